@@ -1,0 +1,70 @@
+# Everything runs in .venv, which each target sets up when it is missing or pyproject.toml has changed.
+# Needs make, bash and Python 3.11 or newer.
+
+SHELL := /bin/bash
+BIN := .venv/bin
+TESTED := .venv/.installed-test
+BENCHED := .venv/.installed-bench
+comma := ,
+
+.DEFAULT_GOAL := help
+.PHONY: help race test test-all check bench docs clean
+
+help:
+	@echo "make race      run the learners against each other on built-in data"
+	@echo "make test      check, then the tests"
+	@echo "make test-all  the same with every combination of rule, game and algebra"
+	@echo "make check     ruff, mypy, import contracts"
+	@echo "make bench     measure against scikit-learn and River"
+	@echo "make docs      run every snippet of the docs"
+	@echo "make clean     remove what the tools leave behind"
+
+race: $(TESTED)
+	@$(BIN)/python -m noregret race
+
+test: check
+	@$(BIN)/python -m pytest
+
+test-all: export NOREGRET_TEST_ALL = 1
+test-all: test
+
+check: $(TESTED)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run $(BIN)/ruff format ."; exit 1; }
+	@$(BIN)/mypy --strict
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(BENCHED)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(TESTED)
+	@$(BIN)/python -m pytest tests/test_docs.py
+
+clean:
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	        echo "Setting up .venv with $$($$python --version)"; \
+	        exec $$python -m venv .venv; \
+	    fi; \
+	done; \
+	echo "noregret needs Python 3.11 or newer with its venv module; none was found on the PATH." >&2; exit 1
+
+# $(call install,EXTRAS,STAMP): one line for each package pip fetches, its errors as they are.
+define install
+@echo "Installing noregret and what [$(1)] needs (once; a minute or two)"
+@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --no-input -e '.[$(1)]' \
+    | awk '/^Collecting / { sub(/[^a-zA-Z0-9._-].*/, "", $$2); print "  " $$2; fflush() } \
+           /^Installing collected/ { print "  installing"; fflush() }'
+@touch $(2)
+endef
+
+# The interpreter is an order-only need: its file time is the system's, not ours.
+$(TESTED): pyproject.toml | $(BIN)/python
+	$(call install,test,$@)
+
+$(BENCHED): pyproject.toml | $(TESTED)
+	$(call install,test$(comma)bench,$@)

@@ -1,0 +1,57 @@
+"""noregret: learning from a stream, one round at a time, with native speed and proven bounds."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noregret.card import Card as Card
+    from noregret.card import Choice as Choice
+    from noregret.card import Guarantee as Guarantee
+    from noregret.card import Merge as Merge
+    from noregret.card import Param as Param
+    from noregret.card import gradient_rule as gradient_rule
+    from noregret.card import margin_rule as margin_rule
+    from noregret.card import schedule as schedule
+    from noregret.chunk import Transcript as Transcript
+    from noregret.errors import BadValue as BadValue
+    from noregret.errors import Error as Error
+    from noregret.errors import NotLearned as NotLearned
+    from noregret.learner import Learner as Learner
+    from noregret.making import learners as learners
+    from noregret.making import make as make
+    from noregret.modelfile import load as load
+    from noregret.session import play as play
+    from noregret.session import race as race
+    from noregret.state import covariance as covariance
+    from noregret.state import plain as plain
+    from noregret.state import positive as positive
+    from noregret.warming import warm as warm
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "card": ("Card", "Choice", "Guarantee", "Merge", "Param", "gradient_rule", "margin_rule", "schedule"),
+    "chunk": ("Transcript",),
+    "errors": ("BadValue", "Error", "NotLearned"),
+    "learner": ("Learner",),
+    "making": ("learners", "make"),
+    "modelfile": ("load",),
+    "session": ("play", "race"),
+    "state": ("covariance", "plain", "positive"),
+    "warming": ("warm",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    """Everything is loaded when first asked for, so that importing the package costs nothing."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'noregret' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"noregret.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,335 @@
+"""Sigma, the confidence of second-order learners: on the diagonal by precision, on the diagonal by drop, or full."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.verbs import (
+    block,
+    blocks,
+    coordinate,
+    count,
+    foresee,
+    image,
+    inner,
+    part,
+    place,
+    reassociated,
+    sharpen,
+    spread,
+    value,
+)
+
+
+class Diagonal(NamedTuple):
+    """Only the diagonal is kept; its inverse grows: Sigma_jj^-1 += kappa z_j^2."""
+
+    v: np.ndarray
+
+
+class Dropped(NamedTuple):
+    """The full update is made, then all but the diagonal is dropped."""
+
+    v: np.ndarray
+
+
+class Full(NamedTuple):
+    """One symmetric matrix a class (its lower triangle is kept), scratch rows for images, the features in use."""
+
+    S: np.ndarray
+    pad: np.ndarray
+    used: np.ndarray
+
+
+class DiagonalImage(NamedTuple):
+    """Sigma z, never stored."""
+
+    z: Any
+    sigma: Any
+
+
+class DiagonalForeseen(NamedTuple):
+    """(Sigma^-1 + kappa z z')^-1 z, never stored."""
+
+    z: Any
+    sigma: Any
+    kappa: float
+
+
+class FullImage(NamedTuple):
+    """factor * Sigma z, one row of the scratch pad for each block of z."""
+
+    z: Any
+    pad: np.ndarray
+    factor: float
+
+
+class FeaturesPart(NamedTuple):
+    """A value for every feature, laid out by feature."""
+
+    val: np.ndarray
+    sign: float
+    of: int
+    stride: int
+
+
+class ClassPart(NamedTuple):
+    """A value for every feature, laid out by class."""
+
+    val: np.ndarray
+    sign: float
+    of: int
+    stride: int
+
+
+# ---- the diagonal ------------------------------------------------------------------------------------------------
+
+
+@image.on(Diagonal)
+@image.on(Dropped)
+def image_diagonal(sigma: Any, z: Any) -> Any:
+    return DiagonalImage(z, sigma)
+
+
+@foresee.on(Diagonal)
+def foresee_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
+    return DiagonalForeseen(z, sigma, kappa)
+
+
+@foresee.on(Dropped)
+def foresee_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
+    """A vector has nothing off the diagonal to drop: (Sigma^-1 + kappa z z')^-1 z = Sigma z / (1 + kappa z'Sigma z)."""
+    return ScaledImage(z, sigma, 1.0 / (1.0 + kappa * inner(z, image(sigma, z))))
+
+
+class ScaledImage(NamedTuple):
+    """factor * Sigma z, never stored."""
+
+    z: Any
+    sigma: Any
+    factor: float
+
+
+@blocks.on(DiagonalImage)
+@blocks.on(DiagonalForeseen)
+@blocks.on(ScaledImage)
+@blocks.on(FullImage)
+def blocks_image(u: Any) -> Any:
+    return blocks(u.z)
+
+
+@part.on(DiagonalImage)
+def part_image(u: Any, b: Any) -> Any:
+    return DiagonalImage(part(u.z, b), u.sigma)
+
+
+@part.on(DiagonalForeseen)
+def part_foreseen(u: Any, b: Any) -> Any:
+    return DiagonalForeseen(part(u.z, b), u.sigma, u.kappa)
+
+
+@part.on(ScaledImage)
+def part_scaled_image(u: Any, b: Any) -> Any:
+    return ScaledImage(part(u.z, b), u.sigma, u.factor)
+
+
+@count.on(DiagonalImage)
+@count.on(DiagonalForeseen)
+@count.on(ScaledImage)
+def count_image(q: Any) -> Any:
+    return count(q.z)
+
+
+@place.on(DiagonalImage)
+@place.on(DiagonalForeseen)
+@place.on(ScaledImage)
+def place_image(q: Any, k: Any) -> Any:
+    return place(q.z, k)
+
+
+@value.on(DiagonalImage)
+def value_image(q: Any, k: Any) -> Any:
+    return q.sigma.v[place(q.z, k)] * value(q.z, k)
+
+
+@value.on(DiagonalForeseen)
+def value_foreseen(q: Any, k: Any) -> Any:
+    x = value(q.z, k)
+    v = q.sigma.v[place(q.z, k)]
+    return v * x / (1.0 + q.kappa * v * x * x)
+
+
+@value.on(ScaledImage)
+def value_scaled_image(q: Any, k: Any) -> Any:
+    return q.factor * q.sigma.v[place(q.z, k)] * value(q.z, k)
+
+
+@inner.on(object, DiagonalImage)
+def inner_diagonal(z: Any, u: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        r = part(u, b)
+        for k in range(count(q)):
+            total += value(q, k) * value(r, k)
+    return total
+
+
+@sharpen.on(Diagonal)
+def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
+    for b in range(blocks(u)):
+        q = part(u.z, b)
+        for k in range(count(q)):
+            j = place(q, k)
+            x = value(q, k)
+            sigma.v[j] /= 1.0 + kappa * x * x * sigma.v[j]
+
+
+@sharpen.on(Dropped)
+def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
+    beta = kappa / (1.0 + kappa * inner(u.z, u))
+    for b in range(blocks(u)):
+        q = part(u.z, b)
+        for k in range(count(q)):
+            j = place(q, k)
+            vx = sigma.v[j] * value(q, k)
+            sigma.v[j] = max(sigma.v[j] - beta * vx * vx, 0.0)
+
+
+# ---- full --------------------------------------------------------------------------------------------------------
+
+
+@reassociated
+def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
+    """u += a S[:, j], where only the lower triangle of S is kept."""
+    head = S[j]
+    for i in range(j):
+        u[i] += a * head[i]
+    for i in range(j, u.size):
+        u[i] += a * S[i, j]
+
+
+@reassociated
+def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
+    """u = sign S x, each kept cell of S read once."""
+    for i in range(u.size):
+        u[i] = 0.0
+    for i in range(x.size):
+        head = S[i]
+        a = sign * x[i]
+        total = 0.0
+        for j in range(i):
+            u[j] += a * head[j]
+            total += head[j] * x[j]
+        u[i] += sign * total + a * head[i]
+    for i in range(x.size, u.size):
+        head = S[i]
+        total = 0.0
+        for j in range(x.size):
+            total += head[j] * x[j]
+        u[i] = sign * total
+
+
+@reassociated
+def symmetric_downdate(S: Any, beta: Any, u: Any) -> Any:
+    """S -= beta u u' on the lower triangle."""
+    for i in range(u.size):
+        head = S[i]
+        a = beta * u[i]
+        for j in range(i + 1):
+            head[j] -= a * u[j]
+
+
+@image.on(Full, Sparse)
+@image.on(Full, SparseBlocks)
+def image_full_sparse(sigma: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        S = sigma.S[block(z, b)]
+        q = part(z, b)
+        u = sigma.pad[b][: sigma.used[0]]
+        for i in range(u.size):
+            u[i] = 0.0
+        for k in range(count(q)):
+            symmetric_column(S, value(q, k), coordinate(q, k), u)
+    return FullImage(z, sigma.pad[:, : sigma.used[0]], 1.0)
+
+
+@image.on(Full, Dense)
+@image.on(Full, DenseBlocks)
+def image_full_dense(sigma: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        symmetric_product(sigma.S[block(z, b)], q.sign, q.val, sigma.pad[b][: sigma.used[0]])
+    return FullImage(z, sigma.pad[:, : sigma.used[0]], 1.0)
+
+
+@foresee.on(Full)
+def foresee_full(sigma: Any, kappa: Any, z: Any) -> Any:
+    u = image(sigma, z)
+    return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))
+
+
+@inner.on(object, FullImage)
+def inner_full(z: Any, u: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        image_row = u.pad[b]
+        for k in range(count(q)):
+            total += value(q, k) * image_row[coordinate(q, k)]
+    return total * u.factor
+
+
+@sharpen.on(Full)
+def sharpen_full(sigma: Any, kappa: Any, u: Any) -> Any:
+    beta = kappa / (1.0 + kappa * inner(u.z, u))
+    for b in range(blocks(u)):
+        symmetric_downdate(sigma.S[block(u.z, b)], beta, u.pad[b])
+
+
+@part.on(FullImage)
+def part_full(u: Any, b: Any) -> Any:
+    return spread(u.z, b, u.pad[b], u.factor)
+
+
+@spread.on(Sparse)
+def spread_sparse(z: Any, b: Any, u: Any, factor: Any) -> Any:
+    return FeaturesPart(u, factor, 0, 1)
+
+
+@spread.on(SparseBlocks)
+def spread_sparse_blocks(z: Any, b: Any, u: Any, factor: Any) -> Any:
+    return FeaturesPart(u, factor, z.classes[b], z.stride)
+
+
+@spread.on(Dense)
+def spread_dense(z: Any, b: Any, u: Any, factor: Any) -> Any:
+    return ClassPart(u, factor, 0, 0)
+
+
+@spread.on(DenseBlocks)
+def spread_dense_blocks(z: Any, b: Any, u: Any, factor: Any) -> Any:
+    return ClassPart(u, factor, z.classes[b], z.stride)
+
+
+@count.on(FeaturesPart)
+@count.on(ClassPart)
+def count_full(q: Any) -> Any:
+    return q.val.size
+
+
+@place.on(FeaturesPart)
+def place_features(q: Any, k: Any) -> Any:
+    return k * q.stride + q.of
+
+
+@place.on(ClassPart)
+def place_class(q: Any, k: Any) -> Any:
+    return q.of * q.stride + k
+
+
+@value.on(FeaturesPart)
+@value.on(ClassPart)
+def value_full(q: Any, k: Any) -> Any:
+    return q.sign * q.val[k]

@@ -1,0 +1,307 @@
+"""Examples: how one row of a chunk looks to a rule. A new kind of example gives blocks, part, count, place and value.
+
+Sparse weights are laid out by feature (place = feature * stride + class): the classes of one feature share a cache
+line. Dense weights are laid out by class (place = class * stride + feature): a dot product runs over contiguous memory.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import (
+    block,
+    blocks,
+    coordinate,
+    count,
+    difference,
+    extent,
+    helper,
+    norm,
+    part,
+    place,
+    reassociated,
+    row,
+    seat,
+    sqnorm,
+    stretch,
+    value,
+)
+
+
+class SparseRows(NamedTuple):
+    """A block of sparse rows. Indices are unsigned: a compiled loop need not ask whether they count from the end."""
+
+    indptr: np.ndarray
+    idx: np.ndarray
+    val: np.ndarray
+    stride: int
+
+
+class DenseRows(NamedTuple):
+    """A block of dense rows."""
+
+    val: np.ndarray
+    stride: int
+
+
+class Sparse(NamedTuple):
+    """sign * x for a sparse x with |x|^2 = sq."""
+
+    idx: np.ndarray
+    val: np.ndarray
+    sign: float
+    sq: float
+
+
+class SparseBlocks(NamedTuple):
+    """The sum over b of signs[b] * Psi(x, classes[b]) for a sparse x."""
+
+    idx: np.ndarray
+    val: np.ndarray
+    signs: tuple[float, ...]
+    classes: tuple[int, ...]
+    stride: int
+    sq: float
+
+
+class SparsePart(NamedTuple):
+    """One block of a sparse example."""
+
+    idx: np.ndarray
+    val: np.ndarray
+    sign: float
+    of: int
+    stride: int
+
+
+class Dense(NamedTuple):
+    """sign * x for a dense x with |x|^2 = sq."""
+
+    val: np.ndarray
+    sign: float
+    sq: float
+
+
+class DenseBlocks(NamedTuple):
+    """The sum over b of signs[b] * Psi(x, classes[b]) for a dense x."""
+
+    val: np.ndarray
+    signs: tuple[float, ...]
+    classes: tuple[int, ...]
+    stride: int
+    sq: float
+
+
+class DensePart(NamedTuple):
+    """One block of a dense example."""
+
+    val: np.ndarray
+    sign: float
+    of: int
+    stride: int
+
+
+@helper
+def squares(val: Any) -> Any:
+    """The sum of squares in four running sums: the same bits compiled and interpreted, at a quarter of the latency."""
+    a = b = c = d = 0.0
+    n = val.size - val.size % 4
+    for i in range(0, n, 4):
+        a += val[i] * val[i]
+        b += val[i + 1] * val[i + 1]
+        c += val[i + 2] * val[i + 2]
+        d += val[i + 3] * val[i + 3]
+    for i in range(n, val.size):
+        a += val[i] * val[i]
+    return (a + b) + (c + d)
+
+
+@reassociated
+def dense_squares(val: Any) -> Any:
+    total = 0.0
+    for i in range(val.size):
+        total += val[i] * val[i]
+    return total
+
+
+@row.on(SparseRows)
+def row_sparse(X: Any, t: Any) -> Any:
+    first = X.indptr[t]
+    last = X.indptr[t + 1]
+    val = X.val[first:last]
+    return Sparse(X.idx[first:last], val, 1.0, squares(val))
+
+
+@row.on(DenseRows)
+def row_dense(X: Any, t: Any) -> Any:
+    return Dense(X.val[t], 1.0, dense_squares(X.val[t]))
+
+
+@stretch.on(Sparse)
+def stretch_sparse(z: Any, a: Any) -> Any:
+    n = z.idx.size if a != 0.0 else 0
+    return Sparse(z.idx[:n], z.val[:n], z.sign * a, z.sq)
+
+
+@stretch.on(SparseBlocks)
+def stretch_sparse_blocks(z: Any, a: Any) -> Any:
+    n = z.idx.size if a != 0.0 else 0
+    signs = (z.signs[0] * a, z.signs[1] * a)
+    return SparseBlocks(z.idx[:n], z.val[:n], signs, z.classes, z.stride, z.sq)
+
+
+@stretch.on(Dense)
+def stretch_dense(z: Any, a: Any) -> Any:
+    n = z.val.size if a != 0.0 else 0
+    return Dense(z.val[:n], z.sign * a, z.sq)
+
+
+@stretch.on(DenseBlocks)
+def stretch_dense_blocks(z: Any, a: Any) -> Any:
+    n = z.val.size if a != 0.0 else 0
+    return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)
+
+
+@seat.on(Sparse)
+def seat_sparse(x: Any, c: Any, stride: Any) -> Any:
+    return SparseBlocks(x.idx, x.val, (1.0,), (c,), stride, x.sq)
+
+
+@seat.on(Dense)
+def seat_dense(x: Any, c: Any, stride: Any) -> Any:
+    return DenseBlocks(x.val, (1.0,), (c,), stride, x.sq)
+
+
+@difference.on(Sparse)
+def difference_sparse(x: Any, c: Any, r: Any, stride: Any) -> Any:
+    return SparseBlocks(x.idx, x.val, (1.0, -1.0), (c, r), stride, x.sq)
+
+
+@difference.on(Dense)
+def difference_dense(x: Any, c: Any, r: Any, stride: Any) -> Any:
+    return DenseBlocks(x.val, (1.0, -1.0), (c, r), stride, x.sq)
+
+
+@blocks.on(Sparse)
+@blocks.on(Dense)
+def blocks_one(z: Any) -> Any:
+    return 1
+
+
+@blocks.on(SparseBlocks)
+@blocks.on(DenseBlocks)
+def blocks_many(z: Any) -> Any:
+    return len(z.signs)
+
+
+@block.on(Sparse)
+@block.on(Dense)
+def block_one(z: Any, b: Any) -> Any:
+    return 0
+
+
+@block.on(SparseBlocks)
+@block.on(DenseBlocks)
+def block_many(z: Any, b: Any) -> Any:
+    return z.classes[b]
+
+
+@part.on(Sparse)
+@part.on(Dense)
+def part_same(z: Any, b: Any) -> Any:
+    return z
+
+
+@part.on(SparseBlocks)
+def part_sparse(z: Any, b: Any) -> Any:
+    return SparsePart(z.idx, z.val, z.signs[b], z.classes[b], z.stride)
+
+
+@part.on(DenseBlocks)
+def part_dense(z: Any, b: Any) -> Any:
+    return DensePart(z.val, z.signs[b], z.classes[b], z.stride)
+
+
+@count.on(Sparse)
+@count.on(SparsePart)
+@count.on(Dense)
+@count.on(DensePart)
+def count_values(q: Any) -> Any:
+    return q.val.size
+
+
+@value.on(Sparse)
+@value.on(SparsePart)
+@value.on(Dense)
+@value.on(DensePart)
+def value_signed(q: Any, k: Any) -> Any:
+    return q.sign * q.val[k]
+
+
+@place.on(Sparse)
+def place_sparse(q: Any, k: Any) -> Any:
+    return q.idx[k]
+
+
+@coordinate.on(Sparse)
+@coordinate.on(SparsePart)
+def coordinate_sparse(q: Any, k: Any) -> Any:
+    return np.int64(q.idx[k])
+
+
+@place.on(SparsePart)
+def place_sparse_part(q: Any, k: Any) -> Any:
+    return np.int64(q.idx[k]) * q.stride + q.of
+
+
+@place.on(Dense)
+@coordinate.on(Dense)
+@coordinate.on(DensePart)
+def place_dense(q: Any, k: Any) -> Any:
+    return k
+
+
+@place.on(DensePart)
+def place_dense_part(q: Any, k: Any) -> Any:
+    return q.of * q.stride + k
+
+
+@sqnorm.on(Sparse)
+@sqnorm.on(Dense)
+def sqnorm_one(z: Any) -> Any:
+    return z.sq * (z.sign * z.sign)
+
+
+@sqnorm.on(SparseBlocks)
+@sqnorm.on(DenseBlocks)
+def sqnorm_blocks(z: Any) -> Any:
+    total = 0.0
+    for b in range(len(z.signs)):
+        total += z.signs[b] * z.signs[b]
+    return z.sq * total
+
+
+@norm.on(Sparse)
+@norm.on(SparseBlocks)
+@norm.on(Dense)
+@norm.on(DenseBlocks)
+def norm_example(z: Any, p: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            total += abs(value(q, k)) ** p
+    return total ** (1.0 / p)
+
+
+@extent.on(Sparse)
+@extent.on(SparseBlocks)
+@extent.on(Dense)
+@extent.on(DenseBlocks)
+def extent_example(z: Any) -> Any:
+    largest = 0
+    q = part(z, 0)
+    for k in range(count(q)):
+        if value(q, k) != 0.0:
+            largest = max(largest, coordinate(q, k) + 1)
+    return float(largest)

@@ -1,0 +1,231 @@
+"""The reference algebra: eager NumPy over all coordinates, nothing lazy, nothing clever. Never compiled.
+
+Coordinates are laid out by class. It exists to be read and to be compared with.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import (
+    add,
+    at,
+    block,
+    blocks,
+    bump,
+    coordinate,
+    count,
+    difference,
+    dot,
+    dots,
+    extent,
+    foresee,
+    image,
+    inner,
+    multiply,
+    norm,
+    part,
+    place,
+    row,
+    scale,
+    seat,
+    sharpen,
+    sqnorm,
+    stretch,
+    value,
+)
+
+
+class ReferenceRows(NamedTuple):
+    """A block of dense rows; stride is the number of features, classes the number of class blocks."""
+
+    val: np.ndarray
+    stride: int
+    classes: int
+
+
+class ReferenceExample(NamedTuple):
+    """An example as a vector over all coordinates."""
+
+    v: np.ndarray
+    stride: int
+    classes: int
+
+
+class ReferenceVector(NamedTuple):
+    """A weight vector over all coordinates."""
+
+    v: np.ndarray
+
+
+class ReferenceSigma(NamedTuple):
+    """One covariance matrix a class; mode says what of it is kept."""
+
+    S: np.ndarray
+    mode: str
+
+
+class ReferenceImage(NamedTuple):
+    """Sigma z, and the z it is the image of."""
+
+    v: np.ndarray
+    z: Any
+
+
+@row.on(ReferenceRows)
+def row_reference(X: Any, t: Any) -> Any:
+    x = np.zeros(X.stride)
+    x[: X.val.shape[1]] = X.val[t]
+    return ReferenceExample(x, X.stride, X.classes)
+
+
+@stretch.on(ReferenceExample)
+def stretch_reference(z: Any, a: Any) -> Any:
+    return ReferenceExample(a * z.v, z.stride, z.classes)
+
+
+@seat.on(ReferenceExample)
+def seat_reference(x: Any, c: Any, stride: Any) -> Any:
+    z = np.zeros((x.classes, x.stride))
+    z[c] = x.v
+    return ReferenceExample(z.ravel(), x.stride, x.classes)
+
+
+@difference.on(ReferenceExample)
+def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
+    return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes)
+
+
+@dot.on(ReferenceVector)
+def dot_reference(w: Any, z: Any) -> Any:
+    return float(w.v[: z.v.size] @ z.v)
+
+
+@dots.on(ReferenceVector)
+def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    for c in range(out.size):
+        out[c] = dot(w, seat(x, c, stride))
+
+
+@add.on(ReferenceVector)
+def add_reference(w: Any, a: Any, z: Any) -> Any:
+    w.v[: z.v.size] += a * z.v
+
+
+@multiply.on(ReferenceVector)
+def multiply_reference(w: Any, base: Any, z: Any) -> Any:
+    w.v[: z.v.size] *= base**z.v
+
+
+@scale.on(ReferenceVector)
+def scale_reference(w: Any, a: Any) -> Any:
+    w.v[:] *= a
+
+
+@at.on(ReferenceVector)
+def at_reference(w: Any, j: Any) -> Any:
+    return float(w.v[j])
+
+
+@bump.on(ReferenceVector)
+def bump_reference(w: Any, j: Any, delta: Any) -> Any:
+    w.v[j] += delta
+
+
+@sqnorm.on(ReferenceExample)
+def sqnorm_reference(z: Any) -> Any:
+    return float(z.v @ z.v)
+
+
+@norm.on(ReferenceVector)
+@norm.on(ReferenceExample)
+def norm_reference(w: Any, p: Any) -> Any:
+    return float((np.abs(w.v) ** p).sum() ** (1.0 / p))
+
+
+@extent.on(ReferenceExample)
+def extent_reference(z: Any) -> Any:
+    touched = np.flatnonzero(z.v.reshape(-1, z.stride).any(axis=0))
+    return float(touched[-1] + 1) if touched.size else 0.0
+
+
+@blocks.on(ReferenceExample)
+def blocks_reference(z: Any) -> Any:
+    return 1
+
+
+@block.on(ReferenceExample)
+def block_reference(z: Any, b: Any) -> Any:
+    return 0
+
+
+@part.on(ReferenceExample)
+def part_reference(z: Any, b: Any) -> Any:
+    return z
+
+
+@count.on(ReferenceExample)
+def count_reference(z: Any) -> Any:
+    return z.v.size
+
+
+@place.on(ReferenceExample)
+def place_reference(z: Any, k: Any) -> Any:
+    return k
+
+
+@coordinate.on(ReferenceExample)
+def coordinate_reference(z: Any, k: Any) -> Any:
+    return k % z.stride
+
+
+@value.on(ReferenceExample)
+def value_reference(z: Any, k: Any) -> Any:
+    return float(z.v[k])
+
+
+def by_class(sigma: ReferenceSigma, v: np.ndarray) -> np.ndarray:
+    """Sigma v, block by block; a binary example is the one block of class 0."""
+    size = sigma.S.shape[1]
+    per_class = v.reshape(-1, size)
+    return np.asarray(np.einsum("cij,cj->ci", sigma.S[: len(per_class)], per_class).ravel())
+
+
+def sharper(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> np.ndarray:
+    """The matrices with Sigma^-1 += kappa z z', as far as the mode keeps them."""
+    size = sigma.S.shape[1]
+    per_class = z.v.reshape(-1, size)
+    S = sigma.S[: len(per_class)]
+    if sigma.mode == "diagonal":
+        diagonal = np.einsum("cii->ci", S)
+        return np.stack([np.diag(row) for row in 1.0 / (1.0 / diagonal + kappa * per_class**2)])
+    Sz = by_class(sigma, z.v).reshape(per_class.shape)
+    beta = kappa / (1.0 + kappa * float((per_class * Sz).sum()))
+    dropped: np.ndarray = S - beta * np.einsum("ci,cj->cij", Sz, Sz)
+    if sigma.mode == "drop":
+        dropped = np.stack([np.diag(np.maximum(np.diag(block), 0.0)) for block in dropped])
+    return dropped
+
+
+@image.on(ReferenceSigma)
+def image_reference(sigma: Any, z: Any) -> Any:
+    return ReferenceImage(by_class(sigma, z.v), z)
+
+
+@foresee.on(ReferenceSigma)
+def foresee_reference(sigma: Any, kappa: Any, z: Any) -> Any:
+    if sigma.mode == "drop":
+        u = image(sigma, z)
+        return ReferenceImage(u.v / (1.0 + kappa * inner(z, u)), z)
+    return ReferenceImage(by_class(ReferenceSigma(sharper(sigma, kappa, z), sigma.mode), z.v), z)
+
+
+@inner.on(object, ReferenceImage)
+def inner_reference(z: Any, u: Any) -> Any:
+    return float(z.v @ u.v)
+
+
+@sharpen.on(ReferenceSigma)
+def sharpen_reference(sigma: Any, kappa: Any, u: Any) -> Any:
+    new = sharper(sigma, kappa, u.z)
+    sigma.S[: len(new)] = new

@@ -1,0 +1,151 @@
+"""Vectors: where weights live. A new kind gives `at` and `bump`; the other verbs are written once over them."""
+
+from typing import Any
+
+import numpy as np
+
+from noregret.algebra.examples import Dense, DenseBlocks, Sparse
+from noregret.algebra.verbs import (
+    Plain,
+    add,
+    at,
+    blocks,
+    bump,
+    count,
+    dot,
+    dots,
+    multiply,
+    norm,
+    part,
+    place,
+    reassociated,
+    scale,
+    value,
+)
+
+
+@at.on(Plain)
+def at_plain(w: Any, j: Any) -> Any:
+    return w[j]
+
+
+@bump.on(Plain)
+def bump_plain(w: Any, j: Any, delta: Any) -> Any:
+    w[j] += delta
+
+
+@dot.on(Plain)
+def dot_any(w: Any, z: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            total += at(w, place(q, k)) * value(q, k)
+    return total
+
+
+@dot.on(Plain, Sparse)
+def dot_sparse(w: Any, z: Any) -> Any:
+    """Four running sums, so that one addition need not wait for the last."""
+    a = b = c = d = 0.0
+    idx = z.idx
+    val = z.val
+    n = idx.size - idx.size % 4
+    for i in range(0, n, 4):
+        a += w[idx[i]] * val[i]
+        b += w[idx[i + 1]] * val[i + 1]
+        c += w[idx[i + 2]] * val[i + 2]
+        d += w[idx[i + 3]] * val[i + 3]
+    for i in range(n, idx.size):
+        a += w[idx[i]] * val[i]
+    return z.sign * ((a + b) + (c + d))
+
+
+@add.on(Plain)
+def add_any(w: Any, a: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            bump(w, place(q, k), a * value(q, k))
+
+
+@multiply.on(Plain)
+def multiply_any(w: Any, base: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            w[place(q, k)] *= base ** value(q, k)
+
+
+@scale.on(Plain)
+def scale_plain(w: Any, a: Any) -> Any:
+    for j in range(w.size):
+        w[j] *= a
+
+
+@norm.on(Plain)
+def norm_plain(w: Any, p: Any) -> Any:
+    total = 0.0
+    for j in range(w.size):
+        total += abs(w[j]) ** p
+    return total ** (1.0 / p)
+
+
+@dots.on(Plain, Sparse)
+def dots_sparse(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    """One pass over the row: the weights of all classes for a feature lie side by side."""
+    k = out.size
+    for c in range(k):
+        out[c] = 0.0
+    for i in range(x.idx.size):
+        first = np.int64(x.idx[i]) * stride
+        weights = w[first : first + k]
+        a = x.sign * x.val[i]
+        for c in range(k):
+            out[c] += weights[c] * a
+
+
+@reassociated
+def dense_dot(w: Any, x: Any) -> Any:
+    total = 0.0
+    for j in range(x.size):
+        total += w[j] * x[j]
+    return total
+
+
+@reassociated
+def dense_add(w: Any, a: Any, x: Any) -> Any:
+    for j in range(x.size):
+        w[j] += a * x[j]
+
+
+@dot.on(Plain, Dense)
+def dot_dense(w: Any, z: Any) -> Any:
+    return z.sign * dense_dot(w[: z.val.size], z.val)
+
+
+@add.on(Plain, object, Dense)
+def add_dense(w: Any, a: Any, z: Any) -> Any:
+    dense_add(w[: z.val.size], a * z.sign, z.val)
+
+
+@dot.on(Plain, DenseBlocks)
+def dot_dense_blocks(w: Any, z: Any) -> Any:
+    total = 0.0
+    for b in range(len(z.signs)):
+        first = z.classes[b] * z.stride
+        total += z.signs[b] * dense_dot(w[first : first + z.val.size], z.val)
+    return total
+
+
+@add.on(Plain, object, DenseBlocks)
+def add_dense_blocks(w: Any, a: Any, z: Any) -> Any:
+    for b in range(len(z.signs)):
+        first = z.classes[b] * z.stride
+        dense_add(w[first : first + z.val.size], a * z.signs[b], z.val)
+
+
+@dots.on(Plain, Dense)
+def dots_dense(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    for c in range(out.size):
+        out[c] = x.sign * dense_dot(w[c * stride : c * stride + x.val.size], x.val)

@@ -1,0 +1,218 @@
+"""The verbs: the words rules are written in. A verb has one meaning and many implementations, chosen by type.
+
+In plain Python a verb looks its implementation up at every call; the compiler asks the same table once, while it
+compiles. So one text is the definition, the debugger's view and the fast version.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Implementation = Callable[..., Any]
+
+
+class Verb:
+    """A word of the algebra: calling it runs the implementation for the types it is given."""
+
+    def __init__(self, meaning: Implementation) -> None:
+        self.name = meaning.__name__
+        self.__name__ = meaning.__name__
+        self.__doc__ = meaning.__doc__
+        self.table: dict[tuple[type, ...], Implementation] = {}
+        self._chosen: dict[tuple[type, ...], Implementation] = {}
+        VERBS.append(self)
+
+    def on(self, *kinds: type) -> Callable[[Implementation], Implementation]:
+        """Register an implementation for these leading argument types; `object` stands for any type."""
+
+        def register(implementation: Implementation) -> Implementation:
+            self.table[kinds] = implementation
+            return implementation
+
+        return register
+
+    def serving(self, kinds: tuple[type, ...]) -> Implementation | None:
+        """The most specific implementation for these argument types, or None."""
+        found = self._chosen.get(kinds)
+        if found is None:
+            matches = [
+                pattern
+                for pattern in self.table
+                if len(pattern) <= len(kinds)
+                and all(want is object or want is have for want, have in zip(pattern, kinds, strict=False))
+            ]
+            if not matches:
+                return None
+            best = max(matches, key=lambda pattern: sum(want is not object for want in pattern))
+            found = self._chosen[kinds] = self.table[best]
+        return found
+
+    def carried_by(self, kinds: frozenset[type]) -> bool:
+        """Whether an algebra with these types can carry this verb."""
+        return any(all(want is object or want in kinds for want in pattern) for pattern in self.table)
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = tuple(map(type, arguments))
+        implementation = self._chosen.get(kinds) or self.serving(kinds)
+        if implementation is None:
+            raise TypeError(f"{self.name} has no meaning for {', '.join(kind.__name__ for kind in kinds)}")
+        return implementation(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<verb {self.name}>"
+
+
+VERBS: list[Verb] = []
+HELPERS: list[Implementation] = []
+REASSOCIATED: list[Implementation] = []
+
+
+def helper(function: Implementation) -> Implementation:
+    """Mark a plain function that implementations call, so that it is compiled with them."""
+    HELPERS.append(function)
+    return function
+
+
+def reassociated(function: Implementation) -> Implementation:
+    """Mark a dense sum whose terms may be added in any order: worth five times the speed, and only there."""
+    REASSOCIATED.append(function)
+    return function
+
+
+Plain = np.ndarray
+
+
+@Verb
+def dot(w: Any, z: Any) -> Any:
+    """w . z"""
+
+
+@Verb
+def add(w: Any, a: Any, z: Any) -> Any:
+    """w += a z"""
+
+
+@Verb
+def dots(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    """The scores of all classes at once: out[c] = w_c . x"""
+
+
+@Verb
+def sqnorm(z: Any) -> Any:
+    """z . z"""
+
+
+@Verb
+def norm(w: Any, p: Any) -> Any:
+    """The p-norm of a vector or an example."""
+
+
+@Verb
+def scale(w: Any, a: Any) -> Any:
+    """w *= a"""
+
+
+@Verb
+def multiply(w: Any, base: Any, z: Any) -> Any:
+    """w_j *= base ** z_j"""
+
+
+@Verb
+def at(w: Any, j: Any) -> Any:
+    """w_j"""
+
+
+@Verb
+def bump(w: Any, j: Any, delta: Any) -> Any:
+    """w_j += delta"""
+
+
+@Verb
+def extent(z: Any) -> Any:
+    """One more than the largest feature number with a value other than zero."""
+
+
+@Verb
+def image(sigma: Any, z: Any) -> Any:
+    """Sigma z"""
+
+
+@Verb
+def inner(z: Any, u: Any) -> Any:
+    """z . u, where u is the image of z"""
+
+
+@Verb
+def sharpen(sigma: Any, kappa: Any, u: Any) -> Any:
+    """Sigma^-1 += kappa z z', where u is the image of z"""
+
+
+@Verb
+def foresee(sigma: Any, kappa: Any, z: Any) -> Any:
+    """(Sigma^-1 + kappa z z')^-1 z, leaving Sigma as it is"""
+
+
+@Verb
+def row(rows: Any, t: Any) -> Any:
+    """The example of round t."""
+
+
+@Verb
+def stretch(z: Any, a: Any) -> Any:
+    """a z; empty when a is zero"""
+
+
+@Verb
+def seat(x: Any, c: Any, stride: Any) -> Any:
+    """Psi(x, c): x in the block of class c."""
+
+
+@Verb
+def difference(x: Any, c: Any, r: Any, stride: Any) -> Any:
+    """Psi(x, c) - Psi(x, r)"""
+
+
+@Verb
+def blocks(z: Any) -> Any:
+    """In how many class blocks an example has values."""
+
+
+@Verb
+def part(z: Any, b: Any) -> Any:
+    """One block of an example, as the inner loops see it."""
+
+
+@Verb
+def block(z: Any, b: Any) -> Any:
+    """Which class block b of an example belongs to."""
+
+
+@Verb
+def count(q: Any) -> Any:
+    """How many values a part has."""
+
+
+@Verb
+def place(q: Any, k: Any) -> Any:
+    """Where in a vector the k-th value of a part belongs."""
+
+
+@Verb
+def coordinate(q: Any, k: Any) -> Any:
+    """Which feature the k-th value of a part belongs to."""
+
+
+@Verb
+def value(q: Any, k: Any) -> Any:
+    """The k-th value of a part."""
+
+
+@Verb
+def spread(z: Any, b: Any, u: Any, factor: Any) -> Any:
+    """factor u as a part of the same layout as block b of z, where u has a value for every feature."""
+
+
+@Verb
+def kernel(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+    """k(x, z) from x . z, x . x and z . z"""

@@ -1,0 +1,278 @@
+"""The card: what a rule says of itself. Everything that lists, checks, compiles or documents learners reads cards."""
+
+import difflib
+import inspect
+import math
+import types
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from noregret.algebra import TYPES
+from noregret.algebra.verbs import Verb
+from noregret.errors import BadValue
+from noregret.losses import LOSSES
+from noregret.schedules import SCHEDULES
+from noregret.state import Field, Shape, Space, make
+
+# A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
+P: TypeAlias = Any
+S: TypeAlias = Any
+Z: TypeAlias = Any
+G: TypeAlias = Any
+X: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class Param:
+    """A number a rule takes, with its limits."""
+
+    default: float
+    above: float = -math.inf
+    at_least: float = -math.inf
+    below: float = math.inf
+    at_most: float = math.inf
+    about: str = ""
+
+    @property
+    def limits(self) -> str:
+        told = [
+            (self.above, f"above {self.above:g}"),
+            (self.at_least, f"at least {self.at_least:g}"),
+            (self.below, f"below {self.below:g}"),
+            (self.at_most, f"at most {self.at_most:g}"),
+        ]
+        return " and ".join(text for bound, text in told if math.isfinite(bound)) or "any finite number"
+
+    def check(self, owner: str, name: str, given: Any) -> float:
+        """The value as a float, or an error that names the parameter and its limits."""
+        number = isinstance(given, (int, float)) or (hasattr(given, "dtype") and getattr(given, "shape", None) == ())
+        if not number or isinstance(given, bool):
+            raise BadValue(f"{owner}: {name} must be a number {self.limits}, not {given!r}")
+        value = float(given)
+        if not math.isfinite(value) or not (self.above < value < self.below and self.at_least <= value <= self.at_most):
+            raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A named option of a rule, bound into its loop when the learner is made."""
+
+    default: str
+    among: Mapping[str, Any]
+    about: str = ""
+
+    @property
+    def limits(self) -> str:
+        return "one of " + ", ".join(self.among)
+
+    def check(self, owner: str, name: str, given: Any) -> str:
+        if not isinstance(given, str) or given not in self.among:
+            raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}{suggestion(given, self.among)}")
+        return given
+
+
+def suggestion(given: object, known: Any) -> str:
+    close = difflib.get_close_matches(str(given), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A theorem: what it says, when it holds, and the bound as a function a test can call."""
+
+    says: str
+    when: str
+    bound: Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What merging two learners of this rule keeps: law is exact, bounded, heuristic or none; how is told in words."""
+
+    law: str
+    how: str
+    by: str = "none"
+
+
+NO_MERGE = Merge("none", "the state depends on the order of the rounds; it cannot be merged")
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """A rule and all it says of itself."""
+
+    name: str
+    kind: str
+    rule: Callable[..., Any]
+    paper: str
+    params: Mapping[str, Param | Choice]
+    state: Mapping[str, Field]
+    counters: Mapping[str, float] = field(default_factory=dict)
+    score: Callable[..., Any] | None = None
+    weight: Callable[..., Any] | None = None
+    final: Callable[..., Any] | None = None
+    weigh: str | None = None
+    guarantee: Guarantee | None = None
+    merge: Merge = NO_MERGE
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.rule(*arguments)
+
+    @property
+    def about(self) -> str:
+        return inspect.cleandoc(self.rule.__doc__ or "").partition("\n")[0]
+
+    @property
+    def numbers(self) -> dict[str, Param]:
+        return {name: param for name, param in self.params.items() if isinstance(param, Param)}
+
+    @property
+    def choices(self) -> dict[str, Choice]:
+        return {name: param for name, param in self.params.items() if isinstance(param, Choice)}
+
+    @cached_property
+    def shape(self) -> Shape:
+        return Shape(self.state, self.counters)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether rounds of different importance can be learned."""
+        return self.kind == "gradient" or self.weigh is not None
+
+    @cached_property
+    def parameters(self) -> Any:
+        """The class of p: one float for each number on the card; `weigh` says which one an importance weight moves."""
+        kind = namedtuple(f"{self.name}_parameters", list(self.numbers) or ["none"])  # type: ignore[misc]
+        place = None
+        if self.weigh is not None:
+            divides, name = self.weigh.startswith("1/"), self.weigh.removeprefix("1/")
+            place = (list(self.numbers).index(name), -1 if divides else 1)
+        kind.weigh = place  # type: ignore[attr-defined]
+        return kind
+
+    def functions(self) -> Iterator[Callable[..., Any]]:
+        yield from (hook for hook in (self.rule, self.score, self.weight, self.final) if hook is not None)
+
+    @cached_property
+    def verbs(self) -> frozenset[Verb]:
+        """The verbs this rule is written in, found by reading its code."""
+        found = {verb for function in self.functions() for verb in verbs_named(function)}
+        return frozenset(found)
+
+    @cached_property
+    def algebras(self) -> tuple[str, ...]:
+        """Where the rule can play, computed from the verbs it names and the state it keeps."""
+        return tuple(algebra for algebra in TYPES if self.why_not(algebra) is None)
+
+    def why_not(self, algebra: str) -> str | None:
+        """Why an algebra cannot carry this rule, or None if it can."""
+        missing = sorted(verb.name for verb in self.verbs if not verb.carried_by(TYPES[algebra]))
+        if missing:
+            return f"it names {', '.join(missing)}, which the {algebra} algebra does not have"
+        if algebra == "kernel":
+            if self.weight is not None:
+                return "its weights are a formula for each coordinate, which the kernel algebra does not have"
+            if any(f.kind != "vector" or f.start != 0.0 for f in self.state.values()):
+                return "its state does not start as a zero vector"
+        return None
+
+    @cached_property
+    def games(self) -> tuple[str, ...]:
+        """The games the rule can play. Regression asks for a rule driven by the loss, not by mistakes."""
+        driven = self.kind == "gradient" or loss_driven(self)
+        return ("binary", "multiclass", "regression") if driven else ("binary", "multiclass")
+
+
+def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> set[Verb]:
+    """Every verb a plain function names, also through the plain functions it calls."""
+    seen = set() if seen is None else seen
+    code = getattr(function, "__code__", None)
+    if code is None or code in seen:
+        return set()
+    seen.add(code)
+    found: set[Verb] = set()
+    for name in code.co_names:
+        thing = function.__globals__.get(name)
+        if isinstance(thing, Verb):
+            found.add(thing)
+        elif isinstance(thing, types.FunctionType):
+            found |= verbs_named(thing, seen)
+    return found
+
+
+def loss_driven(card: Card) -> bool:
+    """Tried, not declared: the rule moves just under margin 1 and not from there on."""
+    import numpy as np
+
+    from noregret.algebra.reference import ReferenceExample
+
+    def moves(margin: float) -> bool:
+        p = card.parameters(*[param.default for param in card.numbers.values()] or [0.0])
+        s = make(card.shape, Space("reference", features=2, room=2))
+        s.n.t = 1.0
+        return bool(card.rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin))
+
+    return moves(0.999) and not moves(1.0) and not moves(1.5)
+
+
+REGISTRY: dict[str, Card] = {}
+
+
+def margin_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of `rule(p, s, z, margin)`, called on every round whose example z is not zero.
+
+    Tell at least paper, params and state; also counters, score, final, weight, weigh, guarantee, merge.
+    """
+    return lambda rule: register(rule, "margin", told)
+
+
+def gradient_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of `rule(p, s, g)`, called on every round with g, the slope of the loss times the example."""
+    told["params"] = {
+        **told.get("params", {}),
+        "loss": Choice(told.pop("loss", "hinge"), LOSSES, "what is suffered"),
+    }
+    return lambda rule: register(rule, "gradient", told)
+
+
+def schedule(default: str) -> Choice:
+    return Choice(default, SCHEDULES, "how the rate falls with the rounds")
+
+
+def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
+    name = getattr(rule, "__name__", "")
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        raise BadValue(f"a rule is a plain Python function, not {rule!r}")
+    where = f"{code.co_filename}:{code.co_firstlineno}"
+    if code.co_freevars:
+        raise BadValue(
+            f"{where}: rule {name} uses {', '.join(code.co_freevars)} of the function around it; "
+            "make it a parameter or a constant of the module"
+        )
+    unknown = set(told) - set(Card.__dataclass_fields__)
+    if unknown or {"name", "kind", "rule"} & set(told):
+        raise BadValue(f"{where}: rule {name} tells {', '.join(sorted(unknown))}, which no card has")
+    for needed in ("paper", "state"):
+        if not told.get(needed):
+            raise BadValue(f"{where}: rule {name} must tell its {needed}")
+    told.setdefault("params", {})
+    if not name.isidentifier() or name == "<lambda>":
+        raise BadValue(f"{where}: a rule needs a name of its own")
+    built_in = REGISTRY.get(name)
+    if (
+        built_in is not None
+        and built_in.rule.__module__.startswith("noregret.")
+        and rule.__module__ != built_in.rule.__module__
+    ):
+        raise BadValue(f"{where}: the name {name} is taken by a built-in learner; choose another")
+    card = Card(name=name, kind=kind, rule=rule, **told)
+    weighed = (card.weigh or "").removeprefix("1/")
+    if weighed and weighed not in card.numbers:
+        raise BadValue(f"{where}: rule {name} weighs by {card.weigh!r}, which is not one of its parameters")
+    REGISTRY[name] = card
+    return card

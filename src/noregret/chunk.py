@@ -1,0 +1,279 @@
+"""The border: what a user hands over becomes a frozen, checked block of rows; what happened comes back as a transcript.
+
+Checked once: every value finite, every index in range, rows sorted and without duplicates. Arrays that are right
+already are not copied.
+"""
+
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.errors import BadValue
+
+LARGEST_INDEX = 2**31 - 1
+
+
+class SparseBlock(NamedTuple):
+    """Rows by their non-zero values: float64 values, int32 indices, int64 offsets; ready when all is checked."""
+
+    indptr: np.ndarray
+    idx: np.ndarray
+    val: np.ndarray
+    width: int
+    ready: bool = True
+
+    @property
+    def rows(self) -> int:
+        return self.indptr.size - 1
+
+
+class DenseBlock(NamedTuple):
+    """Rows with a value in every column: a float64 matrix."""
+
+    val: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        return int(self.val.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.val.shape[1])
+
+
+Block = SparseBlock | DenseBlock
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What happened, round by round: everything was predicted before its label was seen."""
+
+    scores: np.ndarray
+    predictions: np.ndarray
+    losses: np.ndarray
+    mistakes: np.ndarray
+    updated: np.ndarray
+    truth: np.ndarray
+    seconds: float = 0.0
+
+    @property
+    def rounds(self) -> int:
+        return len(self.losses)
+
+
+def frozen(values: np.ndarray) -> np.ndarray:
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """A finite sum has finite terms; only an infinite one needs a second look."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def as_block(X: Any) -> Block:
+    """A matrix, sparse or dense, as a checked block of rows."""
+    if hasattr(X, "tocsr"):
+        return sparse_block(X)
+    try:
+        table = np.asarray(X)
+    except ValueError:
+        raise BadValue("the rows of X have different lengths; give a matrix, a sparse matrix or dicts") from None
+    if table.ndim == 1 and table.dtype != object and table.size:
+        raise BadValue(f"X must have two dimensions, rows and columns; it has shape {table.shape}")
+    if table.ndim != 2 or table.dtype.kind not in "fiub":
+        raise BadValue(f"X must be a matrix of numbers, a sparse matrix or a list of dicts, not {describe(X)}")
+    table = np.ascontiguousarray(table, dtype=np.float64)
+    if not all_finite(table):
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise BadValue(f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite")
+    return DenseBlock(frozen(table))
+
+
+def describe(X: Any) -> str:
+    kind = type(X).__name__
+    return f"{kind} of {X.dtype} with shape {X.shape}" if isinstance(X, np.ndarray) else kind
+
+
+def sparse_block(X: Any) -> SparseBlock:
+    """A sparse matrix as a block; its values and indices are inspected slice by slice, right before use."""
+    X = X if getattr(X, "format", "") == "csr" else X.tocsr()
+    val = np.ascontiguousarray(X.data)
+    if val.dtype.kind not in "fiub":
+        raise BadValue(f"X must be a matrix of numbers, not of {val.dtype}")
+    val = np.ascontiguousarray(val, dtype=np.float64)
+    idx, indptr = np.asarray(X.indices), np.ascontiguousarray(X.indptr, dtype=np.int64)
+    check_offsets(indptr, idx, val)
+    width = int(X.shape[1])
+    if idx.dtype != np.int32 or width > 4 * idx.size + 1024:
+        low, high = (int(idx.min()), int(idx.max())) if idx.size else (0, -1)
+        if low < 0 or high >= LARGEST_INDEX:
+            raise BadValue(f"feature number {low if low < 0 else high} is outside 0 to {LARGEST_INDEX - 1}")
+        width = min(width, high + 1) if width > LARGEST_INDEX else width
+    idx = np.ascontiguousarray(idx, dtype=np.int32)
+    return SparseBlock(frozen(indptr), frozen(idx), frozen(val), width, ready=False)
+
+
+FINE, NOT_FINITE, OUTSIDE, UNSORTED = 0, 1, 2, 3
+
+
+LARGEST_FLOAT = sys.float_info.max
+
+
+def inspect(indptr: Any, idx: Any, val: Any, width: Any) -> Any:
+    """What is wrong with sparse rows, and where: 4 * row + kind, or 0. Compiled where it can be."""
+    for t in range(indptr.size - 1):
+        values = val[indptr[t] : indptr[t + 1]]
+        places = idx[indptr[t] : indptr[t + 1]]
+        strange = 0
+        for i in range(values.size):
+            strange += 0 if abs(values[i]) <= LARGEST_FLOAT else 1
+        falling = 0
+        for i in range(1, places.size):
+            falling += 1 if places[i] <= places[i - 1] else 0
+        if strange > 0:
+            return 4 * t + NOT_FINITE
+        if falling > 0:
+            return 4 * t + UNSORTED
+        if places.size > 0 and (places[0] < 0 or places[places.size - 1] >= width):
+            return 4 * t + OUTSIDE
+    return FINE
+
+
+def inspect_with_numpy(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, width: int) -> int:
+    """The same finding where nothing is compiled."""
+    first, last = int(indptr[0]), int(indptr[-1])
+    idx, val = idx[first:last], val[first:last]
+    falling = np.zeros(idx.size, bool)
+    falling[1:] = idx[1:] <= idx[:-1]
+    starts = indptr[1:-1] - first
+    falling[starts[starts < idx.size]] = False
+    for kind, wrong in (
+        (NOT_FINITE, ~np.isfinite(val)),
+        (UNSORTED, falling),
+        (OUTSIDE, (idx < 0) | (idx >= width)),
+    ):
+        if wrong.any():
+            at = first + int(np.flatnonzero(wrong)[0])
+            return 4 * (int(np.searchsorted(indptr, at, side="right")) - 1) + kind
+    return FINE
+
+
+def complaint(block: SparseBlock, start: int, finding: int) -> str:
+    """The finding of `inspect` in words."""
+    row, kind = start + finding // 4, finding % 4
+    first, last = block.indptr[row], block.indptr[row + 1]
+    idx, val = block.idx[first:last], block.val[first:last]
+    if kind == NOT_FINITE:
+        at = int(np.flatnonzero(~np.isfinite(val))[0])
+        return f"row {row}, feature {idx[at]}: the value is {val[at]}; every value must be finite"
+    bad = idx[(idx < 0) | (idx >= block.width)]
+    return f"row {row}: feature number {bad[0]} is outside 0 to {block.width - 1}; the sparse matrix is broken"
+
+
+def tidied(block: SparseBlock) -> SparseBlock:
+    """The same rows with their indices sorted and duplicates summed."""
+    rows = np.repeat(np.arange(block.rows), np.diff(block.indptr))
+    order = np.lexsort((block.idx[: rows.size], rows))
+    rows, idx, val = rows[order], block.idx[order], block.val[order]
+    fresh = np.ones(rows.size, bool)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (idx[1:] != idx[:-1])
+    starts = np.flatnonzero(fresh)
+    val = np.add.reduceat(val, starts) if starts.size else val
+    counts = np.bincount(rows[starts], minlength=block.rows)
+    indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return SparseBlock(indptr, idx[starts], val, block.width, block.ready)
+
+
+def check_offsets(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray) -> None:
+    bad = indptr.size == 0 or indptr[0] != 0 or indptr[-1] > idx.size or idx.size != val.size
+    if bad or (indptr.size > 1 and bool((indptr[1:] < indptr[:-1]).any())):
+        raise BadValue("the sparse matrix is broken: its offsets do not fit its values")
+
+
+def gather(rows: Sequence[Mapping[Any, Any]]) -> tuple[np.ndarray, list[Any], np.ndarray]:
+    """The offsets, names and values of rows given as dicts, in the order of each dict."""
+    names: list[Any] = []
+    values = array("d")
+    try:
+        for row in rows:
+            names += row
+            values.extend(row.values())
+    except (TypeError, AttributeError):
+        raise BadValue(what_is_wrong(rows)) from None
+    indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
+    val = np.frombuffer(values, np.float64) if values else np.zeros(0)
+    if not all_finite(val):
+        raise BadValue(what_is_wrong(rows))
+    return indptr, names, val
+
+
+def what_is_wrong(rows: Sequence[Any]) -> str:
+    """The first thing in rows of dicts that is not a finite number."""
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            return f"row {number}: expected a dict of features, not {type(row).__name__}"
+        for name, value in row.items():
+            try:
+                if not np.isfinite(array("d", [value])[0]):
+                    return f"row {number}, feature {name!r}: the value is {value}; every value must be finite"
+            except TypeError:
+                return f"row {number}, feature {name!r}: expected a number, not {value!r}"
+    return "the rows could not be read"
+
+
+def to_sparse(block: Block) -> SparseBlock:
+    if isinstance(block, SparseBlock):
+        return block
+    rows, columns = np.nonzero(block.val)
+    counts = np.bincount(rows, minlength=block.rows)
+    indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return SparseBlock(indptr, columns.astype(np.int32), block.val[rows, columns], block.width)
+
+
+def to_dense(block: Block) -> DenseBlock:
+    if isinstance(block, DenseBlock):
+        return block
+    table = np.zeros((block.rows, block.width))
+    rows = np.repeat(np.arange(block.rows), np.diff(block.indptr))
+    table[rows, block.idx[: rows.size]] = block.val[: rows.size]
+    return DenseBlock(table)
+
+
+def narrowed(block: Block, width: int) -> Block:
+    """The same rows without the features from `width` on."""
+    if block.width <= width:
+        return block
+    if isinstance(block, DenseBlock):
+        return DenseBlock(np.ascontiguousarray(block.val[:, :width]))
+    keep = block.idx < width
+    if keep.all():
+        return block._replace(width=width)
+    before = np.concatenate(([0], np.cumsum(keep)))
+    return SparseBlock(before[block.indptr], block.idx[keep], block.val[keep], width, block.ready)
+
+
+def weights(given: Any, rows: int) -> np.ndarray | None:
+    """Importance weights as an array, or None when all rounds weigh the same."""
+    if given is None:
+        return None
+    try:
+        h = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadValue("weight must be a number for every row") from None
+    if h.ndim == 0:
+        h = np.full(rows, float(h))
+    if h.shape != (rows,):
+        raise BadValue(f"there are {rows} rows and weights of shape {h.shape}; give one weight for every row")
+    bad = ~(np.isfinite(h) & (h >= 0.0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise BadValue(f"row {row}: the weight is {h[row]}; weights must be finite and not negative")
+    return np.ascontiguousarray(h)

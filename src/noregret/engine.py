@@ -1,0 +1,100 @@
+"""A loop bound to a state: compiled, or the same text in plain Python."""
+
+from typing import Any
+
+import numpy as np
+
+from noregret import guard
+from noregret.algebra.examples import DenseRows, SparseRows
+from noregret.algebra.kernel import KernelRows
+from noregret.algebra.reference import ReferenceRows
+from noregret.chunk import Block, DenseBlock, SparseBlock, inspect_with_numpy
+from noregret.games.assembly import Plan, assemble, rebound
+from noregret.layout import Layout, address, fill
+from noregret.state import Space, bank_of
+
+
+class Engine:
+    """Plays and judges blocks of rows for one learner."""
+
+    def __init__(self, plan: Plan, params: Any, setting: Any, native: bool) -> None:
+        self.plan, self.params, self.setting = plan, params, setting
+        self.asked = native
+        self.native = native and plan.algebra != "reference"
+        self.layout: Layout | None = None
+        self.table = np.zeros(0, np.int64)
+        self.loops = None if self.native else assemble(plan, rebound)
+        self.bound = False
+
+    def bind(self, state: Any, space: Space) -> None:
+        """Work on this state from now on."""
+        self.state, self.space = state, space
+        self.bound = False
+
+    def rows(self, block: Block, start: int, stop: int) -> Any:
+        """Some rows of a block as this algebra sees them."""
+        stride = self.space.stride
+        if isinstance(block, DenseBlock):
+            table = block.val[start:stop]
+            if self.plan.algebra == "reference":
+                return ReferenceRows(table, stride, self.space.class_room)
+            return DenseRows(table, stride)
+        indptr = block.indptr[start : stop + 1]
+        idx = block.idx.view(np.uint32)
+        if self.plan.algebra == "kernel":
+            return KernelRows(indptr, idx, block.val, stride, bank_of(self.state))
+        return SparseRows(indptr, idx, block.val, stride)
+
+    def prepare(self, rows: Any) -> Any:
+        """The compiled loop, with parameters and state in its table."""
+        from noregret.native import loop
+
+        if self.layout is None:
+            outcomes = 2 if self.plan.game == "multiclass" else 1
+            self.layout = Layout(self.params, self.setting, self.state, rows, outcomes)
+            self.entry = loop(self.plan, self.layout)
+            self.table = np.zeros(self.layout.slots, np.int64)
+            self.at = address(self.table)
+            fill(self.table, self.layout.first["params"], self.params)
+            fill(self.table, self.layout.first["setting"], self.setting)
+        if not self.bound:
+            fill(self.table, self.layout.first["state"], self.state)
+            self.bound = True
+        return self.entry
+
+    def play(self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, moved: np.ndarray) -> bool:
+        """Predict, then learn, every round. False when the rule raised an error."""
+        if self.loops is not None:
+            with np.errstate(all="ignore"):
+                self.loops[0](self.params, self.setting, self.state, rows, y, h, out, moved)
+            return True
+        entry = self.prepare(rows)
+        first = self.layout.first  # type: ignore[union-attr]
+        for name, value in (("rows", rows), ("y", y), ("h", h), ("out", out), ("moved", moved)):
+            fill(self.table, first[name], value)
+        self.table[0] = 1
+        return bool(entry.run(self.at) == 0)
+
+    def judge(self, rows: Any, out: np.ndarray) -> bool:
+        """Score without learning."""
+        if self.loops is not None:
+            with np.errstate(all="ignore"):
+                self.loops[1](self.params, self.state, rows, out)
+            return True
+        entry = self.prepare(rows)
+        fill(self.table, self.layout.first["rows"], rows)  # type: ignore[union-attr]
+        fill(self.table, self.layout.first["out"], out)  # type: ignore[union-attr]
+        self.table[0] = 0
+        return bool(entry.run(self.at) == 0)
+
+    def inspect(self, block: SparseBlock, start: int, stop: int) -> int:
+        """What is wrong with these rows, or 0; see `chunk.inspect`."""
+        indptr = block.indptr[start : stop + 1]
+        if not self.native:
+            return inspect_with_numpy(indptr, block.idx, block.val, block.width)
+        from noregret.native import inspector
+
+        table = np.zeros(guard.WIDTH + 1, np.int64)
+        fill(table, guard.INDPTR, (indptr, block.idx, block.val, block.width))
+        inspector().run(address(table))
+        return int(table[0])

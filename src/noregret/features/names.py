@@ -1,0 +1,83 @@
+"""Feature names and their numbers: a dictionary that grows, is kept, and can be read backwards."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from noregret.chunk import LARGEST_INDEX, SparseBlock, gather
+from noregret.errors import BadValue
+
+
+class Vocabulary(dict[str, int]):
+    """Gives every new name the next number."""
+
+    def __missing__(self, name: Any) -> int:
+        if not isinstance(name, str):
+            raise BadValue(f"feature {name!r}: this learner knows its features by name; a name is a string")
+        number = self[name] = len(self)
+        return number
+
+
+class Names:
+    """How a learner knows its features: by the number of their column, or by name. The first data decide."""
+
+    def __init__(self) -> None:
+        self.known = Vocabulary()
+        self.mode: str | None = None
+
+    def settle(self, mode: str) -> None:
+        """Fix the mode, or refuse data of the other."""
+        if self.mode is None:
+            self.mode = mode
+        elif self.mode != mode:
+            has, got = ("column number", "names") if self.mode == "columns" else ("name", "columns without names")
+            raise BadValue(f"this learner knows its features by {has} and was given {got}; use one learner for each")
+
+    def mode_of(self, name: Any) -> str:
+        return "names" if isinstance(name, str) else "columns"
+
+    def block(self, rows: Sequence[Mapping[Any, Any]], grow: bool, start: float = 0.0) -> SparseBlock:
+        """Rows given as dicts, as a checked block. New names are added when growing, dropped otherwise.
+
+        Where weights do not start at zero, unknown names get numbers past the known ones instead of being dropped.
+        """
+        indptr, names, val = gather(rows)
+        if names:
+            self.settle(self.mode_of(names[0]))
+        if self.mode == "columns":
+            idx = columns(names)
+            return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
+        if grow:
+            idx = np.fromiter(map(self.known.__getitem__, names), np.int32, len(names))
+            return SparseBlock(indptr, idx, val, len(self.known))
+        if start != 0.0:
+            extra: dict[str, int] = {}
+            size = len(self.known)
+            found = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
+            return SparseBlock(indptr, np.array(found, np.int32), val, size + len(extra))
+        places = np.fromiter((self.known.get(name, -1) for name in names), np.int32, len(names))
+        keep = places >= 0
+        before = np.concatenate(([0], np.cumsum(keep)))
+        return SparseBlock(before[indptr], places[keep], val[keep], len(self.known))
+
+    def name(self, number: int) -> Any:
+        return number if self.mode != "names" else self.listed()[number]
+
+    def listed(self) -> list[str]:
+        return list(self.known)
+
+    def forget_from(self, size: int) -> None:
+        """Undo what a refused call added."""
+        while len(self.known) > size:
+            self.known.popitem()
+
+
+def columns(names: Iterable[Any]) -> np.ndarray:
+    numbers = list(names)
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise BadValue(f"feature {number!r}: this learner knows its features by column number, a whole number")
+        if not 0 <= number < LARGEST_INDEX:
+            raise BadValue(f"feature number {number} is outside 0 to {LARGEST_INDEX - 1}")
+    return np.array(numbers, dtype=np.int32)

@@ -1,0 +1,151 @@
+"""From a card and a game to a loop: every text is copied with its hooks bound, as plain Python or as compiled code."""
+
+import hashlib
+import types
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from noregret.card import Card, Param
+from noregret.games import binary, hooks, multiclass, regression
+from noregret.losses import LOSSES
+from noregret.schedules import SCHEDULES
+
+Maker = Callable[[Callable[..., Any], str, Mapping[str, Any]], Callable[..., Any]]
+
+
+class Game(NamedTuple):
+    """A game: the module with its loops, and the numbers it takes."""
+
+    module: Any
+    params: Mapping[str, Param]
+
+
+GAMES = {
+    "binary": Game(binary, {}),
+    "multiclass": Game(multiclass, {}),
+    "regression": Game(regression, {"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}),
+}
+SETTINGS: dict[str, Any] = {
+    name: namedtuple(f"{name}_setting", list(game.params) or ["none"]) for name, game in GAMES.items()
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a loop is stamped from."""
+
+    card: Card
+    game: str
+    algebra: str
+    covariance: str
+    kernel: str
+    choices: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """Unique for every loop: no two share a cache entry."""
+        sigma = self.covariance if any(f.kind == "covariance" for f in self.card.state.values()) else ""
+        kind = self.kernel if self.algebra == "kernel" else ""
+        options = [option for _, option in self.choices]
+        return "_".join(filter(None, [self.game, self.card.name, self.algebra, sigma, kind, *options]))
+
+    @property
+    def bindings(self) -> dict[str, Callable[..., Any]]:
+        """What the options of the rule stand for in its text."""
+        chosen = dict(self.choices)
+        bound: dict[str, Callable[..., Any]] = {}
+        if "loss" in chosen:
+            bound["slope"] = LOSSES[chosen["loss"]].slope
+        if "schedule" in chosen:
+            bound["rate"] = SCHEDULES[chosen["schedule"]]
+        return bound
+
+
+def rebound(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Callable[..., Any]:
+    """A copy of a plain function under a name of its own, with some of its globals replaced."""
+    code = function.__code__.replace(co_name=name, co_qualname=name)
+    copy = types.FunctionType(code, {**function.__globals__, **bindings}, name, function.__defaults__)
+    copy.__qualname__ = name
+    copy.__module__ = function.__module__
+    return copy
+
+
+def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The two loops of a plan: play (predict, then learn, every round) and judge (what predict uses)."""
+    card, tag = plan.card, plan.name
+    options = plan.bindings
+    made: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def graft(function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with its options bound, and the plain functions it calls grafted likewise."""
+        if function not in made:
+            called = {n: function.__globals__.get(n) for n in function.__code__.co_names}
+            inner: dict[str, Any] = {
+                name: graft(thing.rule if isinstance(thing, Card) else thing)
+                for name, thing in called.items()
+                if name not in options and isinstance(thing, (types.FunctionType, Card)) and thing is not function
+            }
+            inner.update((name, graft(option)) for name, option in options.items() if name in called)
+            made[function] = maker(function, f"{function.__name__}_{tag}", inner)
+        return made[function]
+
+    def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
+        return maker(function, f"{function.__name__}_{tag}", bound)
+
+    rule = graft(card.rule)
+    if card.kind == "gradient":
+        update = text(hooks.update_gradient, rule=rule, slope=graft(options["slope"]))
+    else:
+        update = text(hooks.update_margin, rule=rule)
+
+    if card.score is not None:
+        score = graft(card.score)
+    elif card.weight is not None:
+        score = text(hooks.score_by_weight, weight=graft(card.weight))
+    else:
+        score = text(hooks.score_by_vector)
+    final = graft(card.final) if card.final is not None else score
+
+    module = GAMES[plan.game].module
+    if plan.game != "multiclass":
+        return (
+            text(module.play, score=score, update=update),
+            text(module.judge, final=final),
+        )
+    by_vector = card.score is None and card.weight is None
+    scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
+    finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if card.final is not None else scores
+    return text(module.play, scores=scores, update=update), text(module.judge, finals=finals)
+
+
+def fingerprint(plan: Plan) -> str:
+    """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
+    digest = hashlib.sha256(plan.name.encode())
+    seen: set[Any] = set()
+
+    def take(function: Callable[..., Any]) -> None:
+        code = function.__code__
+        if code in seen:
+            return
+        seen.add(code)
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            if not isinstance(constant, (types.CodeType, str)):
+                digest.update(repr(constant).encode())
+        for name in code.co_names:
+            digest.update(name.encode())
+            thing = function.__globals__.get(name)
+            if isinstance(thing, Card):
+                thing = thing.rule
+            if isinstance(thing, types.FunctionType):
+                take(thing)
+            elif isinstance(thing, (int, float, str)):
+                digest.update(repr(thing).encode())
+
+    for function in (*plan.card.functions(), *plan.bindings.values()):
+        take(function)
+    digest.update(repr((tuple(plan.card.numbers), plan.card.weigh, tuple(plan.card.state.items()))).encode())
+    digest.update(repr(tuple(plan.card.counters)).encode())
+    return digest.hexdigest()

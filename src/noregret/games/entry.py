@@ -1,0 +1,20 @@
+"""The one entry of every compiled loop: values are read from a table of addresses, then the game is played."""
+
+from typing import Any
+
+from noregret.games.hooks import unbound
+
+read_params = read_setting = read_state = read_rows = read_y = read_h = read_out = read_moved = unbound
+play = judge = unbound
+
+
+def entry(table: Any) -> int:
+    p = read_params(table)
+    s = read_state(table)
+    X = read_rows(table)
+    out = read_out(table)
+    if table[0] == 1:
+        play(p, read_setting(table), s, X, read_y(table), read_h(table), out, read_moved(table))
+    else:
+        judge(p, s, X, out)
+    return 0

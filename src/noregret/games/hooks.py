@@ -1,0 +1,58 @@
+"""What stands between a game and a rule: the standard hooks, and one adaptor for each kind of rule.
+
+The names bound by stamping (rule, slope, weight, score, update, final ...) are declared here so that the texts read
+on their own; a stamped copy of a text has them replaced by the learner's own.
+"""
+
+from typing import Any
+
+from noregret.algebra.verbs import blocks, count, dot, dots, part, place, seat, sqnorm, stretch, value
+
+
+def unbound(*arguments: Any) -> Any:
+    raise NotImplementedError("bound when a loop is stamped")
+
+
+rule = slope = weight = score = unbound
+
+
+def weighed(p: Any, h: Any) -> Any:
+    """The parameters for a round of importance h."""
+    if type(p).weigh is None:
+        return p
+    where, power = type(p).weigh
+    field = p._fields[where]
+    return p._replace(**{field: p[where] * h if power > 0 else p[where] / h})
+
+
+def score_by_vector(p: Any, s: Any, x: Any) -> Any:
+    return dot(s.w, x)
+
+
+def score_by_weight(p: Any, s: Any, x: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        for k in range(count(q)):
+            total += weight(p, s, place(q, k)) * value(q, k)
+    return total
+
+
+def scores_by_vector(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
+    dots(s.w, x, stride, out)
+
+
+def scores_one_by_one(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
+    for c in range(out.size):
+        out[c] = score(p, s, seat(x, c, stride))
+
+
+def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    """A row of zeros is a round, but no step can help it."""
+    return bool(sqnorm(z) > 0.0 and rule(weighed(p, h), s, z, margin))
+
+
+def update_gradient(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    a = slope(margin)
+    rule(p, s, stretch(z, h * a))
+    return a != 0.0

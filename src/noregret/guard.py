@@ -1,0 +1,84 @@
+"""Small texts that are compiled once and serve every loop: checking rows, and undoing rounds.
+
+All read a table of addresses and leave their verdict in slot 0.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def unbound(*arguments: Any) -> Any:
+    raise NotImplementedError("bound when it is compiled")
+
+
+inspect = array_at = table_at = call = unbound
+read_indptr = read_idx = read_val = read_touched = read_saved = read_scores = read_counters = unbound
+
+INDPTR, IDX, VAL, WIDTH = 1, 3, 5, 7
+
+
+def inspect_rows(table: Any) -> int:
+    """Slot 0: what `inspect` finds."""
+    table[0] = inspect(read_indptr(table), read_idx(table), read_val(table), table[WIDTH])
+    return 0
+
+
+TOUCHED, SAVED, CELLS, VECTORS, FIRST = 1, 3, 5, 6, 7
+SAVE, CHECK, RESTORE = 0, 1, 2
+
+
+def journal_cells(table: Any) -> int:
+    """Save, check or restore the cells of every vector that the touched features own; see `cells`."""
+    table[0] = cells(table[0], read_touched(table), read_saved(table), table)
+    return 0
+
+
+def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
+    """Slots of the table: CELLS that a feature owns in a vector, how many VECTORS, and from FIRST on the vectors.
+
+    Says 1 when a checked cell is not finite, otherwise 0.
+    """
+    width = table[CELLS]
+    bad = 0
+    at = 0
+    for v in range(table[VECTORS]):
+        w = array_at(table[FIRST + 2 * v], table[FIRST + 1 + 2 * v])
+        for i in range(touched.size):
+            first = np.int64(touched[i]) * width
+            for c in range(first, first + width):
+                if task == SAVE:
+                    saved[at] = w[c]
+                elif task == CHECK:
+                    bad |= 0 if math.isfinite(w[c]) else 1
+                else:
+                    w[c] = saved[at]
+                at += 1
+    return bad
+
+
+LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL = 1, 2, 3, 5, 7
+
+
+def guarded_round(table: Any) -> int:
+    """Play one round and undo it if it raised an error or left anything that is not finite; slot 0 says whether.
+
+    Slots: the LOOP's address and its table's, the SCORES it writes, the COUNTERS, the address of a JOURNAL table.
+    """
+    journal = table_at(table[JOURNAL])
+    touched = read_touched(journal)
+    saved = read_saved(journal)
+    scores = read_scores(table)
+    counters = read_counters(table)
+    cells(SAVE, touched, saved, journal)
+    t = counters.copy()
+    bad = call(table[LOOP], table[LOOP_TABLE])
+    for i in range(scores.size):
+        bad |= 0 if math.isfinite(scores[i]) else 1
+    bad |= cells(CHECK, touched, saved, journal)
+    if bad != 0:
+        cells(RESTORE, touched, saved, journal)
+        counters[:] = t
+    table[0] = bad
+    return 0

@@ -1,0 +1,157 @@
+"""Labels: numbered by first appearance, round by round, also inside a batch; two classes carry a sign.
+
+-1/+1, 0/1 and False/True keep their sign; of any other pair the first seen is negative.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import BadValue
+
+MANY = 32  # beyond so many classes, one sort is cheaper than a pass over the labels for each
+
+
+class Codes(dict[Any, int]):
+    """Gives every new label the next number, after a look at what it is."""
+
+    def __missing__(self, label: Any) -> int:
+        code = self[checked(label)] = len(self)
+        return code
+
+
+def checked(label: Any) -> Any:
+    """The label as a plain value, or an error that says why it cannot be one."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label is None or isinstance(label, (list, dict, set, np.ndarray)):
+        raise BadValue(f"a label must be a number, a string or a truth value, not {label!r}")
+    if isinstance(label, float):
+        if label != label or label in (float("inf"), float("-inf")):
+            raise BadValue(f"the label is {label}; it must be finite")
+        if label != int(label):
+            raise BadValue(
+                f'the label {label!r} is not a class; for real targets make the learner with game="regression"'
+            )
+    return label
+
+
+class Labels:
+    """The classes a learner knows, and how they look to the game."""
+
+    def __init__(self, classes: Iterable[Any] | None = None) -> None:
+        self.code = Codes()
+        self.fixed = classes is not None
+        for label in classes or ():
+            self.code[checked(label)] = len(self.code)
+        if self.fixed and len(self.code) < 2:
+            raise BadValue(f"classes must name at least two different labels, not {list(self.code)}")
+
+    @property
+    def order(self) -> list[Any]:
+        return list(self.code)
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def codes(self, y: Any) -> np.ndarray:
+        """The number of every label; labels not seen before get the next numbers, in order of appearance."""
+        if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
+            found = self.numeric(y)
+        else:
+            values = list(y)
+            try:
+                found = np.fromiter(map(self.code.__getitem__, values), np.int64, len(values))
+            except TypeError:
+                bad = next(label for label in values if getattr(type(label), "__hash__", None) is None)
+                raise BadValue(f"a label must be a number, a string or a truth value, not {bad!r}") from None
+        return found
+
+    def numeric(self, y: np.ndarray) -> np.ndarray:
+        found = np.full(y.size, -1)
+        for label, number in list(self.code.items())[:MANY]:
+            if isinstance(label, (int, float)):
+                found[y == label] = number
+        missing = np.flatnonzero(found < 0)
+        while missing.size:
+            if len(self.code) >= MANY:
+                values, first, where = np.unique(y[missing], return_index=True, return_inverse=True)
+                for at in np.argsort(first):
+                    self.code[values[at].item()]
+                found[missing] = np.array([self.code[value.item()] for value in values])[where]
+                break
+            label = y[missing[0]]
+            found[missing[y[missing] == label]] = self.code[label]
+            missing = missing[found[missing] < 0]
+        return found
+
+    def refuse_new(self, before: int) -> None:
+        """With fixed classes, a label that was not named is an error."""
+        if self.fixed and len(self.code) > before:
+            new = self.order[before]
+            raise BadValue(
+                f"the label {new!r} is not one of the classes this learner was made with: {self.order[:before]}"
+            )
+
+    def forget_from(self, size: int) -> None:
+        while len(self.code) > size:
+            self.code.popitem()
+
+    # ---- two classes ---------------------------------------------------------------------------------------------
+
+    def signs(self, known: int) -> np.ndarray:
+        """The sign of each of the first `known` classes."""
+        order = self.order[:known]
+        if known == 1:
+            return np.array([1.0 if is_number(order[0], 1) else -1.0])
+        if known == 2 and is_number(order[0], 1) and (is_number(order[1], -1) or is_number(order[1], 0)):
+            return np.array([1.0, -1.0])
+        return np.array([-1.0, 1.0])
+
+    def turns(self, known: int) -> bool:
+        """Whether the class seen first changes its sign when the second appears."""
+        return known == 2 and self.signs(1)[0] != self.signs(2)[0]
+
+    def sides(self, known: int) -> tuple[Any, Any]:
+        """The labels predicted for a negative and for a positive score; None where nothing can be said."""
+        if known == 0:
+            return None, None
+        order, signs = self.order, self.signs(known)
+        if known >= 2:
+            return (order[0], order[1]) if signs[1] > 0 else (order[1], order[0])
+        only = order[0]
+        if isinstance(only, bool):
+            return False, True
+        if is_number(only, 1):
+            return -1, only
+        if is_number(only, -1) or is_number(only, 0):
+            return only, 1
+        return only, only
+
+
+def is_number(label: Any, value: int) -> bool:
+    return isinstance(label, (int, float)) and label == value
+
+
+def as_array(labels: list[Any]) -> np.ndarray:
+    """Labels as an array of their own kind; of objects when they are mixed."""
+    kinds = {type(label) for label in labels}
+    if kinds <= {bool} or kinds <= {int, float} or kinds <= {str}:
+        return np.array(labels)
+    out = np.empty(len(labels), object)
+    out[:] = labels
+    return out
+
+
+def targets(y: Any) -> np.ndarray:
+    """Real targets for regression."""
+    try:
+        values = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadValue("targets must be numbers") from None
+    if values.ndim != 1:
+        raise BadValue(f"y must be one number for every row, not an array of shape {values.shape}")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise BadValue(f"row {bad[0]}: the target is {values[bad[0]]}; every target must be finite")
+    return values

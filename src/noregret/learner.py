@@ -1,0 +1,365 @@
+"""The learner: the one stateful shell around a rule, a game and an algebra."""
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.card import Card
+from noregret.chunk import Block, SparseBlock, Transcript, as_block, narrowed, to_dense, to_sparse
+from noregret.engine import Engine
+from noregret.errors import BadValue, NotLearned
+from noregret.features.names import Names
+from noregret.labels import Labels, as_array
+from noregret.lane import Lane
+from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, told_of, verified
+from noregret.settings import Settings
+from noregret.state import Space, bank_of, enlarged, grown
+from noregret.transcribe import mistaken, transcribe
+
+
+class Marks(NamedTuple):
+    """All that a refused call must put back."""
+
+    state: Any
+    space: Space | None
+    game: str
+    algebra: str | None
+    engine: Any
+    labels: int
+    names: int
+    mode: str | None
+
+
+class Learner:
+    """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.card: Card = settings.card
+        self.game = settings.game
+        self.algebra = settings.algebra
+        self.labels = Labels(settings.classes)
+        self.names = Names()
+        self.rounds = self.mistakes = self.updates = 0
+        self.state: Any = None
+        self.space: Space | None = None
+        self.engine: Any = None
+        self.classes_before = len(self.labels)
+        self._lock = threading.RLock()
+        self._lane: Lane | None = None
+        if self.game == "binary" and len(self.labels) > 2:
+            if not settings.auto:
+                raise BadValue(f"the binary game has two classes, not {len(self.labels)}")
+            self.game = "multiclass"
+
+    # ---- learning ------------------------------------------------------------------------------------------------
+
+    def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
+        """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
+        self._rounds(X, y, weight)
+        return self
+
+    def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
+        """Predict, then learn, every round; returns what happened."""
+        began = time.perf_counter()
+        with self._lock:
+            outcomes = self._rounds(X, y, weight)
+            return transcribe(self, outcomes, y, time.perf_counter() - began)
+
+    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
+        """Learn one round. x is a dict of features by name or number, or a row of numbers."""
+        with self._lock:
+            lane = self._lane or self._open_lane()
+            if lane is None or not lane.learn(x, y, weight):
+                self._rounds(one_row(x), [y], weight)
+        return self
+
+    def _rounds(self, X: Any, y: Any, weight: Any) -> list[Outcome]:
+        """Play every round, all or none."""
+        with self._lock:
+            before = self._marks()
+            call: Call | None = None
+            try:
+                call = Call(self, X, y, weight)
+                outcomes = call.run()
+            except BaseException as error:
+                counted = 0 if self.state is None else int(self.state.n.t)
+                self._back_to(before, call)
+                if isinstance(error, Overflow):
+                    raise self._overflow(X, y, weight) from None
+                if isinstance(error, RuleRaised):
+                    raise self._rule_error(X, y, weight, counted) from None
+                raise
+            self.rounds += call.block.rows
+            self.updates += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
+            self.mistakes += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
+            self.classes_before = len(self.labels)
+            return outcomes
+
+    def _marks(self) -> Marks:
+        return Marks(
+            self.state, self.space, self.game, self.algebra, self.engine,
+            len(self.labels), len(self.names.known), self.names.mode,
+        )  # fmt: skip
+
+    def _back_to(self, marks: Marks, call: Call | None) -> None:
+        if call is not None and call.undo is not None and marks.state is not None:
+            call.undo.restore()
+        self.state, self.space, self.game = marks.state, marks.space, marks.game
+        self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
+        self.labels.forget_from(marks.labels)
+        self.names.forget_from(marks.names)
+        self._lane = None
+        if self.engine is not None:
+            self.engine.bind(self.state, self.space)
+
+    def _overflow(self, X: Any, y: Any, weight: Any) -> BadValue:
+        """Find the round that broke, by trying ever shorter prefixes on copies."""
+        h = None if weight is None else np.broadcast_to(np.asarray(weight, float), (len(y),))
+        good, bad = 0, len(y)
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            try:
+                Call(self.copy(), X[:middle], y[:middle], None if h is None else h[:middle]).run()
+                good = middle
+            except Overflow:
+                bad = middle
+        return BadValue(
+            f"round {self.rounds + bad} (row {bad - 1} of this call): a weight or a score is no longer finite; "
+            "nothing of this call was learned. Scale the features, or take smaller steps"
+        )
+
+    def _rule_error(self, X: Any, y: Any, weight: Any, counted: int) -> Exception:
+        """Meet the error again in plain Python, where it can be located."""
+        trial = self.copy()
+        trial.interpret()
+        rounds = 0 if self.state is None else int(self.state.n.t)
+        first = max(counted - rounds - 1, 0)
+        try:
+            if first:
+                fast = self.copy()
+                fast.learn(X[:first], y[:first], None if weight is None else np.asarray(weight)[:first])
+                trial = fast
+                trial.interpret()
+            h = None if weight is None else np.broadcast_to(np.asarray(weight, float), (len(y),))
+            for t in range(first, len(y)):
+                first = t
+                Call(trial, X[t : t + 1], y[t : t + 1], None if h is None else h[t : t + 1]).run()
+        except Exception as error:
+            return told_of(self, error, self.rounds + first + 1)
+        return BadValue(f"rule {self.card.name} raised an error in compiled code that plain Python does not show")
+
+    def interpret(self) -> None:
+        """Run the plain text from now on, at the speed of Python: the debugger's view."""
+        self.settings = replace(self.settings, native=False)
+        self._lane = None
+        if self.state is not None:
+            self.rebind()
+
+    # ---- predicting ----------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label (or target) of every row."""
+        with self._lock:
+            scores = self.scores(X)
+            if self.game == "regression":
+                return scores
+            if self.game == "multiclass":
+                return np.asarray(as_array(self.labels.order)[np.argmax(scores, axis=1)])
+            return np.asarray(as_array(list(self.labels.sides(len(self.labels))))[(scores >= 0.0).astype(int)])
+
+    def predict_one(self, x: Any) -> Any:
+        """The label (or target) of one row; None before any label was seen."""
+        with self._lock:
+            if self.state is None:
+                return None
+            lane = self._lane or self._open_lane()
+            score = None if lane is None else lane.score(x)
+            if lane is None or score is None:
+                found = self.predict(one_row(x))[0]
+                return found.item() if isinstance(found, np.generic) else found
+            if self.game == "regression":
+                return score
+            if self.game == "multiclass":
+                return lane.labels[score.index(max(score))]
+            return lane.sides[1] if score >= 0.0 else lane.sides[0]
+
+    def _open_lane(self) -> Lane | None:
+        if self.state is not None:
+            self._lane = Lane.beside(self)
+        return self._lane
+
+    def scores(self, X: Any) -> np.ndarray:
+        """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
+        with self._lock:
+            self._must_have_learned()
+            block = self.block(X, grow=False)
+            out = np.zeros((block.rows, len(self.labels)) if self.game == "multiclass" else block.rows)
+            for start in range(0, block.rows, SLICE):
+                stop = min(start + SLICE, block.rows)
+                block = verified(self, block, start, stop)
+                try:
+                    ended = self.engine.judge(self.engine.rows(block, start, stop), out[start:stop])
+                except Exception as error:
+                    raise told_of(self, error, self.rounds + 1) from error
+                if not ended:
+                    slow = self.copy()
+                    slow.interpret()
+                    return slow.scores(X)
+            return out
+
+    def scores_one(self, x: Any) -> Any:
+        """The score of one row: a number for two classes and regression, a dict by label otherwise."""
+        with self._lock:
+            self._must_have_learned()
+            lane = self._lane or self._open_lane()
+            score = None if lane is None else lane.score(x)
+            if score is None:
+                score = self.scores(one_row(x))[0].tolist()
+            return dict(zip(self.labels.order, score, strict=True)) if self.game == "multiclass" else score
+
+    def explain_one(self, x: Any, label: Any = None) -> dict[Any, float]:
+        """What each feature of a row adds to its score, by name, the largest first.
+
+        For many classes: to the score of `label`, by default the predicted one. Where scores are not sums over
+        features: what the score would lose without the feature.
+        """
+        from noregret.explain import explain_one
+
+        with self._lock:
+            self._must_have_learned()
+            return explain_one(self, x, label)
+
+    def _must_have_learned(self) -> None:
+        if self.state is None:
+            raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
+
+    # ---- keeping -------------------------------------------------------------------------------------------------
+
+    def copy(self) -> "Learner":
+        """An independent learner in the same state."""
+        from noregret.modelfile import pack, unpack
+
+        with self._lock:
+            return unpack(pack(self), "the copy", self.card)
+
+    def save(self, path: Any) -> None:
+        """Write the learner to a file; whatever was there stays until the new file is complete."""
+        from noregret.modelfile import write
+
+        with self._lock:
+            write(self, path)
+
+    def merge(self, other: "Learner") -> "Learner":
+        """A new learner that pools this one and another, as far as the card's merge law goes."""
+        from noregret.merging import merged
+
+        return merged(self.copy(), other.copy())
+
+    def __reduce__(self) -> Any:
+        from noregret.modelfile import pack, unpack
+
+        with self._lock:
+            return unpack, (pack(self), "the pickled learner", None)
+
+    def __repr__(self) -> str:
+        told = "".join(f", {name}={value!r}" for name, value in self.settings.told.items())
+        return f"<{self.card.name}{told}: {self.game}, {self.rounds} rounds, {self.mistakes} mistakes>"
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels seen so far, in order of appearance."""
+        return self.labels.order
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Every parameter of the rule and of the game, as in use."""
+        return {**self.settings.numbers, **dict(self.settings.choices), **self.settings.setting}
+
+    # ---- for the modules around ----------------------------------------------------------------------------------
+
+    @property
+    def keeps_covariance(self) -> bool:
+        return any(field.kind == "covariance" for field in self.card.state.values())
+
+    @property
+    def keeps_full(self) -> bool:
+        return self.keeps_covariance and self.settings.covariance == "full"
+
+    @property
+    def bank(self) -> Any:
+        return bank_of(self.state)
+
+    def settled_algebra(self, block: Block) -> str:
+        """The first data decide the algebra, unless it was asked for."""
+        if self.algebra is None:
+            self.algebra = "sparse" if isinstance(block, SparseBlock) else "dense"
+        return self.algebra
+
+    def rebind(self) -> None:
+        """An engine for the game as it is now, working on the state as it is now."""
+        assert self.algebra is not None
+        assert self.space is not None
+        plan = self.settings.plan(self.game, self.algebra)
+        if self.engine is None or self.engine.plan != plan or self.engine.asked != self.settings.native:
+            setting = self.settings.setting_of(self.game)
+            self.engine = Engine(plan, self.settings.params, setting, self.settings.native)
+        self.engine.bind(self.state, self.space)
+        self._lane = None
+
+    def block(self, X: Any, grow: bool) -> Block:
+        """What a user handed over, as a block of this learner's algebra, no wider than the state unless it may grow."""
+        start = max(field.start for field in self.card.state.values() if field.kind == "vector")
+        block: Block
+        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping):
+            block = self.names.block(X, grow, start)
+        elif isinstance(X, (list, tuple)) and not len(X):
+            block = SparseBlock(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0)
+        else:
+            block = as_block(X)
+            self.names.settle("columns")
+        if self.settled_algebra(block) in ("sparse", "kernel"):
+            block = to_sparse(block)
+        elif isinstance(block, SparseBlock):
+            block = to_dense(verified(self, block, 0, block.rows) if self.engine is not None else as_checked(block))
+        if not grow and self.space is not None:
+            if start == 0.0:
+                return narrowed(block, self.space.features)
+            if block.width > self.space.room:
+                space = replace(enlarged(self.space, block.width, self.space.classes), features=self.space.features)
+                self.state = grown(self.card.shape, self.state, self.space, space)
+                self.space = space
+                self.rebind()
+        return block
+
+
+def as_checked(block: SparseBlock) -> SparseBlock:
+    from noregret.chunk import UNSORTED, complaint, inspect_with_numpy, tidied
+
+    finding = inspect_with_numpy(block.indptr, block.idx, block.val, block.width)
+    if finding % 4 == UNSORTED:
+        return as_checked(tidied(block))
+    if finding:
+        raise BadValue(complaint(block, 0, finding))
+    return block
+
+
+def one_row(x: Any) -> Any:
+    """A single row as a batch of one."""
+    if isinstance(x, Mapping):
+        return [x]
+    if hasattr(x, "tocsr"):
+        return x
+    try:
+        row = np.asarray(x)
+    except ValueError:
+        row = np.zeros(0)
+    if row.ndim == 2 and row.shape[0] == 1:
+        return row
+    if row.ndim != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {x!r}")
+    return row[None, :]

@@ -1,0 +1,61 @@
+"""The perceptron family: step toward an example when it is on the wrong side."""
+
+from noregret.algebra import add, dot
+from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.state import plain
+
+ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
+FREUND_SCHAPIRE_1999 = (
+    "Freund and Schapire, Large margin classification using the perceptron algorithm, Machine Learning 37, 1999"
+)
+
+
+def novikoff(radius: float, margin: float) -> float:
+    """(R / gamma)^2 mistakes, whatever the order and the number of rounds."""
+    return (radius / margin) ** 2
+
+
+@margin_rule(
+    paper=ROSENBLATT_1958,
+    params={"eta": Param(1.0, above=0.0, about="the length of a step")},
+    state={"w": plain},
+    weigh="eta",
+    guarantee=Guarantee(
+        "updates <= (R / gamma)^2",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; all weights 1",
+        novikoff,
+    ),
+    merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
+)
+def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
+    """Add the example when it is not on the right side."""
+    if margin <= 0.0:
+        add(s.w, p.eta, z)
+        return True
+    return False
+
+
+def averaged_final(p: P, s: S, x: X) -> float:
+    """The mean of all weight vectors so far, the first being zero."""
+    return float(dot(s.w, x) - dot(s.u, x) / (s.n.t + 1.0))
+
+
+@margin_rule(
+    paper=FREUND_SCHAPIRE_1999,
+    params={},
+    state={"w": plain, "u": plain},
+    final=averaged_final,
+    guarantee=Guarantee(
+        "updates <= (R / gamma)^2",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
+        novikoff,
+    ),
+    merge=Merge("exact", "the sums of all weight vectors add, and so do the rounds", "accumulate"),
+)
+def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
+    """Learn as the perceptron, predict with the average of all its vectors."""
+    if margin <= 0.0:
+        add(s.w, 1.0, z)
+        add(s.u, s.n.t, z)
+        return True
+    return False

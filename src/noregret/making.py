@@ -1,0 +1,57 @@
+"""Making learners: by name, from a card, or from a user's own rule."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from noregret.card import Card, suggestion
+from noregret.errors import BadValue
+from noregret.learner import Learner
+from noregret.learners import load_all
+from noregret.settings import settle
+
+
+def make(rule: str | Card | Any, **told: Any) -> Learner:
+    """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
+
+    Told may be any parameter on the card, and game, algebra, covariance, kernel (with gamma, coef0, degree), eps,
+    classes, class_weight, native, seed.
+    """
+    return Learner(settle(card_of(rule), told))
+
+
+def card_of(rule: Any) -> Card:
+    if isinstance(rule, Card):
+        return rule
+    if not isinstance(rule, str):
+        raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
+    known = load_all()
+    if rule not in known:
+        raise BadValue(f"there is no learner {rule!r}{suggestion(rule, known) or '; see noregret.learners()'}")
+    return known[rule]
+
+
+class Catalogue:
+    """The cards, to go through or to look up by name."""
+
+    def __init__(self, cards: dict[str, Card]) -> None:
+        self._cards = dict(sorted(cards.items()))
+
+    def __iter__(self) -> Iterator[Card]:
+        return iter(self._cards.values())
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._cards
+
+    def __getitem__(self, name: str) -> Card:
+        return self._cards[name] if name in self._cards else card_of(name)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{card.name:22} {card.about}" for card in self)
+
+
+def learners() -> Catalogue:
+    """The cards of all learners, your own included."""
+    return Catalogue(load_all())

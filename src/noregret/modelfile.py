@@ -1,0 +1,242 @@
+"""Model files: safetensors with a JSON header, versioned, checked before use, written whole or not at all.
+
+Nothing in a model file is ever executed. A user's own rule is looked up by name in the running program.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.card import Card, suggestion
+from noregret.chunk import all_finite
+from noregret.errors import BadValue, Error
+from noregret.learners import load_all
+from noregret.settings import settle
+from noregret.state import Space, bank_of, enlarged, make, parts
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+FORMAT = 1
+KEY = "noregret"
+BANK = ("start", "idx", "val", "sq")
+
+
+# ---- out ---------------------------------------------------------------------------------------------------------
+
+
+def header(learner: "Learner") -> dict[str, Any]:
+    settings, state, space = learner.settings, learner.state, learner.space
+    told = {**settings.told, "seed": settings.seed}
+    if settings.class_weight is not None:
+        told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
+    return {
+        "format": FORMAT,
+        "rule": learner.card.name,
+        "game": learner.game,
+        "algebra": learner.algebra,
+        "parameters": told,
+        "labels": learner.labels.order,
+        "names": learner.names.mode,
+        "features": 0 if space is None else space.features,
+        "counters": None if state is None else {name: float(state.n[name]) for name in state.n.dtype.names},
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes,
+        "updates": learner.updates,
+        "random": {"seed": settings.seed},
+    }
+
+
+def tensors(learner: "Learner") -> dict[str, np.ndarray]:
+    """Every array of the state without its spare room, and the feature names as bytes with offsets."""
+    found: dict[str, np.ndarray] = {}
+    space, state = learner.space, learner.state
+    if state is not None and space is not None:
+        used = space.features
+        for name, _, array in parts(learner.card.shape, state, space):
+            cut = array[: space.classes, : int(bank_of(state).n[0]) if space.algebra == "kernel" else used]
+            found[f"state.{name}"] = np.ascontiguousarray(cut[:, :, :used] if cut.ndim == 3 else cut)
+        if space.algebra == "kernel":
+            bank = bank_of(state)
+            supports = int(bank.n[0])
+            sizes = (supports + 1, int(bank.start[supports]), int(bank.start[supports]), supports)
+            for name, size in zip(BANK, sizes, strict=True):
+                found[f"bank.{name}"] = getattr(bank, name)[:size].copy()
+    if learner.names.mode == "names":
+        encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
+        found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
+        found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
+    return found
+
+
+def digest(text: str, arrays: dict[str, np.ndarray]) -> str:
+    seal = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        seal.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        seal.update(np.ascontiguousarray(arrays[name]).data)
+    return seal.hexdigest()
+
+
+def pack(learner: "Learner") -> bytes:
+    """The learner as the content of a model file."""
+    from safetensors.numpy import save
+
+    try:
+        text = json.dumps(header(learner), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Error(f"this learner cannot be saved: {error}; labels must be numbers, strings or truth values") from None
+    arrays = tensors(learner)
+    return bytes(save(arrays, metadata={KEY: text, "sha256": digest(text, arrays)}))
+
+
+def write(learner: "Learner", path: Any) -> None:
+    """Write a model file beside its place, then put it there in one step."""
+    target = Path(path)
+    content = pack(learner)
+    temporary = ""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if temporary:
+                os.unlink(temporary)
+        raise Error(f"{target}: the model cannot be saved: {error.strerror or error}") from None
+
+
+# ---- in ----------------------------------------------------------------------------------------------------------
+
+
+def load(path: Any, rule: Card | None = None) -> "Learner":
+    """Read a learner from a model file. For a model of your own rule, import its file first or give the rule."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise Error(f"{path}: the model cannot be read: {error.strerror or error}") from None
+    return unpack(content, str(path), rule)
+
+
+def unpack(content: bytes, where: str, rule: Card | None = None) -> "Learner":
+    """A learner from the content of a model file; every error names the file."""
+    try:
+        told, arrays = opened(content, where)
+        return revived(told, arrays, rule)
+    except Error as error:
+        text = str(error)
+        raise Error(text if text.startswith(where) else f"{where}: {text}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+        raise Error(f"{where}: the model file is damaged: its parts do not fit together") from None
+
+
+def opened(content: bytes, where: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from safetensors import SafetensorError, deserialize
+
+    size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or size > len(content) - 8:
+        raise Error(f"{where}: not a noregret model, or only a part of one")
+    try:
+        metadata = json.loads(content[8 : 8 + size])["__metadata__"]
+        text = metadata[KEY]
+        told = json.loads(text)
+        found = dict(deserialize(content))  # type: ignore[no-untyped-call]
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError):
+        raise Error(f"{where}: not a noregret model, or a damaged one") from None
+    version = told.get("format") if isinstance(told, dict) else None
+    if not isinstance(version, int) or version < 1:
+        raise Error(f"{where}: not a noregret model")
+    if version > FORMAT:
+        raise Error(f"{where}: written by a newer noregret (format {version}; this one reads up to {FORMAT}); upgrade")
+    kinds = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+    arrays = {
+        name: np.frombuffer(bytes(part["data"]), kinds[part["dtype"]]).reshape(part["shape"])
+        for name, part in found.items()
+    }
+    if metadata.get("sha256") != digest(text, arrays):
+        raise Error(f"{where}: the model file was changed after it was written, or damaged")
+    return told, arrays
+
+
+def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | None) -> "Learner":
+    from noregret.learner import Learner
+
+    card = rule or load_all().get(told["rule"])
+    if card is None or card.name != told["rule"]:
+        known = suggestion(told["rule"], load_all())
+        raise Error(f"the model was learned by the rule {told['rule']!r}, which is not known here{known}; "
+                    "import the file that defines it, or give it as rule=")  # fmt: skip
+    parameters = dict(told["parameters"])
+    if parameters.get("class_weight") is not None:
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    learner = Learner(settle(card, parameters))
+    for label in told["labels"]:
+        learner.labels.code[label]
+    learner.game, learner.algebra = told["game"], told["algebra"]
+    learner.rounds, learner.mistakes, learner.updates = told["rounds"], told["mistakes"], told["updates"]
+    learner.classes_before = len(learner.labels)
+    learner.names.mode = told["names"]
+    if told["names"] == "names":
+        offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
+        for first, last in pairwise(offsets):
+            learner.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
+        if len(learner.names.known) != told["features"] or offsets[-1] != len(letters):
+            raise BadValue("the model file is damaged: names and features do not fit")
+    if told["counters"] is not None:
+        revive_state(learner, told, arrays)
+    return learner
+
+
+def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
+        raise BadValue("the model file is damaged: this rule cannot play the game it names")
+    classes = len(learner.labels) if learner.game == "multiclass" else 1
+    space = expected_space(learner, told["features"], classes, arrays)
+    learner.state = make(learner.card.shape, space)
+    learner.space = space
+    for name, _, array in parts(learner.card.shape, learner.state, space):
+        saved = arrays[f"state.{name}"]
+        array[tuple(slice(0, size) for size in saved.shape)] = saved
+    if space.algebra == "kernel":
+        bank = bank_of(learner.state)
+        for name in BANK:
+            getattr(bank, name)[: arrays[f"bank.{name}"].size] = arrays[f"bank.{name}"]
+        bank.n[0] = arrays["bank.sq"].size
+    if set(told["counters"]) != set(learner.state.n.dtype.names):
+        raise BadValue("the model file is damaged: its counters are not those of the rule")
+    for name, value in told["counters"].items():
+        learner.state.n[name] = float(value)
+    learner.rebind()
+
+
+def expected_space(learner: "Learner", features: Any, classes: int, arrays: dict[str, np.ndarray]) -> Space:
+    """The space of the saved state, once every array is known to have just the size it needs."""
+    if not isinstance(features, int) or features < 0:
+        raise BadValue("the model file is damaged: a number of features is missing")
+    base = learner.settings.space(str(learner.algebra))
+    supports = values = 0
+    if base.algebra == "kernel":
+        start, idx = arrays["bank.start"], arrays["bank.idx"]
+        supports, values = arrays["bank.sq"].size, idx.size
+        sound = (
+            start.size == supports + 1 and start[0] == 0 and start[-1] == values and bool((np.diff(start) >= 0).all())
+        )
+        if not sound or arrays["bank.val"].size != values or (values and not 0 <= idx.min() <= idx.max() < features):
+            raise BadValue("the model file is damaged: its supports do not fit together")
+    for name, field in learner.card.state.items():
+        square = field.kind == "covariance" and (learner.keeps_full or base.algebra == "reference")
+        width = supports if base.algebra == "kernel" else features
+        shape = (classes, width, width) if square else (classes, width)
+        saved = arrays[f"state.{name}"]
+        if saved.shape != shape or saved.dtype != np.float64 or not all_finite(saved):
+            raise BadValue(f"the model file is damaged: {name} has shape {saved.shape}, not {shape}, or is not finite")
+    return enlarged(base, features, classes, supports, values)

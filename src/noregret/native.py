@@ -1,0 +1,407 @@
+"""Stamp, compile, cache: the only file that imports numba.
+
+A compiled loop has one plain entry, `status entry(table)`. The table holds addresses and sizes: parameters, state,
+rows, outcomes. So a loop has one signature for ever, whatever arrays it is given, and one round costs one foreign call.
+"""
+
+import contextlib
+import ctypes
+import hashlib
+import logging
+import os
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import _dynfunc
+from numba.core import cgutils, codegen, cpu, types
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic, overload
+from numba.np import arrayobj
+
+from noregret import chunk, guard
+from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
+from noregret.errors import Error
+from noregret.games import hooks
+from noregret.games.assembly import GAMES, Plan, assemble, fingerprint, rebound
+from noregret.games.entry import entry
+from noregret.layout import Layout
+
+log = logging.getLogger("noregret")
+TABLE = types.CPointer(types.int64)
+BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
+LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+
+
+# ---- verbs ------------------------------------------------------------------------------------------------------
+
+
+def python_type(kind: Any) -> type:
+    """The Python type a compiled value stands for: what the verb tables are keyed by."""
+    if isinstance(kind, types.Array):
+        return np.ndarray
+    return getattr(kind, "instance_class", None) or object
+
+
+def chooser(verb: Verb) -> Callable[..., Any]:
+    def choose(*kinds: Any) -> Any:
+        return verb.serving(tuple(map(python_type, kinds)))
+
+    return choose
+
+
+def constant_chooser(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *kinds: function
+
+
+for _verb in VERBS:
+    overload(_verb, jit_options=LEAN, strict=False)(chooser(_verb))
+for _function in HELPERS:
+    overload(_function, jit_options=LEAN, strict=False)(constant_chooser(_function))
+for _function in REASSOCIATED:
+    overload(_function, jit_options={**LEAN, "fastmath": ANY_ORDER}, strict=False)(constant_chooser(_function))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_weight(context: Any, p: Any, h: Any) -> Any:
+    """The parameters with the one that an importance weight moves multiplied or divided by it."""
+    where, power = p.instance_class.weigh
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        fields, weight = arguments
+        old = builder.extract_value(fields, where)
+        new = builder.fmul(old, weight) if power > 0 else builder.fdiv(old, weight)
+        return builder.insert_value(fields, new, where)
+
+    return p(p, h), codegen
+
+
+@overload(hooks.weighed, jit_options=LEAN, strict=False)  # type: ignore[untyped-decorator]
+def choose_weighed(p: Any, h: Any) -> Any:
+    if p.instance_class.weigh is None:
+        return lambda p, h: p
+    return lambda p, h: with_weight(p, h)
+
+
+# ---- the table --------------------------------------------------------------------------------------------------
+
+
+def build(context: Any, builder: Any, kind: Any, load: Callable[[], Any]) -> Any:
+    """Code that makes a value of this type from the next slots of the table."""
+    if isinstance(kind, types.BaseTuple):
+        return context.make_tuple(builder, kind, [build(context, builder, item, load) for item in kind.types])
+    if isinstance(kind, types.Float):
+        return builder.bitcast(load(), context.get_value_type(kind))
+    if isinstance(kind, types.Integer):
+        return load()
+    if isinstance(kind, types.Record):
+        return builder.inttoptr(load(), context.get_value_type(kind))
+    cell = context.get_data_type(kind.dtype)
+    size = context.get_abi_sizeof(cell)
+    data = builder.inttoptr(load(), cell.as_pointer())
+    shape = [load() for _ in range(kind.ndim)]
+    step = context.get_constant(types.intp, size)
+    strides: list[Any] = []
+    for length in reversed(shape):
+        strides.insert(0, step)
+        step = builder.mul(step, length)
+    array = arrayobj.make_array(kind)(context, builder)
+    arrayobj.populate_array(
+        array,
+        data=data,
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=context.get_constant(types.intp, size),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+def reader(kind: Any, first: int) -> Any:
+    """A function for compiled code that reads a value of this type from the table, starting at a slot."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def read(typing_context: Any, table: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            slot = first
+
+            def load() -> Any:
+                nonlocal slot
+                pointer = cgutils.gep_inbounds(builder, arguments[0], slot)
+                slot += 1
+                return builder.load(pointer)
+
+            return build(context, builder, kind, load)
+
+        return kind(table), codegen
+
+    return read
+
+
+# ---- stamping and the cache -------------------------------------------------------------------------------------
+
+
+def cache_folder() -> Path:
+    if "NOREGRET_CACHE" in os.environ:
+        return Path(os.environ["NOREGRET_CACHE"])
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("noregret"))
+
+
+def writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def source_hash(game: str) -> str:
+    """A hash of our own texts a loop is made from: the algebra, its game, the entry, this file."""
+    here = Path(__file__).parent
+    files = sorted((here / "algebra").glob("*.py"))
+    files += [Path(GAMES[game].module.__file__), here / "games/hooks.py", here / "games/entry.py"]
+    files += [here / "games/assembly.py", here / "layout.py", here / "native.py"]
+    digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def only_the_entry(symbol: str) -> Iterator[None]:
+    """While an entry is compiled, leave the functions inlined into it as intermediate code.
+
+    Numba turns every inner function into optimised machine code of its own, which nobody will call; leaving that out
+    saves a third of the time. Other threads that compile with numba meanwhile are not touched.
+    """
+    finalize, executable = codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable
+    me = threading.get_ident()
+
+    def inner(library: Any) -> bool:
+        return threading.get_ident() == me and not library.name.startswith(symbol)
+
+    def link_only(library: Any) -> None:
+        if not inner(library):
+            finalize(library)
+            return
+        for linked in dict.fromkeys(library._linking_libraries):
+            library._reload_init.update(linked._reload_init)
+            library._final_module.link_in(linked._get_module_for_linking(), preserve=True)
+        library._finalize_dynamic_globals()
+        library._finalized = True
+
+    def never_called(context: Any, library: Any, function: Any, environment: Any) -> Any:
+        if not inner(library):
+            return executable(context, library, function, environment)
+        library._ensure_finalized()
+        return _dynfunc.make_function(function.lookup_module(), function.qualname, "", 1, environment, (library,))
+
+    codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable = link_only, never_called
+    try:
+        yield
+    finally:
+        codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable = finalize, executable
+
+
+_complained: set[Path] = set()
+
+
+def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
+    """Compile an entry, or take it from the cache folder. A folder that cannot be written is said so, once."""
+    folder = cache_folder()
+    cached = writable(folder)
+    if not cached and folder not in _complained:
+        _complained.add(folder)
+        warnings.warn(
+            f"the cache folder {folder} cannot be written: loops are compiled anew in every process; "
+            "set NOREGRET_CACHE to a folder that can",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        with only_the_entry(symbol):
+            return numba.njit(types.int64(TABLE), cache=cached, **LEAN)(text)
+    finally:
+        numba.config.CACHE_DIR = previous
+
+
+class Entry:
+    """A compiled function over a table, callable without Python's help: other threads go on meanwhile."""
+
+    def __init__(self, text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any]) -> None:
+        self.symbol = symbol
+        self.function = disk_cached(rebound(text, symbol, bindings), symbol)
+        self.hit = bool(sum(self.function.stats.cache_hits.values()))
+        if not self.hit:
+            log.info("compiled %s", symbol)
+        made = self.function.overloads[(TABLE,)]
+        self.address = int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+        signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+        self.call = signature(self.address)
+        self._result, self._exception = ctypes.c_int64(), ctypes.c_void_p()
+        self.result, self.exception = ctypes.addressof(self._result), ctypes.addressof(self._exception)
+
+    def run(self, table: int) -> int:
+        """0 when it came to its end, otherwise something in it raised an error."""
+        return int(self.call(self.result, self.exception, table))
+
+
+# ---- loops ------------------------------------------------------------------------------------------------------
+
+
+def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Any:
+    return numba.njit(**LEAN)(rebound(function, name, bindings))
+
+
+def loop(plan: Plan, layout: Layout) -> Entry:
+    """The loop of a plan, compiled once a process and kept on disk between processes."""
+    return once((plan, layout.key), lambda: stamp_loop(plan, layout))
+
+
+def stamp_loop(plan: Plan, layout: Layout) -> Entry:
+    key = hashlib.sha256((fingerprint(plan) + source_hash(plan.game) + repr(layout.key)).encode()).hexdigest()
+    bound: dict[str, Any] = {}
+    for name, first, example in layout.places():
+        bound[f"read_{name}"] = reader(numba.typeof(example), first)
+    bound["play"], bound["judge"] = assemble(plan, stamp)
+    try:
+        return Entry(entry, f"{plan.name}_{key[:16]}", bound)
+    except NumbaError as error:
+        raise Error(explain(plan, error)) from None
+
+
+def explain(plan: Plan, error: NumbaError) -> str:
+    """One or two lines that name the rule's file and line."""
+    code = plan.card.rule.__code__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    where = f"{code.co_filename}:{code.co_firstlineno}"
+    for line in lines:
+        if line.startswith('File "') and code.co_filename in line:
+            where = line.removeprefix('File "').replace('", line ', ":").rstrip(":")
+    noise = ("Failed in", "File", "-", "During", "Overload", "There are", "- Of")
+    reason = next((line for line in lines if not line.startswith(noise)), "it uses something that cannot be compiled")
+    return f"{where}: rule {plan.card.name} cannot be compiled: {reason}"
+
+
+_made: dict[Any, Entry] = {}
+_lock = threading.Lock()
+
+
+def once(key: Any, make: Callable[[], Entry]) -> Entry:
+    found = _made.get(key)
+    if found is None:
+        with _lock:
+            found = _made.get(key) or make()
+            _made[key] = found
+    return found
+
+
+# ---- tools that serve every loop --------------------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def array_at(typing_context: Any, address: Any, size: Any) -> Any:
+    """A float64 array over memory that Python owns."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        slots = iter(arguments)
+        return build(context, builder, kind, lambda: next(slots))
+
+    return kind(address, size), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def table_at(typing_context: Any, address: Any) -> Any:
+    """A table at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(TABLE))
+
+    return TABLE(address), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_loop(typing_context: Any, loop_address: Any, table_address: Any) -> Any:
+    """Run the loop at an address on the table at another; says whether it raised an error."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, status = context.get_value_type(types.int64), context.get_value_type(types.int32)
+        result, exception = cgutils.alloca_once(builder, word), cgutils.alloca_once(builder, word)
+        slots = context.get_value_type(TABLE)
+        kind = ir.FunctionType(status, [result.type, exception.type, slots])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        code = builder.call(function, [result, exception, builder.inttoptr(arguments[1], slots)])
+        return builder.zext(builder.icmp_signed("!=", code, status(0)), word)
+
+    return types.int64(loop_address, table_address), codegen
+
+
+def vector(kind: Any) -> Any:
+    return types.Array(kind, 1, "C")
+
+
+def tool(text: Callable[..., Any], bindings: Mapping[str, Any]) -> Entry:
+    def make() -> Entry:
+        here = Path(__file__).parent
+        digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
+        for file in ("native.py", "chunk.py", "guard.py"):
+            digest.update((here / file).read_bytes())
+        return Entry(text, f"{text.__name__}_{digest.hexdigest()[:16]}", bindings)
+
+    return once(text, make)
+
+
+def inspector() -> Entry:
+    """The compiled check of sparse rows."""
+    return tool(
+        guard.inspect_rows,
+        {
+            "inspect": stamp(chunk.inspect, "inspect", {}),
+            "read_indptr": reader(vector(types.int64), guard.INDPTR),
+            "read_idx": reader(vector(types.int32), guard.IDX),
+            "read_val": reader(vector(types.float64), guard.VAL),
+        },
+    )
+
+
+def journal_readers() -> dict[str, Any]:
+    return {
+        "array_at": array_at,
+        "read_touched": reader(vector(types.int32), guard.TOUCHED),
+        "read_saved": reader(vector(types.float64), guard.SAVED),
+    }
+
+
+def journal() -> Entry:
+    """The compiled undo of the cells that a few rows touch."""
+    cells = stamp(guard.cells, "cells", {"array_at": array_at})
+    return tool(guard.journal_cells, {**journal_readers(), "cells": cells})
+
+
+def guarded() -> Entry:
+    """One round of any loop, with its undo, in one foreign call."""
+    return tool(
+        guard.guarded_round,
+        {
+            **journal_readers(),
+            "cells": stamp(guard.cells, "cells", {"array_at": array_at}),
+            "table_at": table_at,
+            "call": call_loop,
+            "read_scores": reader(vector(types.float64), guard.SCORES),
+            "read_counters": reader(vector(types.float64), guard.COUNTERS),
+        },
+    )

@@ -1,0 +1,5 @@
+"""Referees watch transcripts and keep score; they never touch a learner."""
+
+from noregret.referees.basic import Loss, Mistakes, Referee, Runtime, Updates
+
+__all__ = ["Loss", "Mistakes", "Referee", "Runtime", "Updates"]

@@ -1,0 +1,70 @@
+"""The referees every run has: mistakes, loss, updates, time."""
+
+from typing import Protocol
+
+import numpy as np
+
+from noregret.chunk import Transcript
+
+
+class Referee(Protocol):
+    """Sees every transcript of a run, in order, and reports at any time."""
+
+    def see(self, transcript: Transcript) -> None: ...
+
+    def report(self) -> dict[str, float]: ...
+
+
+class Mistakes:
+    """How many predictions were wrong, and at what rate."""
+
+    def __init__(self) -> None:
+        self.rounds = self.mistakes = 0
+
+    def see(self, transcript: Transcript) -> None:
+        self.rounds += transcript.rounds
+        self.mistakes += int(np.count_nonzero(transcript.mistakes))
+
+    def report(self) -> dict[str, float]:
+        return {"rounds": self.rounds, "mistakes": self.mistakes, "rate": self.mistakes / max(self.rounds, 1)}
+
+
+class Loss:
+    """The sum of the losses suffered, and their mean."""
+
+    def __init__(self) -> None:
+        self.rounds, self.total = 0, 0.0
+
+    def see(self, transcript: Transcript) -> None:
+        self.rounds += transcript.rounds
+        self.total += float(transcript.losses.sum())
+
+    def report(self) -> dict[str, float]:
+        return {"loss": self.total, "mean_loss": self.total / max(self.rounds, 1)}
+
+
+class Updates:
+    """On how many rounds the learner changed its mind."""
+
+    def __init__(self) -> None:
+        self.updates = 0
+
+    def see(self, transcript: Transcript) -> None:
+        self.updates += int(np.count_nonzero(transcript.updated))
+
+    def report(self) -> dict[str, float]:
+        return {"updates": self.updates}
+
+
+class Runtime:
+    """The seconds spent in playing, and rounds a second."""
+
+    def __init__(self) -> None:
+        self.rounds, self.seconds = 0, 0.0
+
+    def see(self, transcript: Transcript) -> None:
+        self.rounds += transcript.rounds
+        self.seconds += transcript.seconds
+
+    def report(self) -> dict[str, float]:
+        return {"seconds": self.seconds, "rounds_per_second": self.rounds / max(self.seconds, 1e-9)}

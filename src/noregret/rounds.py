@@ -1,0 +1,236 @@
+"""One call of learn or play: the border checks, the growth of classes and features, the rounds, all or nothing."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.chunk import (
+    UNSORTED,
+    Block,
+    DenseBlock,
+    SparseBlock,
+    complaint,
+    tidied,
+    weights,
+)
+from noregret.errors import BadValue, Error
+from noregret.labels import targets
+from noregret.state import enlarged, grown, make, memory, mirror, split
+from noregret.undo import CellUndo, WholeUndo
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+SLICE = 4096  # rows checked and played in one go: still in the cache when they are played
+FULL_LIMIT = 5000  # a full covariance of more features than this would take gigabytes
+
+
+class Overflow(Exception):
+    """Some round left weights or scores that are not finite."""
+
+
+class RuleRaised(Exception):
+    """The rule raised an error inside compiled code."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive rounds with the same classes; `fresh` when the first of them brings a class never seen before."""
+
+    start: int
+    stop: int
+    known: int
+    fresh: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a slice of rounds left behind."""
+
+    segment: Segment
+    start: int
+    scores: np.ndarray
+    moved: np.ndarray
+    truth: np.ndarray
+
+
+class Call:
+    """The rounds of one call, played on a learner."""
+
+    def __init__(self, learner: "Learner", X: Any, y: Any, weight: Any) -> None:
+        self.learner = learner
+        self.block = learner.block(X, grow=True)
+        rows = self.block.rows
+        length = len(y) if hasattr(y, "__len__") else None
+        if length != rows:
+            raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
+        if learner.game == "regression":
+            self.codes = targets(y)
+            self.segments = [Segment(0, rows, 0, False)] if rows else []
+        else:
+            self.codes = learner.labels.codes(y)
+            self.segments = self.cut(rows)
+        self.h = self.importance(weight, rows)
+        self.undo: Any = None
+
+    def cut(self, rows: int) -> list[Segment]:
+        """The rounds between appearances of new classes."""
+        labels = self.learner.labels
+        before = self.learner.classes_before
+        labels.refuse_new(before)
+        total = len(labels)
+        if total > 2 and self.learner.game == "binary" and not self.learner.settings.auto:
+            raise BadValue(
+                f"the binary game has two classes, and {labels.order[2]!r} is a third; "
+                'leave game out, or make the learner with game="multiclass"'
+            )
+        if total == before:
+            return [Segment(0, rows, total, False)] if rows else []
+        highest = np.maximum.accumulate(np.concatenate(([before - 1], self.codes[:-1])))
+        firsts = np.flatnonzero(self.codes > highest)
+        segments = [Segment(0, int(firsts[0]), before, False)] if firsts[0] > 0 else []
+        stops = [*firsts[1:].tolist(), rows]
+        for number, (start, stop) in enumerate(zip(firsts.tolist(), stops, strict=True)):
+            segments.append(Segment(start, stop, before + number + 1, True))
+        return segments
+
+    def importance(self, weight: Any, rows: int) -> np.ndarray:
+        settings = self.learner.settings
+        h = weights(weight, rows)
+        if h is not None and not settings.card.weighs:
+            raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
+        if settings.class_weight is not None:
+            by_class = np.array([settings.class_weight.get(label, 1.0) for label in self.learner.labels.order])
+            h = by_class[self.codes] if h is None else h * by_class[self.codes]
+        return np.ones(rows) if h is None else h
+
+    def run(self) -> list[Outcome]:
+        """Play all rounds. On any error the learner must be put back by whoever called."""
+        outcomes: list[Outcome] = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for segment in self.segments:
+                self.make_room(segment)
+                truth = self.truth(segment)
+                for start in range(segment.start, segment.stop, SLICE):
+                    outcomes.append(self.play(segment, truth, start, min(start + SLICE, segment.stop)))
+            if self.undo is not None and not self.undo.sound(self.learner.state):
+                raise Overflow
+        return outcomes
+
+    def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
+        learner, size = self.learner, stop - start
+        self.block = verified(learner, self.block, start, stop)
+        out = np.zeros((size, segment.known) if learner.game == "multiclass" else size)
+        moved = np.zeros(size, np.uint8)
+        y = truth[start - segment.start : stop - segment.start]
+        engine = learner.engine
+        if not engine.play(engine.rows(self.block, start, stop), y, self.h[start:stop], out, moved):
+            raise RuleRaised
+        if not np.isfinite(out.sum()) and not np.isfinite(out).all():
+            raise Overflow
+        if segment.fresh and start == segment.start and learner.game == "multiclass":
+            out[0, segment.known - 1] = -np.inf
+        return Outcome(segment, start, out, moved, y)
+
+    def truth(self, segment: Segment) -> np.ndarray:
+        """The truth of a segment as its game sees it: a target, a class number, or a sign."""
+        codes = self.codes[segment.start : segment.stop]
+        if self.learner.game == "binary":
+            return np.ascontiguousarray(self.learner.labels.signs(segment.known)[codes])
+        return np.ascontiguousarray(codes, dtype=np.float64)
+
+    # ---- growth --------------------------------------------------------------------------------------------------
+
+    def make_room(self, segment: Segment) -> None:
+        """See that the state has a cell for every feature and class, and that it can be undone."""
+        learner, shape = self.learner, self.learner.card.shape
+        turning = learner.game == "binary" and segment.fresh and learner.labels.turns(segment.known)
+        splitting = learner.game == "binary" and segment.known == 3
+        if splitting and "multiclass" not in learner.card.games:
+            raise BadValue(f"{learner.card.name} plays two classes only, and {learner.labels.order[2]!r} is a third")
+        if splitting:
+            learner.game = "multiclass"
+        classes = segment.known if learner.game == "multiclass" else 1
+        old_state, old = learner.state, learner.space
+        base = old or learner.settings.space(learner.settled_algebra(self.block))
+        supports, values = self.supports_needed(old_state)
+        space = enlarged(base, self.block.width, classes, supports, values)
+        if base.covariance == "full" and learner.keeps_covariance and space.features > FULL_LIMIT:
+            raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
+        rooms = (space.room, space.class_room, space.supports, space.values)
+        same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
+        if self.undo is None and old_state is not None:
+            self.undo = self.choose_undo(old_state, space, copied=same or len(self.segments) > 1)
+        if not same:
+            try:
+                learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
+            except MemoryError:
+                raise BadValue(
+                    f"{space.features} features and {classes} classes do not fit in memory; "
+                    "use feature names (strings), or number the features without gaps"
+                ) from None
+        elif learner.keeps_full and space.features > base.features:
+            for value in learner.state:
+                if hasattr(value, "used"):
+                    value.used[0] = space.features
+        if self.undo is None:
+            self.undo = WholeUndo(learner.state, copied=False)
+        if splitting:
+            negative, positive = (0, 1) if learner.labels.signs(2)[1] > 0 else (1, 0)
+            split(shape, learner.state, space, negative, positive)
+        elif turning:
+            mirror(shape, learner.state, space)
+        if not same or splitting or turning or space != old:
+            learner.space = space
+            learner.rebind()
+
+    def supports_needed(self, state: Any) -> tuple[int, int]:
+        """Room in the bank of a kernel learner: every row of this call may become a support."""
+        if self.learner.settled_algebra(self.block) != "kernel" or not isinstance(self.block, SparseBlock):
+            return 0, 0
+        bank = None if state is None else self.learner.bank
+        stored = 0 if bank is None else int(bank.n[0])
+        held = 0 if bank is None else int(bank.start[stored])
+        return stored + self.block.rows, held + int(self.block.indptr[-1])
+
+    def choose_undo(self, state: Any, space: Any, copied: bool) -> Any:
+        learner, block = self.learner, self.block
+        cells = sum(array.size for array in memory(state))
+        if (
+            copied
+            and learner.engine.native
+            and isinstance(block, SparseBlock)
+            and space.algebra == "sparse"
+            and not learner.keeps_full
+            and len(self.segments) == 1
+            and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
+        ):
+            sound = verified(learner, block, 0, block.rows)
+            assert isinstance(sound, SparseBlock)
+            self.block = sound
+            return CellUndo(state, sound, space.class_room)
+        return WholeUndo(state, copied)
+
+
+def verified(learner: "Learner", block: Block, start: int, stop: int) -> Block:
+    """The block, once these rows are known to be sound."""
+    if isinstance(block, DenseBlock) or block.ready:
+        return block
+    finding = learner.engine.inspect(block, start, stop)
+    if finding == 0:
+        return block
+    if finding % 4 == UNSORTED:
+        return verified(learner, tidied(block), start, stop)
+    raise BadValue(complaint(block, start, finding))
+
+
+def told_of(learner: "Learner", error: Exception, round_number: int) -> Error:
+    """An error that a rule raised, with the file and line where it did."""
+    files = {function.__code__.co_filename for function in learner.card.functions()}
+    where, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in files:
+            where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}: "
+        trace = trace.tb_next
+    return Error(f"{where}rule {learner.card.name} raised {type(error).__name__}: {error} in round {round_number}")

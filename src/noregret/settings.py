@@ -1,0 +1,204 @@
+"""What a learner was asked to be: every argument of `make`, checked against the card, the game and the algebra."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from noregret.algebra import TYPES
+from noregret.algebra.kernel import BANKS
+from noregret.card import Card, Choice, Param, suggestion
+from noregret.errors import BadValue
+from noregret.games.assembly import GAMES, SETTINGS, Plan
+from noregret.labels import checked
+from noregret.losses import LOSSES
+from noregret.state import Space
+
+COVARIANCES = ("diagonal", "drop", "full")
+KERNEL_PARAMS = {
+    "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
+    "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel"),
+    "degree": Param(3.0, at_least=1.0, about="the power of the polynomial kernel"),
+}
+KERNEL_TAKES = {"linear": (), "polynomial": ("gamma", "coef0", "degree"), "rbf": ("gamma",)}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The checked arguments of a learner."""
+
+    card: Card
+    game: str
+    auto: bool
+    algebra: str | None
+    covariance: str
+    kernel: str
+    shape: tuple[float, float, float]
+    numbers: Mapping[str, float]
+    choices: tuple[tuple[str, str], ...]
+    setting: Mapping[str, float]
+    classes: tuple[Any, ...] | None
+    class_weight: Mapping[Any, float] | None
+    native: bool
+    seed: int
+    told: Mapping[str, Any]
+
+    @property
+    def params(self) -> Any:
+        return self.card.parameters(*self.numbers.values() or [0.0])
+
+    def setting_of(self, game: str) -> Any:
+        return SETTINGS[game](*(self.setting.values() if game == self.game else ()) or [0.0])
+
+    def plan(self, game: str, algebra: str) -> Plan:
+        return Plan(self.card, game, algebra, self.covariance, self.kernel, self.choices)
+
+    def space(self, algebra: str) -> Space:
+        return Space(algebra, self.covariance, self.kernel, self.shape)
+
+    def as_multiclass(self) -> "Settings":
+        return replace(self, game="multiclass")
+
+
+def settle(card: Card, told: Mapping[str, Any]) -> Settings:
+    """Check what was told; every error names the parameter and what it may be."""
+    rest = dict(told)
+    game, auto = asked_game(card, rest.pop("game", None))
+    classes = rest.pop("classes", None)
+    algebra = asked_algebra(card, rest.pop("algebra", None))
+    covariance = rest.pop("covariance", None)
+    kernel = rest.pop("kernel", None)
+    if covariance is not None and not any(field.kind == "covariance" for field in card.state.values()):
+        raise BadValue(f"{card.name} keeps no covariance; leave covariance={covariance!r} out")
+    if covariance not in (None, *COVARIANCES):
+        raise BadValue(f"covariance must be one of {', '.join(COVARIANCES)}, not {covariance!r}")
+    if kernel is not None and algebra != "kernel":
+        raise BadValue(f'kernel={kernel!r} needs algebra="kernel"')
+    if kernel not in (None, *BANKS):
+        raise BadValue(f"kernel must be one of {', '.join(BANKS)}, not {kernel!r}{suggestion(kernel, BANKS)}")
+    kernel = kernel or "rbf"
+    native = rest.pop("native", True)
+    seed = rest.pop("seed", 0)
+    class_weight = rest.pop("class_weight", None)
+
+    numbers = {
+        name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
+    }
+    choices = {
+        name: option.check(card.name, name, rest.pop(name, None) or default_option(name, option, game))
+        for name, option in card.choices.items()
+    }
+    setting = settle_game(card, game, choices, rest)
+    shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
+    if rest:
+        name = next(iter(rest))
+        known = [
+            *card.params,
+            *GAMES[game].params,
+            *(KERNEL_TAKES[kernel] if algebra == "kernel" else ()),
+            "game",
+            "algebra",
+            "covariance",
+            "kernel",
+            "classes",
+            "class_weight",
+            "native",
+            "seed",
+        ]
+        raise BadValue(
+            f"{card.name} has no parameter {name!r}{suggestion(name, known)} It takes {', '.join(known)}".replace(
+                "? It", "? It"
+            )
+            if suggestion(name, known)
+            else f"{card.name} has no parameter {name!r}; it takes {', '.join(known)}"
+        )
+    if class_weight is not None:
+        class_weight = checked_class_weight(card, game, class_weight)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
+    return Settings(
+        card,
+        game,
+        auto,
+        algebra,
+        covariance or "diagonal",
+        kernel,
+        shape,
+        numbers,
+        tuple(choices.items()),
+        setting,
+        None if classes is None else tuple(classes),
+        class_weight,
+        bool(native),
+        seed,
+        dict(told),
+    )
+
+
+def asked_game(card: Card, game: Any) -> tuple[str, bool]:
+    if game is None:
+        return "binary", True
+    if game not in GAMES:
+        raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
+    if game not in card.games:
+        raise BadValue(
+            f"{card.name} cannot play {game}: it moves on mistakes, not on losses; it plays {', '.join(card.games)}"
+        )
+    return game, False
+
+
+def asked_algebra(card: Card, algebra: Any) -> str | None:
+    if algebra is None:
+        return None
+    if algebra not in TYPES:
+        raise BadValue(f"algebra must be one of {', '.join(TYPES)}, not {algebra!r}{suggestion(algebra, TYPES)}")
+    reason = card.why_not(algebra)
+    if reason is not None:
+        raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
+    return str(algebra)
+
+
+def default_option(name: str, option: Choice, game: str) -> str:
+    """The hinge loss of the margin is the eps-insensitive loss of regression: one default, two names."""
+    if name == "loss" and game not in LOSSES[option.default].games:
+        return "eps_insensitive"
+    return option.default
+
+
+def settle_game(card: Card, game: str, choices: Mapping[str, str], rest: dict[str, Any]) -> dict[str, float]:
+    loss = choices.get("loss")
+    if loss is not None and game not in LOSSES[loss].games:
+        fits = [name for name, one in LOSSES.items() if game in one.games]
+        raise BadValue(f"{card.name}: the loss {loss!r} does not fit {game}; use one of {', '.join(fits)}")
+    setting: dict[str, float] = {}
+    for name, param in GAMES[game].params.items():
+        asked = rest.pop(f"game.{name}", rest.pop(name, None))
+        if name == "eps" and loss is not None and not LOSSES[loss].insensitive:
+            if asked is not None:
+                raise BadValue(f"{card.name}: eps belongs to the eps_insensitive loss, not to {loss}")
+            setting[name] = 0.0
+        else:
+            setting[name] = param.check(f"game {game}", name, param.default if asked is None else asked)
+    return setting
+
+
+def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, float]:
+    values = {
+        name: param.check(
+            f"kernel {kernel}",
+            name,
+            rest.pop(name, param.default) if name in KERNEL_TAKES[kernel] else param.default,
+        )
+        for name, param in KERNEL_PARAMS.items()
+    }
+    return values["gamma"], values["coef0"], values["degree"]
+
+
+def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
+    if game != "binary":
+        raise BadValue("class_weight belongs to the binary game")
+    if not card.weighs:
+        raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
+    if not isinstance(given, Mapping):
+        raise BadValue(f"class_weight must map labels to weights, not {given!r}")
+    limit = Param(1.0, at_least=0.0)
+    return {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}

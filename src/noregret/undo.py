@@ -1,0 +1,64 @@
+"""A call is a transaction: all its rounds are learned, or the learner is as it was before."""
+
+from typing import Any
+
+import numpy as np
+
+from noregret import guard
+from noregret.chunk import SparseBlock, all_finite
+from noregret.layout import address, fill
+from noregret.state import memory
+
+
+class WholeUndo:
+    """Keeps a copy of everything; right when a call touches a good part of the state."""
+
+    def __init__(self, state: Any, copied: bool = True) -> None:
+        self.state = state
+        self.arrays = memory(state)
+        self.copies = [array.copy() for array in self.arrays] if copied else None
+        self.counters = state.n.copy()
+
+    def sound(self, state: Any) -> bool:
+        return all(all_finite(array) for array in memory(state) if array.dtype.kind == "f")
+
+    def restore(self) -> Any:
+        if self.copies is not None:
+            for array, copy in zip(self.arrays, self.copies, strict=True):
+                array[...] = copy
+            restore_counters(self.state, self.counters)
+        return self.state
+
+
+class CellUndo:
+    """Keeps the cells that some sparse rows touch; right when they are few and the state is large."""
+
+    def __init__(self, state: Any, block: SparseBlock, width: int) -> None:
+        from noregret.native import journal
+
+        self.state, self.width = state, width
+        self.arrays = memory(state)
+        self.touched = block.idx[block.indptr[0] : block.indptr[-1]]
+        self.saved = np.zeros(self.touched.size * width * len(self.arrays))
+        self.counters = state.n.copy()
+        self.entry = journal()
+        self.table = np.zeros(guard.FIRST + 2 * len(self.arrays), np.int64)
+        fill(self.table, guard.TOUCHED, (self.touched, self.saved, width, len(self.arrays), *self.arrays))
+        self.table[0] = guard.SAVE
+        self.entry.run(address(self.table))
+
+    def sound(self, state: Any) -> bool:
+        self.table[0] = guard.CHECK
+        self.entry.run(address(self.table))
+        return bool(self.table[0] == 0)
+
+    def restore(self) -> Any:
+        self.table[0] = guard.RESTORE
+        self.entry.run(address(self.table))
+        restore_counters(self.state, self.counters)
+        return self.state
+
+
+def restore_counters(state: Any, counters: Any) -> None:
+    for name in counters.dtype.names:
+        state.n[name] = counters[name]

@@ -1,0 +1,130 @@
+"""Games of the twins: each turns (x, y) and the scores into a signed example and its margin."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .rules import Array, Round, Rule
+
+Flags = npt.NDArray[np.bool_]
+Labels = npt.NDArray[Any]
+
+
+class Game:
+    """Scores every row before its label is used; a second call of run goes on from the first."""
+
+    def __init__(self, rule: Rule, k: int) -> None:
+        self.rule = rule
+        self.k = k
+        self.started = False
+
+    def run(self, X: Array, y: Labels, weight: Array | None = None) -> tuple[Array, Flags]:
+        """Return the scores before each round and whether the round changed the rule."""
+        if weight is not None and not self.rule.weighs:
+            raise ValueError(f"{type(self.rule).__name__} does not take weights")
+        if not self.started:
+            self.rule.start(self.k, X.shape[1])
+            self.started = True
+        weights = np.ones(len(X)) if weight is None else weight
+        scores, updated = [], []
+        for x, label, h in zip(X, y, weights, strict=True):
+            if h > 0.0:
+                self.rule.see(x)
+                self.meet(label)
+            s = self.hide(self.rule.scores(x))
+            changed = False
+            if h > 0.0:
+                self.rule.count()
+                r = self.challenge(x, label, s, float(h))
+                changed = r is not None and self.rule.learn(r)
+            scores.append(s)
+            updated.append(changed)
+        return self.shape(np.array(scores).reshape(-1, self.k)), np.array(updated, dtype=bool)
+
+    def final(self, X: Array) -> Array:
+        """Return the scores that predict uses after the run."""
+        rows = [self.hide(self.rule.final_scores(x)) for x in X]
+        return self.shape(np.array(rows).reshape(-1, self.k))
+
+    @property
+    def t(self) -> int:
+        """Rounds counted so far."""
+        return self.rule.t
+
+    @property
+    def state(self) -> dict[str, Array]:
+        per_score = {name: value[0] for name, value in self.rule.state().items()}
+        return {**per_score, **self.rule.shared_state()}
+
+    def shape(self, scores: Array) -> Array:
+        return scores[:, 0]
+
+    def meet(self, label: Any) -> None:
+        """Take note of the label's class."""
+
+    def hide(self, scores: Array) -> Array:
+        return scores
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round | None:
+        raise NotImplementedError
+
+
+class Binary(Game):
+    """Labels -1 and +1; a zero score predicts +1."""
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__(rule, 1)
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round:
+        y, f = float(label), float(s[0])
+        return Round(x, np.array([y]), y * f, wrong=(f >= 0.0) != (y > 0.0), weight=h)
+
+
+class Regression(Game):
+    """The signed example points to the truth; margin 1 is reached when |y - f| = eps."""
+
+    def __init__(self, rule: Rule, eps: float) -> None:
+        super().__init__(rule, 1)
+        self.eps = eps
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round:
+        error = float(label) - float(s[0])
+        sign = np.copysign(1.0, error)
+        margin = 1.0 - abs(error) + self.eps
+        return Round(x, np.array([sign]), margin, wrong=margin < 1.0, weight=h, error=error)
+
+
+class Multiclass(Game):
+    """Labels 0..k-1; the label is held against the best other class (Crammer et al. 2006).
+
+    A class takes part from the round where it first is the label, or from the start if fixed.
+    """
+
+    def __init__(self, rule: Rule, k: int, fixed: bool) -> None:
+        super().__init__(rule, k)
+        self.seen: Flags = np.full(k, fixed)
+
+    @property
+    def state(self) -> dict[str, Array]:
+        return {**self.rule.state(), **self.rule.shared_state()}
+
+    def shape(self, scores: Array) -> Array:
+        return scores
+
+    def meet(self, label: Any) -> None:
+        self.seen[int(label)] = True
+
+    def hide(self, scores: Array) -> Array:
+        return np.where(self.seen, scores, -np.inf)
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round | None:
+        y = int(label)
+        rivals = [c for c in range(self.k) if c != y and self.seen[c]]
+        if not rivals:
+            return None
+        rival = max(rivals, key=lambda c: float(s[c]))  # the first of equals
+        signs = np.zeros(self.k)
+        signs[y], signs[rival] = 1.0, -1.0
+        margin = float(s[y] - s[rival])
+        return Round(x, signs, margin, wrong=margin <= 0.0, weight=h)

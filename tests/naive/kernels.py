@@ -1,0 +1,82 @@
+"""Kernel learning (Aizerman, Braverman, Rozonoer 1964): f(x) = sum over supports of c_i K(x_i, x).
+
+A first-order step w += tau z becomes one more support x with the coefficient tau times the sign of
+each class, and |z|^2 becomes K(x, x) times the number of classes in z.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .perceptron import AveragedPerceptron
+from .rules import Array, FirstOrder, Round, Rule
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """linear x.z, polynomial (gamma x.z + coef0)^degree, or rbf exp(-gamma |x - z|^2)."""
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+
+    def __call__(self, x: Array, z: Array) -> float:
+        if self.name == "linear":
+            return float(x @ z)
+        if self.name == "polynomial":
+            return float((self.gamma * (x @ z) + self.coef0) ** self.degree)
+        if self.name == "rbf":
+            return float(np.exp(-self.gamma * np.sum((x - z) ** 2)))
+        raise ValueError(f"unknown kernel {self.name}")
+
+
+class Expansion(Rule):
+    """Plays a first-order rule on a plain list of supports, one entry per update."""
+
+    def __init__(self, rule: FirstOrder, kernel: Kernel) -> None:
+        self.rule = rule
+        self.kernel = kernel
+        self.margin_rule = rule.margin_rule
+        self.weighs = rule.weighs
+
+    def start(self, k: int, d: int) -> None:
+        self.k, self.d = k, d
+        self.supports: list[Array] = []
+        self.coefficients: list[Array] = []  # one (k,) row per support
+        self.rounds: list[int] = []  # the round that added the support
+
+    def expand(self, coefficients: list[Array], x: Array) -> Array:
+        total = np.zeros(self.k)
+        for support, coefficient in zip(self.supports, coefficients, strict=True):
+            total = total + coefficient * self.kernel(support, x)
+        return total
+
+    def scores(self, x: Array) -> Array:
+        return self.expand(self.coefficients, x)
+
+    def final_scores(self, x: Array) -> Array:
+        if not isinstance(self.rule, AveragedPerceptron):
+            return self.scores(x)
+        # A support added in round s is part of w_{s+1}, ..., w_{T+1}: T + 1 - s of T + 1 vectors.
+        shares = [(self.t + 1 - s) / (self.t + 1) for s in self.rounds]
+        mean = [share * c for share, c in zip(shares, self.coefficients, strict=True)]
+        return self.expand(mean, x)
+
+    def sqnorm(self, r: Round) -> float:
+        return self.kernel(r.x, r.x) * float(np.sum(r.signs**2))
+
+    def update(self, r: Round) -> bool:
+        tau = self.rule.step(r, self.sqnorm(r), self.t)
+        if tau is None:
+            return False
+        self.supports.append(r.x.copy())
+        self.coefficients.append(tau * r.signs)
+        self.rounds.append(self.t)
+        return True
+
+    def state(self) -> dict[str, Array]:
+        return {"coefficients": np.array(self.coefficients).reshape(-1, self.k).T}
+
+    def shared_state(self) -> dict[str, Array]:
+        return {"supports": np.array(self.supports).reshape(-1, self.d)}

@@ -1,0 +1,58 @@
+"""Perceptron (Rosenblatt 1958) and averaged perceptron (Freund and Schapire 1999)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .rules import Array, FirstOrder, Round, Rule
+
+
+class Perceptron(FirstOrder):
+    """If margin <= 0: w += eta z. An importance weight scales eta."""
+
+    weighs = True
+
+    def __init__(self, eta: float = 1.0) -> None:
+        self.eta = eta
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        return self.eta * r.weight if r.margin <= 0.0 else None
+
+
+class AveragedPerceptron(FirstOrder):
+    """Trains as the perceptron with eta = 1; predicts with the mean of w_1, ..., w_{T+1}.
+
+    The mean is the plain sum of every w_t. The lazy accumulator u = sum of t z over the updates is
+    kept beside it only to be looked at: the mean equals w - u / (T + 1).
+    """
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.total: Array = np.zeros((k, d))
+        self.u: Array = np.zeros((k, d))
+
+    def count(self) -> None:
+        super().count()
+        self.total = self.total + self.w  # w_t, the state that predicted this round
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        return 1.0 if r.margin <= 0.0 else None
+
+    def update(self, r: Round) -> bool:
+        changed = super().update(r)
+        if changed:
+            self.u = self.u + self.t * r.z
+        return changed
+
+    def final_scores(self, x: Array) -> Array:
+        mean = (self.total + self.w) / (self.t + 1)
+        return mean @ x
+
+    def state(self) -> dict[str, Array]:
+        return {"w": self.w, "u": self.u}
+
+
+RULES: dict[str, Callable[..., Rule]] = {
+    "perceptron": Perceptron,
+    "perceptron_averaged": AveragedPerceptron,
+}

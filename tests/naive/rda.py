@@ -1,0 +1,52 @@
+"""Regularised dual averaging with an l1 penalty (Xiao 2010).
+
+With gbar the mean of the subgradients of the first t rounds, the weights solve
+    min over w of  gbar.w + lam |w|_1 + (gamma / sqrt t) 1/2 |w|^2
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .gradient import slope
+from .rules import Array, Round, Rule
+
+
+class RDA(Rule):
+    """Keeps G, the sum of the subgradients; w is a formula of G and t, zero before any round.
+
+    An importance weight scales the subgradient of its round.
+    """
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+
+    def __init__(self, lam: float = 1e-3, gamma: float = 1.0, loss: str = "hinge") -> None:
+        self.lam = lam
+        self.gamma = gamma
+        self.loss = loss
+
+    def start(self, k: int, d: int) -> None:
+        self.G: Array = np.zeros((k, d))
+
+    def weights(self) -> Array:
+        if self.t == 0:
+            return np.zeros_like(self.G)
+        gbar = self.G / self.t
+        moved = -(np.sqrt(self.t) / self.gamma) * (gbar - self.lam * np.sign(gbar))
+        return np.where(np.abs(gbar) <= self.lam, 0.0, moved)
+
+    def scores(self, x: Array) -> Array:
+        return self.weights() @ x
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        self.G = self.G + r.weight * derivative * r.z
+        return derivative != 0.0
+
+    def state(self) -> dict[str, Array]:
+        return {"w": self.weights(), "G": self.G}
+
+
+RULES: dict[str, Callable[..., Rule]] = {"rda": RDA}

@@ -1,0 +1,88 @@
+"""What the twins are made of: a round, and a rule that learns from it.
+
+A signed example is z = outer(signs, x), one row per score. Binary and regression have one score;
+multiclass has one per class, with +x in the row of the label and -x in the row of its rival.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a rule is told once the truth of the round is known."""
+
+    x: Array
+    signs: Array  # (k,)
+    margin: float
+    wrong: bool  # the prediction made from the scores was not the label
+    weight: float = 1.0
+    error: float | None = None  # y - f in regression, None in classification
+
+    @property
+    def z(self) -> Array:
+        """The signed example, (k, d)."""
+        return np.outer(self.signs, self.x)
+
+
+class Rule:
+    """A learner that keeps one weight vector per score and starts at zero."""
+
+    margin_rule = True  # skips rounds with |z|^2 == 0
+    weighs = False  # takes importance weights
+    regresses = False
+    t = 0
+
+    def start(self, k: int, d: int) -> None:
+        self.w: Array = np.zeros((k, d))
+
+    def see(self, x: Array) -> None:
+        """Look at x before it is scored."""
+
+    def count(self) -> None:
+        """Open a new round, after scoring and before learning."""
+        self.t += 1
+
+    def scores(self, x: Array) -> Array:
+        return self.w @ x
+
+    def final_scores(self, x: Array) -> Array:
+        return self.scores(x)
+
+    def sqnorm(self, r: Round) -> float:
+        return float(np.sum(r.z * r.z))
+
+    def learn(self, r: Round) -> bool:
+        if self.margin_rule and self.sqnorm(r) == 0.0:
+            return False
+        return self.update(r)
+
+    def update(self, r: Round) -> bool:
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Array]:
+        """Arrays whose first axis is the score (the class)."""
+        return {"w": self.w}
+
+    def shared_state(self) -> dict[str, Array]:
+        """Arrays that all scores share."""
+        return {}
+
+
+class FirstOrder(Rule):
+    """A rule of the form w += tau z, so that it can also be played with kernels."""
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        """Return tau, or None when the round changes nothing."""
+        raise NotImplementedError
+
+    def update(self, r: Round) -> bool:
+        tau = self.step(r, self.sqnorm(r), self.t)
+        if tau is None:
+            return False
+        self.w = self.w + tau * r.z
+        return True
