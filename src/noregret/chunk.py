@@ -4,7 +4,6 @@ Checked once: every value finite, every index in range, rows sorted and without 
 already are not copied.
 """
 
-import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -104,13 +103,16 @@ def describe(X: Any) -> str:
 
 def sparse_block(X: Any) -> SparseBlock:
     """A sparse matrix as a block; its values and indices are inspected slice by slice, right before use."""
+    if len(X.shape) != 2:
+        raise BadValue(f"X must have two dimensions, rows and columns; it has shape {X.shape}")
     X = X if getattr(X, "format", "") == "csr" else X.tocsr()
     val = np.ascontiguousarray(X.data)
     if val.dtype.kind not in "fiub":
         raise BadValue(f"X must be a matrix of numbers, not of {val.dtype}")
     val = np.ascontiguousarray(val, dtype=np.float64)
-    idx, indptr = np.asarray(X.indices), np.ascontiguousarray(X.indptr, dtype=np.int64)
-    check_offsets(indptr, idx, val)
+    idx, indptr = np.asarray(X.indices), np.asarray(X.indptr)
+    check_offsets(indptr, idx, val, int(X.shape[0]))
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
     width = int(X.shape[1])
     if idx.dtype != np.int32 or width > 4 * idx.size + 1024:
         low, high = (int(idx.min()), int(idx.max())) if idx.size else (0, -1)
@@ -124,31 +126,9 @@ def sparse_block(X: Any) -> SparseBlock:
 FINE, NOT_FINITE, OUTSIDE, UNSORTED = 0, 1, 2, 3
 
 
-LARGEST_FLOAT = sys.float_info.max
-
-
-def inspect(indptr: Any, idx: Any, val: Any, width: Any) -> Any:
-    """What is wrong with sparse rows, and where: 4 * row + kind, or 0. Compiled where it can be."""
-    for t in range(indptr.size - 1):
-        values = val[indptr[t] : indptr[t + 1]]
-        places = idx[indptr[t] : indptr[t + 1]]
-        strange = 0
-        for i in range(values.size):
-            strange += 0 if abs(values[i]) <= LARGEST_FLOAT else 1
-        falling = 0
-        for i in range(1, places.size):
-            falling += 1 if places[i] <= places[i - 1] else 0
-        if strange > 0:
-            return 4 * t + NOT_FINITE
-        if falling > 0:
-            return 4 * t + UNSORTED
-        if places.size > 0 and (places[0] < 0 or places[places.size - 1] >= width):
-            return 4 * t + OUTSIDE
-    return FINE
-
-
-def inspect_with_numpy(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, width: int) -> int:
-    """The same finding where nothing is compiled."""
+def inspect(block: SparseBlock, start: int = 0) -> int:
+    """What is wrong with sparse rows from `start` on, and where: 4 * row + kind, or 0."""
+    indptr, idx, val = block.indptr[start:], block.idx, block.val
     first, last = int(indptr[0]), int(indptr[-1])
     idx, val = idx[first:last], val[first:last]
     falling = np.zeros(idx.size, bool)
@@ -158,7 +138,7 @@ def inspect_with_numpy(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, wid
     for kind, wrong in (
         (NOT_FINITE, ~np.isfinite(val)),
         (UNSORTED, falling),
-        (OUTSIDE, (idx < 0) | (idx >= width)),
+        (OUTSIDE, (idx < 0) | (idx >= block.width)),
     ):
         if wrong.any():
             at = first + int(np.flatnonzero(wrong)[0])
@@ -166,9 +146,9 @@ def inspect_with_numpy(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, wid
     return FINE
 
 
-def complaint(block: SparseBlock, start: int, finding: int) -> str:
+def complaint(block: SparseBlock, finding: int) -> str:
     """The finding of `inspect` in words."""
-    row, kind = start + finding // 4, finding % 4
+    row, kind = finding // 4, finding % 4
     first, last = block.indptr[row], block.indptr[row + 1]
     idx, val = block.idx[first:last], block.val[first:last]
     if kind == NOT_FINITE:
@@ -176,6 +156,18 @@ def complaint(block: SparseBlock, start: int, finding: int) -> str:
         return f"row {row}, feature {idx[at]}: the value is {val[at]}; every value must be finite"
     bad = idx[(idx < 0) | (idx >= block.width)]
     return f"row {row}: feature number {bad[0]} is outside 0 to {block.width - 1}; the sparse matrix is broken"
+
+
+def verified(block: Block) -> Block:
+    """The block with nothing left to check; unsorted rows are sorted, anything else is an error."""
+    if isinstance(block, DenseBlock) or block.ready:
+        return block
+    finding = inspect(block)
+    if finding == FINE:
+        return block._replace(ready=True)
+    if finding % 4 == UNSORTED:
+        return verified(tidied(block))
+    raise BadValue(complaint(block, finding))
 
 
 def tidied(block: SparseBlock) -> SparseBlock:
@@ -192,8 +184,9 @@ def tidied(block: SparseBlock) -> SparseBlock:
     return SparseBlock(indptr, idx[starts], val, block.width, block.ready)
 
 
-def check_offsets(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray) -> None:
-    bad = indptr.size == 0 or indptr[0] != 0 or indptr[-1] > idx.size or idx.size != val.size
+def check_offsets(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, rows: int) -> None:
+    bad = not (indptr.ndim == idx.ndim == val.ndim == 1 and indptr.dtype.kind in "iu" and idx.dtype.kind in "iu")
+    bad = bad or indptr.size != rows + 1 or indptr[0] != 0 or indptr[-1] > idx.size or idx.size != val.size
     if bad or (indptr.size > 1 and bool((indptr[1:] < indptr[:-1]).any())):
         raise BadValue("the sparse matrix is broken: its offsets do not fit its values")
 
@@ -206,7 +199,7 @@ def gather(rows: Sequence[Mapping[Any, Any]]) -> tuple[np.ndarray, list[Any], np
         for row in rows:
             names += row
             values.extend(row.values())
-    except (TypeError, AttributeError):
+    except (TypeError, AttributeError, OverflowError):
         raise BadValue(what_is_wrong(rows)) from None
     indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)
@@ -226,6 +219,8 @@ def what_is_wrong(rows: Sequence[Any]) -> str:
                     return f"row {number}, feature {name!r}: the value is {value}; every value must be finite"
             except TypeError:
                 return f"row {number}, feature {name!r}: expected a number, not {value!r}"
+            except OverflowError:
+                return f"row {number}, feature {name!r}: the value is too large for a float"
     return "the rows could not be read"
 
 
@@ -266,7 +261,7 @@ def weights(given: Any, rows: int) -> np.ndarray | None:
         return None
     try:
         h = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadValue("weight must be a number for every row") from None
     if h.ndim == 0:
         h = np.full(rows, float(h))

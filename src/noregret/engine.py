@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret import guard
 from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
-from noregret.chunk import Block, DenseBlock, SparseBlock, inspect_with_numpy
+from noregret.chunk import Block, DenseBlock
 from noregret.games.assembly import Plan, assemble, rebound
 from noregret.layout import Layout, address, fill
 from noregret.state import Space, bank_of
@@ -32,7 +31,7 @@ class Engine:
         self.bound = False
 
     def rows(self, block: Block, start: int, stop: int) -> Any:
-        """Some rows of a block as this algebra sees them."""
+        """Some rows of a block as this algebra sees them; sparse ones are checked as they are read."""
         stride = self.space.stride
         if isinstance(block, DenseBlock):
             table = block.val[start:stop]
@@ -43,7 +42,7 @@ class Engine:
         idx = block.idx.view(np.uint32)
         if self.plan.algebra == "kernel":
             return KernelRows(indptr, idx, block.val, stride, bank_of(self.state))
-        return SparseRows(indptr, idx, block.val, stride)
+        return SparseRows(indptr, idx, block.val, stride, 0 if block.ready else block.width, np.zeros(1, np.int64))
 
     def prepare(self, rows: Any) -> Any:
         """The compiled loop, with parameters and state in its table."""
@@ -86,15 +85,3 @@ class Engine:
         fill(self.table, self.layout.first["out"], out)  # type: ignore[union-attr]
         self.table[0] = 0
         return bool(entry.run(self.at) == 0)
-
-    def inspect(self, block: SparseBlock, start: int, stop: int) -> int:
-        """What is wrong with these rows, or 0; see `chunk.inspect`."""
-        indptr = block.indptr[start : stop + 1]
-        if not self.native:
-            return inspect_with_numpy(indptr, block.idx, block.val, block.width)
-        from noregret.native import inspector
-
-        table = np.zeros(guard.WIDTH + 1, np.int64)
-        fill(table, guard.INDPTR, (indptr, block.idx, block.val, block.width))
-        inspector().run(address(table))
-        return int(table[0])

@@ -1,5 +1,7 @@
 """Every error a user can meet. Each message says what was found, where, and what to do."""
 
+from typing import Any
+
 
 class Error(Exception):
     """The root of all errors raised on purpose by noregret."""
@@ -11,3 +13,9 @@ class BadValue(Error, ValueError):
 
 class NotLearned(Error):
     """A prediction was asked for before any label was seen."""
+
+
+def shown(value: Any) -> str:
+    """What was found, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.chunk import as_block, to_sparse, verified
 from noregret.errors import BadValue
+from noregret.learner import one_row
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -15,8 +17,8 @@ def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
     if isinstance(x, Mapping):
         features = dict(x)
     else:
-        row = x.toarray().ravel() if hasattr(x, "tocsr") else np.asarray(x, dtype=np.float64).ravel()
-        features = {int(j): float(row[j]) for j in np.flatnonzero(row)}
+        block = to_sparse(verified(as_block(one_row(x))))
+        features = dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
     if not features:
         return {}
     column = which_column(learner, features, label)

@@ -1,4 +1,4 @@
-"""Small texts that are compiled once and serve every loop: checking rows, and undoing rounds.
+"""Small texts that are compiled once and serve every loop: undoing rounds.
 
 All read a table of addresses and leave their verdict in slot 0.
 """
@@ -13,17 +13,7 @@ def unbound(*arguments: Any) -> Any:
     raise NotImplementedError("bound when it is compiled")
 
 
-inspect = array_at = table_at = call = unbound
-read_indptr = read_idx = read_val = read_touched = read_saved = read_scores = read_counters = unbound
-
-INDPTR, IDX, VAL, WIDTH = 1, 3, 5, 7
-
-
-def inspect_rows(table: Any) -> int:
-    """Slot 0: what `inspect` finds."""
-    table[0] = inspect(read_indptr(table), read_idx(table), read_val(table), table[WIDTH])
-    return 0
-
+array_at = table_at = call = read_touched = read_saved = read_scores = read_counters = unbound
 
 TOUCHED, SAVED, CELLS, VECTORS, FIRST = 1, 3, 5, 6, 7
 SAVE, CHECK, RESTORE = 0, 1, 2
@@ -64,7 +54,8 @@ LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL = 1, 2, 3, 5, 7
 def guarded_round(table: Any) -> int:
     """Play one round and undo it if it raised an error or left anything that is not finite; slot 0 says whether.
 
-    Slots: the LOOP's address and its table's, the SCORES it writes, the COUNTERS, the address of a JOURNAL table.
+    Slots: the LOOP's address and its table's, the SCORES it writes, the COUNTERS (with as much room again to save
+    them), the address of a JOURNAL table.
     """
     journal = table_at(table[JOURNAL])
     touched = read_touched(journal)
@@ -72,13 +63,16 @@ def guarded_round(table: Any) -> int:
     scores = read_scores(table)
     counters = read_counters(table)
     cells(SAVE, touched, saved, journal)
-    t = counters.copy()
+    n = counters.size // 2
+    for i in range(n):
+        counters[n + i] = counters[i]
     bad = call(table[LOOP], table[LOOP_TABLE])
     for i in range(scores.size):
         bad |= 0 if math.isfinite(scores[i]) else 1
     bad |= cells(CHECK, touched, saved, journal)
     if bad != 0:
         cells(RESTORE, touched, saved, journal)
-        counters[:] = t
+        for i in range(n):
+            counters[i] = counters[n + i]
     table[0] = bad
     return 0

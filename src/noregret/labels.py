@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 
 MANY = 32  # beyond so many classes, one sort is cheaper than a pass over the labels for each
 
@@ -24,8 +24,8 @@ class Codes(dict[Any, int]):
 def checked(label: Any) -> Any:
     """The label as a plain value, or an error that says why it cannot be one."""
     label = label.item() if isinstance(label, np.generic) else label
-    if label is None or isinstance(label, (list, dict, set, np.ndarray)):
-        raise BadValue(f"a label must be a number, a string or a truth value, not {label!r}")
+    if not isinstance(label, (bool, int, float, str)):
+        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}")
     if isinstance(label, float):
         if label != label or label in (float("inf"), float("-inf")):
             raise BadValue(f"the label is {label}; it must be finite")
@@ -56,6 +56,8 @@ class Labels:
 
     def codes(self, y: Any) -> np.ndarray:
         """The number of every label; labels not seen before get the next numbers, in order of appearance."""
+        if isinstance(y, np.ndarray) and y.ndim != 1:
+            raise BadValue(f"y must be one label for every row, not an array of shape {y.shape}")
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
             found = self.numeric(y)
         else:
@@ -64,7 +66,7 @@ class Labels:
                 found = np.fromiter(map(self.code.__getitem__, values), np.int64, len(values))
             except TypeError:
                 bad = next(label for label in values if getattr(type(label), "__hash__", None) is None)
-                raise BadValue(f"a label must be a number, a string or a truth value, not {bad!r}") from None
+                raise BadValue(f"a label must be a number, a string or a truth value, not {shown(bad)}") from None
         return found
 
     def numeric(self, y: np.ndarray) -> np.ndarray:
@@ -146,9 +148,13 @@ def as_array(labels: list[Any]) -> np.ndarray:
 def targets(y: Any) -> np.ndarray:
     """Real targets for regression."""
     try:
-        values = np.ascontiguousarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadValue("targets must be numbers") from None
+        values = np.asarray(y)
+    except ValueError:
+        raise BadValue("y must be one number for every row") from None
+    if values.dtype.kind not in "fiub":
+        wrong = [target for target in y if not isinstance(target, (int, float, np.number))]
+        raise BadValue(f"targets must be numbers, not {shown(wrong[0]) if wrong else values.dtype}")
+    values = np.ascontiguousarray(values, dtype=np.float64)
     if values.ndim != 1:
         raise BadValue(f"y must be one number for every row, not an array of shape {values.shape}")
     bad = np.flatnonzero(~np.isfinite(values))

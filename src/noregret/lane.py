@@ -33,63 +33,63 @@ class Lane:
         return cls(learner) if fits and learner.settings.class_weight is None else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:
-        from noregret.native import guarded
-
         self.learner = learner
-        self.weighs = learner.card.weighs
         engine, space = learner.engine, learner.space
         assert space is not None
-        self.features = features
         self.known = learner.names.known
         self.by_column = learner.names.mode == "columns"
-        self.used = space.features
+        self.from_zero = all(field.start == 0.0 for field in learner.card.state.values() if field.kind == "vector")
+        self.used, self.room = space.features, space.room
         self.classes = len(learner.labels)
         self.multiclass, self.regression = learner.game == "multiclass", learner.game == "regression"
         self.sides = (None, None) if self.regression else learner.labels.sides(self.classes)
         self.labels = learner.labels.order
         self.truth = self.truths()
-        self.buffer = ctypes.create_string_buffer(HEAD + 12 * features)
-        raw = np.frombuffer(memoryview(self.buffer), np.uint8)
+        self.table = engine.table.copy()
+        self.at = address(self.table)
+        self.mode = ctypes.c_int64.from_address(self.at)
+        self.call, self.result, self.exception = engine.entry.call, engine.entry.result, engine.entry.exception
         self.out = (ctypes.c_double * max(self.classes, 1))()
         self.moved = ctypes.c_uint8()
-        values = raw[HEAD : HEAD + 8 * features].view(np.float64)
-        indices = raw[HEAD + 8 * features :].view(np.uint32)
+        self.found = np.zeros(1, np.int64)
+        self.packers: dict[int, tuple[Any, int]] = {}
+        self.make_room(features)
+
+    def make_room(self, features: int) -> None:
+        """A buffer for rows of so many features, and a journal for the cells they touch."""
+        from noregret.native import guarded
+
+        learner, first = self.learner, self.learner.engine.layout.first
+        self.features = features
+        self.buffer = ctypes.create_string_buffer(HEAD + 12 * features + 8)
+        raw = np.frombuffer(memoryview(self.buffer), np.uint8)
+        indices = raw[HEAD : HEAD + 4 * features].view(np.uint32)
         scores = np.frombuffer(memoryview(self.out))
-        self.table = engine.table.copy()
-        first = engine.layout.first
-        fill(self.table, first["rows"], (raw[16:32].view(np.int64), indices, values, space.stride))
+        stride, class_room = learner.space.stride, learner.space.class_room  # type: ignore[union-attr]
+        values = np.zeros(0)  # where the values stand depends on how many there are
+        fill(self.table, first["rows"], (raw[16:32].view(np.int64), indices, values, stride, 0, self.found))
+        self.values_at = ctypes.c_int64.from_address(self.at + 8 * (first["rows"] + 4))
+        ctypes.c_int64.from_address(self.at + 8 * (first["rows"] + 5)).value = features
+        self.packed = address(raw)
+        self.packers.clear()
         fill(self.table, first["y"], raw[:8].view(np.float64))
         fill(self.table, first["h"], raw[8:16].view(np.float64))
         fill(self.table, first["out"], scores.reshape(1, -1) if self.multiclass else scores[:1])
         fill(self.table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
-        self.mode = ctypes.c_int64.from_address(address(self.table))
-        self.at = address(self.table)
-        self.call, self.result, self.exception = (
-            engine.entry.call,
-            engine.entry.result,
-            engine.entry.exception,
-        )
+
         arrays = memory(learner.state)
-        self.saved = np.zeros(features * space.class_room * len(arrays))
+        self.saved = np.zeros(features * class_room * len(arrays))
         self.journal = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
-        journal = (indices.view(np.int32), self.saved, space.class_room, len(arrays), *arrays)
+        journal = (indices.view(np.int32), self.saved, class_room, len(arrays), *arrays)
         fill(self.journal, guard.TOUCHED, journal)
         self.touched = ctypes.c_int64.from_address(address(self.journal) + 8 * (guard.TOUCHED + 1))
-        counters = np.frombuffer(learner.state.n.data)
+        counters = np.frombuffer(learner.state.n.base.data)
         self.round = np.zeros(guard.JOURNAL + 1, np.int64)
-        parts = (
-            engine.entry.address,
-            self.at,
-            scores[: max(self.classes, 1)],
-            counters,
-            address(self.journal),
-        )
+        parts = (learner.engine.entry.address, self.at, scores, counters, address(self.journal))
         fill(self.round, guard.LOOP, parts)
         self.round_at = address(self.round)
         self.failed = ctypes.c_int64.from_address(self.round_at)
         self.play = guarded().call
-        self.packers: dict[int, Any] = {}
-        self.room = space.room
 
     def truths(self) -> dict[Any, float]:
         labels = self.learner.labels
@@ -103,39 +103,50 @@ class Lane:
         """Write one row into the buffer; False when it is not for this lane."""
         n = len(x)
         values = x.values()
-        if n > self.features or not math.isfinite(sum(values)):
+        if not math.isfinite(sum(values)):
             return False
-        pack = self.packers.get(n) or self.packer(n)
+        if n > self.features:
+            self.make_room(2 * n)
+        pack, self.values_at.value = self.packers.get(n) or self.packer(n)
         try:
             if not self.by_column:
-                pack(self.buffer, 0, y, h, 0, n, *values, *map(lookup, x))
+                pack(self.buffer, 0, y, h, 0, n, *map(lookup, x), *values)
             elif n == 0 or (min(x) >= 0 and max(x) < self.used):
-                pack(self.buffer, 0, y, h, 0, n, *values, *x)
+                pack(self.buffer, 0, y, h, 0, n, *x, *values)
             else:
                 return False
         except (struct.error, TypeError, BadValue):
             return False
         return True
 
-    def packer(self, n: int) -> Any:
-        """Writes y, h, 0, n, then n values and n indices, each at its place in the buffer."""
-        pack = struct.Struct(f"=ddqq{n}d{8 * (self.features - n)}x{n}i").pack_into
-        self.packers[n] = pack
-        return pack
+    def packer(self, n: int) -> tuple[Any, int]:
+        """What writes y, h, 0, n, then n indices and n values; and the address of the values."""
+        gap = 4 * (n % 2)
+        made = struct.Struct(f"=ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
+        self.packers[n] = made
+        return made
 
     def score(self, x: Any) -> Any:
         """The score of a row, or None when it is not for this lane."""
         if type(x) is not dict:
             return None
         try:
-            if not self.pack(x, 0.0, 0.0, self.known.get):
+            if not self.pack(x, 0.0, 0.0, self.known.get) and not self.pack_known(x):
                 return None
-        except TypeError:
+        except (TypeError, OverflowError):
             return None
         self.mode.value = 0
         if self.call(self.result, self.exception, self.at):
             return None
         return self.out[:] if self.multiclass else self.out[0]
+
+    def pack_known(self, x: dict[Any, Any]) -> bool:
+        """Write a row without the features never seen, where those have no say."""
+        if self.by_column or not self.from_zero or not math.isfinite(sum(x.values())):
+            return False
+        known = {name: value for name, value in x.items() if name in self.known}
+        strings = all(isinstance(name, str) for name in x)
+        return strings and len(known) < len(x) and self.pack(known, 0.0, 0.0, self.known.get)
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when it is not for this lane."""
@@ -143,11 +154,11 @@ class Lane:
             return False
         before = self.used
         try:
-            truth = float(y) if self.regression else self.truth.get(y, math.nan)
+            truth = y + 0.0 if self.regression else self.truth.get(y, math.nan)
             if not math.isfinite(truth):
                 return False
             fits = self.pack(x, truth, 1.0, self.known.__getitem__) and self.admits_new()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             fits = False
         if fits:
             self.touched.value = len(x)

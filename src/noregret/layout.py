@@ -1,6 +1,8 @@
-"""Where everything stands in the table that a compiled loop is given."""
+"""Where everything stands: in the table that a compiled loop is given, and compiled loops on disk."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,3 +76,12 @@ def describe(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.record)):
         return (str(value.dtype), value.ndim)
     return type(value).__name__
+
+
+def cache_folder() -> Path:
+    """Where compiled loops are kept between processes: NOREGRET_CACHE, or the user's cache folder."""
+    if "NOREGRET_CACHE" in os.environ:
+        return Path(os.environ["NOREGRET_CACHE"])
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("noregret"))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, as_block, narrowed, to_dense, to_sparse
+from noregret.chunk import Block, SparseBlock, Transcript, as_block, narrowed, to_dense, to_sparse, verified
 from noregret.engine import Engine
-from noregret.errors import BadValue, NotLearned
+from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.features.names import Names
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
-from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, told_of, verified
+from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, told_of, use
 from noregret.settings import Settings
 from noregret.state import Space, bank_of, enlarged, grown
 from noregret.transcribe import mistaken, transcribe
@@ -78,17 +78,19 @@ class Learner:
                 self._rounds(one_row(x), [y], weight)
         return self
 
-    def _rounds(self, X: Any, y: Any, weight: Any) -> list[Outcome]:
+    def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
         with self._lock:
             before = self._marks()
             call: Call | None = None
             try:
-                call = Call(self, X, y, weight)
+                call = Call(self, X, y, weight, checked)
                 outcomes = call.run()
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
+                if isinstance(error, Unchecked):
+                    return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
                     raise self._overflow(X, y, weight) from None
                 if isinstance(error, RuleRaised):
@@ -119,12 +121,12 @@ class Learner:
 
     def _overflow(self, X: Any, y: Any, weight: Any) -> BadValue:
         """Find the round that broke, by trying ever shorter prefixes on copies."""
-        h = None if weight is None else np.broadcast_to(np.asarray(weight, float), (len(y),))
+        X, h = sliceable(X), spread(weight, len(y))
         good, bad = 0, len(y)
         while bad - good > 1:
             middle = (good + bad) // 2
             try:
-                Call(self.copy(), X[:middle], y[:middle], None if h is None else h[:middle]).run()
+                Call(self.copy(), X[:middle], y[:middle], h and h[:middle], checked=True).run()
                 good = middle
             except Overflow:
                 bad = middle
@@ -137,20 +139,24 @@ class Learner:
         """Meet the error again in plain Python, where it can be located."""
         trial = self.copy()
         trial.interpret()
+        X, h = sliceable(X), spread(weight, len(y))
         rounds = 0 if self.state is None else int(self.state.n.t)
         first = max(counted - rounds - 1, 0)
         try:
             if first:
-                fast = self.copy()
-                fast.learn(X[:first], y[:first], None if weight is None else np.asarray(weight)[:first])
-                trial = fast
+                trial = self.copy()
+                trial.learn(X[:first], y[:first], h and h[:first])
                 trial.interpret()
-            h = None if weight is None else np.broadcast_to(np.asarray(weight, float), (len(y),))
             for t in range(first, len(y)):
                 first = t
-                Call(trial, X[t : t + 1], y[t : t + 1], None if h is None else h[t : t + 1]).run()
-        except Exception as error:
-            return told_of(self, error, self.rounds + first + 1)
+                Call(trial, X[t : t + 1], y[t : t + 1], h and h[t : t + 1], checked=True).run()
+                trial.classes_before = len(trial.labels)
+        except Overflow:
+            return self._overflow(X[: first + 1], y[: first + 1], h and h[: first + 1])
+        except Error as error:
+            return error
+        except RuleRaised as error:
+            return told_of(self, error.__cause__ or error, self.rounds + first + 1)
         return BadValue(f"rule {self.card.name} raised an error in compiled code that plain Python does not show")
 
     def interpret(self) -> None:
@@ -197,11 +203,10 @@ class Learner:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
         with self._lock:
             self._must_have_learned()
-            block = self.block(X, grow=False)
+            block = verified(self.block(X, grow=False))
             out = np.zeros((block.rows, len(self.labels)) if self.game == "multiclass" else block.rows)
             for start in range(0, block.rows, SLICE):
                 stop = min(start + SLICE, block.rows)
-                block = verified(self, block, start, stop)
                 try:
                     ended = self.engine.judge(self.engine.rows(block, start, stop), out[start:stop])
                 except Exception as error:
@@ -258,6 +263,8 @@ class Learner:
         """A new learner that pools this one and another, as far as the card's merge law goes."""
         from noregret.merging import merged
 
+        if not isinstance(other, Learner):
+            raise BadValue(f"a learner can be merged only with a learner, not with {other!r}")
         return merged(self.copy(), other.copy())
 
     def __reduce__(self) -> Any:
@@ -313,53 +320,63 @@ class Learner:
 
     def block(self, X: Any, grow: bool) -> Block:
         """What a user handed over, as a block of this learner's algebra, no wider than the state unless it may grow."""
-        start = max(field.start for field in self.card.state.values() if field.kind == "vector")
         block: Block
         if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping):
-            block = self.names.block(X, grow, start)
+            block = self.names.block(X, grow, self.heeds_new)
         elif isinstance(X, (list, tuple)) and not len(X):
-            block = SparseBlock(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0)
+            return SparseBlock(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0)
         else:
             block = as_block(X)
-            self.names.settle("columns")
+            self.names.settle("columns", fix=grow)
         if self.settled_algebra(block) in ("sparse", "kernel"):
             block = to_sparse(block)
         elif isinstance(block, SparseBlock):
-            block = to_dense(verified(self, block, 0, block.rows) if self.engine is not None else as_checked(block))
+            block = to_dense(verified(block))
         if not grow and self.space is not None:
-            if start == 0.0:
+            if not self.heeds_new:
                 return narrowed(block, self.space.features)
-            if block.width > self.space.room:
-                space = replace(enlarged(self.space, block.width, self.space.classes), features=self.space.features)
-                self.state = grown(self.card.shape, self.state, self.space, space)
-                self.space = space
-                self.rebind()
+            self._give_room(block.width)
         return block
 
+    @property
+    def heeds_new(self) -> bool:
+        """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
+        starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
+        return starts or self.algebra == "kernel" or self.card.score is not None
 
-def as_checked(block: SparseBlock) -> SparseBlock:
-    from noregret.chunk import UNSORTED, complaint, inspect_with_numpy, tidied
+    def _give_room(self, width: int) -> None:
+        """Cells for features that are only looked at; they are not counted as features of this learner."""
+        assert self.space is not None
+        if width > self.space.room:
+            limited(self, width)
+            space = replace(enlarged(self.space, width, self.space.classes), features=self.space.features)
+            self.state = grown(self.card.shape, self.state, self.space, space)
+            self.space = space
+            self.rebind()
+        if self.keeps_full:
+            use(self.state, width)
 
-    finding = inspect_with_numpy(block.indptr, block.idx, block.val, block.width)
-    if finding % 4 == UNSORTED:
-        return as_checked(tidied(block))
-    if finding:
-        raise BadValue(complaint(block, 0, finding))
-    return block
+
+def sliceable(X: Any) -> Any:
+    """Rows of which some can be taken: not every sparse matrix allows that."""
+    return X.tocsr() if hasattr(X, "tocsr") else X
+
+
+def spread(weight: Any, rows: int) -> list[float] | None:
+    """A weight for every row, or None when all weigh the same."""
+    return None if weight is None else np.broadcast_to(np.asarray(weight, float), (rows,)).tolist()
 
 
 def one_row(x: Any) -> Any:
     """A single row as a batch of one."""
     if isinstance(x, Mapping):
         return [x]
-    if hasattr(x, "tocsr"):
-        return x
     try:
-        row = np.asarray(x)
+        row = x if hasattr(x, "tocsr") else np.asarray(x)
     except ValueError:
-        row = np.zeros(0)
-    if row.ndim == 2 and row.shape[0] == 1:
-        return row
-    if row.ndim != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {x!r}")
-    return row[None, :]
+        row = np.asarray(None)
+    if row.ndim == 1:
+        row = row.reshape(1, -1)
+    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
+    return row

@@ -9,6 +9,7 @@ import ctypes
 import hashlib
 import logging
 import os
+import re
 import tempfile
 import threading
 import warnings
@@ -21,23 +22,25 @@ import numpy as np
 from llvmlite import ir
 from numba import _dynfunc
 from numba.core import cgutils, codegen, cpu, types
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret import chunk, guard
+from noregret import guard
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.errors import Error
 from noregret.games import hooks
 from noregret.games.assembly import GAMES, Plan, assemble, fingerprint, rebound
 from noregret.games.entry import entry
-from noregret.layout import Layout
+from noregret.layout import Layout, cache_folder
 
 log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)
 BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
-LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
+LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+INNER: dict[str, Any] = {**LEAN, "forceinline": True}
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -63,11 +66,11 @@ def constant_chooser(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _verb in VERBS:
-    overload(_verb, jit_options=LEAN, strict=False)(chooser(_verb))
+    overload(_verb, jit_options=INNER, strict=False)(chooser(_verb))
 for _function in HELPERS:
-    overload(_function, jit_options=LEAN, strict=False)(constant_chooser(_function))
+    overload(_function, jit_options=INNER, strict=False)(constant_chooser(_function))
 for _function in REASSOCIATED:
-    overload(_function, jit_options={**LEAN, "fastmath": ANY_ORDER}, strict=False)(constant_chooser(_function))
+    overload(_function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(constant_chooser(_function))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -147,14 +150,6 @@ def reader(kind: Any, first: int) -> Any:
 
 
 # ---- stamping and the cache -------------------------------------------------------------------------------------
-
-
-def cache_folder() -> Path:
-    if "NOREGRET_CACHE" in os.environ:
-        return Path(os.environ["NOREGRET_CACHE"])
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("noregret"))
 
 
 def writable(folder: Path) -> bool:
@@ -263,7 +258,7 @@ class Entry:
 
 
 def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Any:
-    return numba.njit(**LEAN)(rebound(function, name, bindings))
+    return numba.njit(**INNER)(rebound(function, name, bindings))
 
 
 def loop(plan: Plan, layout: Layout) -> Entry:
@@ -279,21 +274,25 @@ def stamp_loop(plan: Plan, layout: Layout) -> Entry:
     bound["play"], bound["judge"] = assemble(plan, stamp)
     try:
         return Entry(entry, f"{plan.name}_{key[:16]}", bound)
-    except NumbaError as error:
+    except (NumbaError, UnsupportedBytecodeError) as error:
         raise Error(explain(plan, error)) from None
 
 
-def explain(plan: Plan, error: NumbaError) -> str:
+def explain(plan: Plan, error: Exception) -> str:
     """One or two lines that name the rule's file and line."""
     code = plan.card.rule.__code__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    where = f"{code.co_filename}:{code.co_firstlineno}"
-    for line in lines:
-        if line.startswith('File "') and code.co_filename in line:
-            where = line.removeprefix('File "').replace('", line ', ":").rstrip(":")
+    told = [re.match(r'File "(.*)", line (\d+)|.*Raised from (.*) \((\d+)\)$', line) for line in lines]
+    found = [(one[1] or one[3], one[2] or one[4]) for one in told if one is not None]
+    numbers = [number for file, number in found if Path(file).resolve() == Path(code.co_filename).resolve()]
+    where = f"{code.co_filename}:{numbers[-1] if numbers else code.co_firstlineno}"
     noise = ("Failed in", "File", "-", "During", "Overload", "There are", "- Of")
     reason = next((line for line in lines if not line.startswith(noise)), "it uses something that cannot be compiled")
-    return f"{where}: rule {plan.card.name} cannot be compiled: {reason}"
+    reason = re.sub(r"\.* Raised from .*", "", reason)
+    called = re.match(r"No implementation of function Function\(<(?:verb|function|built-in function) (\w+)", reason)
+    if called is not None:
+        reason = f"{called[1]} has no meaning for what it is given there"
+    return f"{where}: rule {plan.card.name} cannot be compiled: {reason[:200]}"
 
 
 _made: dict[Any, Entry] = {}
@@ -354,33 +353,22 @@ def vector(kind: Any) -> Any:
     return types.Array(kind, 1, "C")
 
 
-def tool(text: Callable[..., Any], bindings: Mapping[str, Any]) -> Entry:
+def tool(text: Callable[..., Any], bindings: Callable[[], Mapping[str, Any]]) -> Entry:
+    """A small compiled function, kept like a loop; its bindings are made only when it is compiled."""
+
     def make() -> Entry:
         here = Path(__file__).parent
         digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
-        for file in ("native.py", "chunk.py", "guard.py"):
+        for file in ("native.py", "guard.py"):
             digest.update((here / file).read_bytes())
-        return Entry(text, f"{text.__name__}_{digest.hexdigest()[:16]}", bindings)
+        return Entry(text, f"{text.__name__}_{digest.hexdigest()[:16]}", bindings())
 
     return once(text, make)
 
 
-def inspector() -> Entry:
-    """The compiled check of sparse rows."""
-    return tool(
-        guard.inspect_rows,
-        {
-            "inspect": stamp(chunk.inspect, "inspect", {}),
-            "read_indptr": reader(vector(types.int64), guard.INDPTR),
-            "read_idx": reader(vector(types.int32), guard.IDX),
-            "read_val": reader(vector(types.float64), guard.VAL),
-        },
-    )
-
-
-def journal_readers() -> dict[str, Any]:
+def journal_bindings() -> dict[str, Any]:
     return {
-        "array_at": array_at,
+        "cells": stamp(guard.cells, "cells", {"array_at": array_at}),
         "read_touched": reader(vector(types.int32), guard.TOUCHED),
         "read_saved": reader(vector(types.float64), guard.SAVED),
     }
@@ -388,17 +376,15 @@ def journal_readers() -> dict[str, Any]:
 
 def journal() -> Entry:
     """The compiled undo of the cells that a few rows touch."""
-    cells = stamp(guard.cells, "cells", {"array_at": array_at})
-    return tool(guard.journal_cells, {**journal_readers(), "cells": cells})
+    return tool(guard.journal_cells, journal_bindings)
 
 
 def guarded() -> Entry:
     """One round of any loop, with its undo, in one foreign call."""
     return tool(
         guard.guarded_round,
-        {
-            **journal_readers(),
-            "cells": stamp(guard.cells, "cells", {"array_at": array_at}),
+        lambda: {
+            **journal_bindings(),
             "table_at": table_at,
             "call": call_loop,
             "read_scores": reader(vector(types.float64), guard.SCORES),

@@ -1,20 +1,14 @@
 """One call of learn or play: the border checks, the growth of classes and features, the rounds, all or nothing."""
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import (
-    UNSORTED,
-    Block,
-    DenseBlock,
-    SparseBlock,
-    complaint,
-    tidied,
-    weights,
-)
-from noregret.errors import BadValue, Error
+from noregret.algebra.examples import SparseRows
+from noregret.chunk import SparseBlock, verified, weights
+from noregret.errors import BadValue, Error, shown
 from noregret.labels import targets
 from noregret.state import enlarged, grown, make, memory, mirror, split
 from noregret.undo import CellUndo, WholeUndo
@@ -22,12 +16,16 @@ from noregret.undo import CellUndo, WholeUndo
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-SLICE = 4096  # rows checked and played in one go: still in the cache when they are played
+SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
 FULL_LIMIT = 5000  # a full covariance of more features than this would take gigabytes
 
 
 class Overflow(Exception):
     """Some round left weights or scores that are not finite."""
+
+
+class Unchecked(Exception):
+    """A sparse row that had not been checked yet is not sound, or not sorted."""
 
 
 class RuleRaised(Exception):
@@ -58,10 +56,14 @@ class Outcome:
 class Call:
     """The rounds of one call, played on a learner."""
 
-    def __init__(self, learner: "Learner", X: Any, y: Any, weight: Any) -> None:
+    def __init__(self, learner: "Learner", X: Any, y: Any, weight: Any, checked: bool = False) -> None:
         self.learner = learner
         self.block = learner.block(X, grow=True)
+        if checked or learner.settled_algebra(self.block) == "kernel":
+            self.block = verified(self.block)
         rows = self.block.rows
+        if isinstance(y, (str, bytes, Set, Mapping)):
+            raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
@@ -120,13 +122,20 @@ class Call:
 
     def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
         learner, size = self.learner, stop - start
-        self.block = verified(learner, self.block, start, stop)
         out = np.zeros((size, segment.known) if learner.game == "multiclass" else size)
         moved = np.zeros(size, np.uint8)
         y = truth[start - segment.start : stop - segment.start]
-        engine = learner.engine
-        if not engine.play(engine.rows(self.block, start, stop), y, self.h[start:stop], out, moved):
+        rows = learner.engine.rows(self.block, start, stop)
+        try:
+            ended = learner.engine.play(rows, y, self.h[start:stop], out, moved)
+        except Error:
+            raise
+        except Exception as error:
+            raise RuleRaised from error
+        if not ended:
             raise RuleRaised
+        if found_something(rows):
+            raise Unchecked
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
         if segment.fresh and start == segment.start and learner.game == "multiclass":
@@ -156,8 +165,7 @@ class Call:
         base = old or learner.settings.space(learner.settled_algebra(self.block))
         supports, values = self.supports_needed(old_state)
         space = enlarged(base, self.block.width, classes, supports, values)
-        if base.covariance == "full" and learner.keeps_covariance and space.features > FULL_LIMIT:
-            raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
+        limited(learner, space.features)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
         if self.undo is None and old_state is not None:
@@ -171,9 +179,7 @@ class Call:
                     "use feature names (strings), or number the features without gaps"
                 ) from None
         elif learner.keeps_full and space.features > base.features:
-            for value in learner.state:
-                if hasattr(value, "used"):
-                    value.used[0] = space.features
+            use(learner.state, space.features)
         if self.undo is None:
             self.undo = WholeUndo(learner.state, copied=False)
         if splitting:
@@ -206,26 +212,32 @@ class Call:
             and len(self.segments) == 1
             and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
         ):
-            sound = verified(learner, block, 0, block.rows)
+            sound = verified(block)
             assert isinstance(sound, SparseBlock)
             self.block = sound
             return CellUndo(state, sound, space.class_room)
         return WholeUndo(state, copied)
 
 
-def verified(learner: "Learner", block: Block, start: int, stop: int) -> Block:
-    """The block, once these rows are known to be sound."""
-    if isinstance(block, DenseBlock) or block.ready:
-        return block
-    finding = learner.engine.inspect(block, start, stop)
-    if finding == 0:
-        return block
-    if finding % 4 == UNSORTED:
-        return verified(learner, tidied(block), start, stop)
-    raise BadValue(complaint(block, start, finding))
+def limited(learner: "Learner", features: int) -> None:
+    """Refuse a full covariance of more features than memory can be expected to hold."""
+    if learner.keeps_full and features > FULL_LIMIT:
+        raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {features}")
 
 
-def told_of(learner: "Learner", error: Exception, round_number: int) -> Error:
+def use(state: Any, features: int) -> None:
+    """Let every full covariance of a state reach over so many features."""
+    for value in state:
+        if hasattr(value, "used"):
+            value.used[0] = max(int(value.used[0]), features)
+
+
+def found_something(rows: Any) -> bool:
+    """Whether a row turned out not to be sound while it was read."""
+    return isinstance(rows, SparseRows) and bool(rows.found[0])
+
+
+def told_of(learner: "Learner", error: BaseException, round_number: int) -> Error:
     """An error that a rule raised, with the file and line where it did."""
     files = {function.__code__.co_filename for function in learner.card.functions()}
     where, trace = "", error.__traceback__

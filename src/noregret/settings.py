@@ -1,6 +1,6 @@
 """What a learner was asked to be: every argument of `make`, checked against the card, the game and the algebra."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,9 +61,12 @@ class Settings:
 
 def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     """Check what was told; every error names the parameter and what it may be."""
+    told = {name: unwrapped(value) for name, value in told.items()}
     rest = dict(told)
     game, auto = asked_game(card, rest.pop("game", None))
-    classes = rest.pop("classes", None)
+    classes = asked_classes(game, rest.pop("classes", None))
+    if classes is not None:
+        told["classes"] = classes
     algebra = asked_algebra(card, rest.pop("algebra", None))
     covariance = rest.pop("covariance", None)
     kernel = rest.pop("kernel", None)
@@ -84,8 +87,9 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
     }
     choices = {
-        name: option.check(card.name, name, rest.pop(name, None) or default_option(name, option, game))
+        name: option.check(card.name, name, default_option(name, option, game) if asked is None else asked)
         for name, option in card.choices.items()
+        for asked in [rest.pop(name, None)]
     }
     setting = settle_game(card, game, choices, rest)
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
@@ -104,17 +108,15 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
             "native",
             "seed",
         ]
-        raise BadValue(
-            f"{card.name} has no parameter {name!r}{suggestion(name, known)} It takes {', '.join(known)}".replace(
-                "? It", "? It"
-            )
-            if suggestion(name, known)
-            else f"{card.name} has no parameter {name!r}; it takes {', '.join(known)}"
-        )
+        close = suggestion(name, known)
+        takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
+        raise BadValue(f"{card.name} has no parameter {name!r}{close}{takes}")
     if class_weight is not None:
         class_weight = checked_class_weight(card, game, class_weight)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
+    if not isinstance(native, bool):
+        raise BadValue(f"native must be True or False, not {native!r}")
     return Settings(
         card,
         game,
@@ -128,16 +130,31 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         setting,
         None if classes is None else tuple(classes),
         class_weight,
-        bool(native),
+        native,
         seed,
-        dict(told),
+        told,
     )
+
+
+def unwrapped(value: Any) -> Any:
+    """A numpy scalar as the plain value it stands for: it can be compared, shown and saved like one."""
+    return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
+
+
+def asked_classes(game: str, classes: Any) -> list[Any] | None:
+    if classes is None:
+        return None
+    if game == "regression":
+        raise BadValue("regression has targets, not classes; leave classes out")
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise BadValue(f"classes must be a list of labels, not {classes!r}")
+    return [checked(label) for label in classes]
 
 
 def asked_game(card: Card, game: Any) -> tuple[str, bool]:
     if game is None:
         return "binary", True
-    if game not in GAMES:
+    if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
     if game not in card.games:
         raise BadValue(
@@ -149,7 +166,7 @@ def asked_game(card: Card, game: Any) -> tuple[str, bool]:
 def asked_algebra(card: Card, algebra: Any) -> str | None:
     if algebra is None:
         return None
-    if algebra not in TYPES:
+    if not isinstance(algebra, str) or algebra not in TYPES:
         raise BadValue(f"algebra must be one of {', '.join(TYPES)}, not {algebra!r}{suggestion(algebra, TYPES)}")
     reason = card.why_not(algebra)
     if reason is not None:

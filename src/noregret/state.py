@@ -64,9 +64,9 @@ def state_class(names: tuple[str, ...]) -> Any:
 
 
 def counters(first: Mapping[str, float]) -> Any:
-    """The record s.n: the round number t and the rule's own counters, all floats."""
+    """The record s.n: the round number t and the rule's own counters, all floats, and room to save them."""
     names = ["t", *first]
-    record = np.zeros(1, dtype=[(name, "f8") for name in names]).view(np.recarray)
+    record = np.zeros(2, dtype=[(name, "f8") for name in names]).view(np.recarray)
     for name, start in first.items():
         record[name] = start
     return record[0]
@@ -149,11 +149,14 @@ def bank_of(state: Any) -> Any:
 
 
 def split(shape: Shape, state: Any, space: Space, negative: int, positive_class: int) -> None:
-    """A two-class state becomes a multiclass one: -w/2 for one class, +w/2 for the other, Sigma copied."""
+    """A two-class state becomes a multiclass one: -w/2 for one class, +w/2 for the other, Sigma copied.
+
+    A weight of zero stays a positive zero, as if its feature came only later.
+    """
     for _, field, array in parts(shape, state, space):
         w = array[0].copy()
         if field.law == "add":
-            array[negative], array[positive_class] = -0.5 * w, 0.5 * w
+            array[negative], array[positive_class] = 0.0 - 0.5 * w, 0.5 * w
         elif field.law == "multiply":
             array[negative], array[positive_class] = w**-0.5, w**0.5
         else:
@@ -164,7 +167,7 @@ def mirror(shape: Shape, state: Any, space: Space) -> None:
     """Positive becomes negative: the state that the opposite labels would have led to."""
     for _, field, array in parts(shape, state, space):
         if field.law == "add":
-            np.negative(array, out=array)
+            np.subtract(0.0, array, out=array)
         elif field.law == "multiply":
             np.reciprocal(array, out=array)
 

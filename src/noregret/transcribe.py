@@ -1,5 +1,6 @@
 """From what the loops left behind to a transcript: scores, predictions, losses, mistakes, for every round."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,6 +94,11 @@ def margins(learner: "Learner", outcome: "Outcome") -> np.ndarray:
     return np.asarray(own - best)
 
 
+def suffered(loss: Callable[[Any], Any], margin: np.ndarray) -> np.ndarray:
+    """The losses at these margins; where a class has no rival yet there is nothing to lose."""
+    return np.where(np.isposinf(margin), 0.0, loss(margin))
+
+
 def joined(pieces: list[np.ndarray]) -> np.ndarray:
     kinds = {piece.dtype.kind for piece in pieces}
     if len(pieces) == 1:
@@ -116,6 +122,8 @@ def all_scores(learner: "Learner", outcomes: "list[Outcome]") -> np.ndarray:
             signs = learner.labels.signs(outcome.segment.known)
             for code, sign in enumerate(signs):
                 piece[:, code] = 0.5 * sign * outcome.scores
+            if known_at_first(outcome) < outcome.segment.known:
+                piece[0, outcome.segment.known - 1] = -np.inf
         pieces.append(piece)
     return np.concatenate(pieces)
 
@@ -131,7 +139,7 @@ def transcribe(learner: "Learner", outcomes: "list[Outcome]", y: Any, seconds: f
     return Transcript(
         scores=all_scores(learner, outcomes),
         predictions=joined([predicted(learner, outcome) for outcome in outcomes]),
-        losses=np.concatenate([loss(margins(learner, outcome)) for outcome in outcomes]),
+        losses=np.concatenate([suffered(loss, margins(learner, outcome)) for outcome in outcomes]),
         mistakes=np.concatenate([mistaken(learner, outcome) for outcome in outcomes]),
         updated=np.concatenate([outcome.moved for outcome in outcomes]).astype(bool),
         truth=truth,

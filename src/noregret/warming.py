@@ -1,14 +1,19 @@
 """Warming: compile loops ahead of time, in parallel processes that share the cache folder."""
 
+import contextlib
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
 from noregret.errors import Error
+from noregret.layout import cache_folder
 from noregret.making import learners, make
 
 GAMES = ("binary", "multiclass")
@@ -34,6 +39,9 @@ def warm(
         for algebra in algebras
         if game in card.games and algebra in card.algebras
     ]
+    done = marker(jobs)
+    if done.exists():
+        return len(jobs)
     workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
     running = [
         subprocess.Popen(
@@ -47,7 +55,17 @@ def warm(
         _, said = process.communicate()
         if process.returncode:
             raise Error(f"warming failed: {said.strip().splitlines()[-1] if said.strip() else process.returncode}")
+    with contextlib.suppress(OSError):
+        done.touch()
     return len(jobs)
+
+
+def marker(jobs: Sequence[Sequence[str]]) -> Path:
+    """A file in the cache folder that says: these loops, of these texts, under these versions, are all there."""
+    digest = hashlib.sha256(repr((jobs, sys.version, version("numba"), version("numpy"))).encode())
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return cache_folder() / f"warm-{digest.hexdigest()[:16]}"
 
 
 def built_in(module: str) -> bool:

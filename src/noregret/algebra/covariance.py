@@ -10,11 +10,14 @@ from noregret.algebra.verbs import (
     blocks,
     coordinate,
     count,
+    factor,
     foresee,
+    helper,
     image,
     inner,
     part,
     place,
+    raw,
     reassociated,
     sharpen,
     spread,
@@ -148,21 +151,31 @@ def place_image(q: Any, k: Any) -> Any:
     return place(q.z, k)
 
 
-@value.on(DiagonalImage)
-def value_image(q: Any, k: Any) -> Any:
-    return q.sigma.v[place(q.z, k)] * value(q.z, k)
+@factor.on(DiagonalImage)
+@factor.on(DiagonalForeseen)
+def factor_image(q: Any) -> Any:
+    return factor(q.z)
 
 
-@value.on(DiagonalForeseen)
-def value_foreseen(q: Any, k: Any) -> Any:
-    x = value(q.z, k)
-    v = q.sigma.v[place(q.z, k)]
-    return v * x / (1.0 + q.kappa * v * x * x)
+@raw.on(DiagonalImage)
+def raw_image(q: Any, k: Any) -> Any:
+    return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
-@value.on(ScaledImage)
-def value_scaled_image(q: Any, k: Any) -> Any:
-    return q.factor * q.sigma.v[place(q.z, k)] * value(q.z, k)
+@raw.on(DiagonalForeseen)
+def raw_foreseen(q: Any, k: Any) -> Any:
+    vx = q.sigma.v[place(q.z, k)] * raw(q.z, k)
+    return vx / (1.0 + q.kappa * factor(q.z) * factor(q.z) * raw(q.z, k) * vx)
+
+
+@factor.on(ScaledImage)
+def factor_scaled_image(q: Any) -> Any:
+    return q.factor * factor(q.z)
+
+
+@raw.on(ScaledImage)
+def raw_scaled_image(q: Any, k: Any) -> Any:
+    return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
 @inner.on(object, DiagonalImage)
@@ -171,19 +184,43 @@ def inner_diagonal(z: Any, u: Any) -> Any:
     for b in range(blocks(z)):
         q = part(z, b)
         r = part(u, b)
-        for k in range(count(q)):
-            total += value(q, k) * value(r, k)
+        c = d = e = f = 0.0
+        n = count(q) - count(q) % 4
+        for k in range(0, n, 4):
+            c += raw(q, k) * raw(r, k)
+            d += raw(q, k + 1) * raw(r, k + 1)
+            e += raw(q, k + 2) * raw(r, k + 2)
+            f += raw(q, k + 3) * raw(r, k + 3)
+        for k in range(n, count(q)):
+            c += raw(q, k) * raw(r, k)
+        total += factor(q) * factor(r) * ((c + d) + (e + f))
     return total
+
+
+@helper
+def sharpened(sigma: Any, step: Any, q: Any, k: Any) -> Any:
+    v = sigma.v[place(q, k)]
+    x = raw(q, k)
+    return v / (1.0 + step * (x * x * v))
 
 
 @sharpen.on(Diagonal)
 def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
     for b in range(blocks(u)):
         q = part(u.z, b)
-        for k in range(count(q)):
-            j = place(q, k)
-            x = value(q, k)
-            sigma.v[j] /= 1.0 + kappa * x * x * sigma.v[j]
+        step = kappa * factor(q) * factor(q)
+        n = count(q) - count(q) % 4
+        for k in range(0, n, 4):
+            c = sharpened(sigma, step, q, k)
+            d = sharpened(sigma, step, q, k + 1)
+            e = sharpened(sigma, step, q, k + 2)
+            f = sharpened(sigma, step, q, k + 3)
+            sigma.v[place(q, k)] = c
+            sigma.v[place(q, k + 1)] = d
+            sigma.v[place(q, k + 2)] = e
+            sigma.v[place(q, k + 3)] = f
+        for k in range(n, count(q)):
+            sigma.v[place(q, k)] = sharpened(sigma, step, q, k)
 
 
 @sharpen.on(Dropped)
@@ -294,23 +331,23 @@ def part_full(u: Any, b: Any) -> Any:
 
 
 @spread.on(Sparse)
-def spread_sparse(z: Any, b: Any, u: Any, factor: Any) -> Any:
-    return FeaturesPart(u, factor, 0, 1)
+def spread_sparse(z: Any, b: Any, u: Any, a: Any) -> Any:
+    return FeaturesPart(u, a, 0, 1)
 
 
 @spread.on(SparseBlocks)
-def spread_sparse_blocks(z: Any, b: Any, u: Any, factor: Any) -> Any:
-    return FeaturesPart(u, factor, z.classes[b], z.stride)
+def spread_sparse_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+    return FeaturesPart(u, a, z.classes[b], z.stride)
 
 
 @spread.on(Dense)
-def spread_dense(z: Any, b: Any, u: Any, factor: Any) -> Any:
-    return ClassPart(u, factor, 0, 0)
+def spread_dense(z: Any, b: Any, u: Any, a: Any) -> Any:
+    return ClassPart(u, a, 0, 0)
 
 
 @spread.on(DenseBlocks)
-def spread_dense_blocks(z: Any, b: Any, u: Any, factor: Any) -> Any:
-    return ClassPart(u, factor, z.classes[b], z.stride)
+def spread_dense_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+    return ClassPart(u, a, z.classes[b], z.stride)
 
 
 @count.on(FeaturesPart)
@@ -329,7 +366,13 @@ def place_class(q: Any, k: Any) -> Any:
     return q.of * q.stride + k
 
 
-@value.on(FeaturesPart)
-@value.on(ClassPart)
-def value_full(q: Any, k: Any) -> Any:
-    return q.sign * q.val[k]
+@factor.on(FeaturesPart)
+@factor.on(ClassPart)
+def factor_full(q: Any) -> Any:
+    return q.sign
+
+
+@raw.on(FeaturesPart)
+@raw.on(ClassPart)
+def raw_full(q: Any, k: Any) -> Any:
+    return q.val[k]

@@ -4,6 +4,7 @@ Sparse weights are laid out by feature (place = feature * stride + class): the c
 line. Dense weights are laid out by class (place = class * stride + feature): a dot product runs over contiguous memory.
 """
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,12 @@ from noregret.algebra.verbs import (
     count,
     difference,
     extent,
+    factor,
     helper,
     norm,
     part,
     place,
+    raw,
     reassociated,
     row,
     seat,
@@ -27,14 +30,22 @@ from noregret.algebra.verbs import (
     value,
 )
 
+LARGEST_FLOAT = sys.float_info.max
+
 
 class SparseRows(NamedTuple):
-    """A block of sparse rows. Indices are unsigned: a compiled loop need not ask whether they count from the end."""
+    """A block of sparse rows. Indices are unsigned: a compiled loop need not ask whether they count from the end.
+
+    With a width, rows are checked as they are read: sorted, below the width, finite. A row that is not is read as
+    empty and its number, counted from one, is left in found. Width 0: already checked.
+    """
 
     indptr: np.ndarray
     idx: np.ndarray
     val: np.ndarray
     stride: int
+    width: int
+    found: np.ndarray
 
 
 class DenseRows(NamedTuple):
@@ -116,6 +127,17 @@ def squares(val: Any) -> Any:
     return (a + b) + (c + d)
 
 
+@helper
+def rising(idx: Any, width: Any) -> Any:
+    """Whether indices strictly rise and stay below the width."""
+    head = idx[: max(idx.size - 1, 0)]
+    tail = idx[1:]
+    falls = 0
+    for i in range(tail.size):
+        falls += 1 if tail[i] <= head[i] else 0
+    return falls == 0 and (idx.size == 0 or idx[idx.size - 1] < width)
+
+
 @reassociated
 def dense_squares(val: Any) -> Any:
     total = 0.0
@@ -128,8 +150,13 @@ def dense_squares(val: Any) -> Any:
 def row_sparse(X: Any, t: Any) -> Any:
     first = X.indptr[t]
     last = X.indptr[t + 1]
+    idx = X.idx[first:last]
     val = X.val[first:last]
-    return Sparse(X.idx[first:last], val, 1.0, squares(val))
+    sq = squares(val)
+    if X.width > 0 and not (sq <= LARGEST_FLOAT and rising(idx, X.width)):
+        X.found[0] = t + 1
+        return Sparse(idx[:0], val[:0], 1.0, 0.0)
+    return Sparse(idx, val, 1.0, sq)
 
 
 @row.on(DenseRows)
@@ -236,6 +263,22 @@ def count_values(q: Any) -> Any:
 @value.on(DensePart)
 def value_signed(q: Any, k: Any) -> Any:
     return q.sign * q.val[k]
+
+
+@factor.on(Sparse)
+@factor.on(SparsePart)
+@factor.on(Dense)
+@factor.on(DensePart)
+def factor_sign(q: Any) -> Any:
+    return q.sign
+
+
+@raw.on(Sparse)
+@raw.on(SparsePart)
+@raw.on(Dense)
+@raw.on(DensePart)
+def raw_value(q: Any, k: Any) -> Any:
+    return q.val[k]
 
 
 @place.on(Sparse)

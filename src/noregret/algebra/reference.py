@@ -12,7 +12,6 @@ from noregret.algebra.verbs import (
     at,
     block,
     blocks,
-    bump,
     coordinate,
     count,
     difference,
@@ -125,11 +124,6 @@ def scale_reference(w: Any, a: Any) -> Any:
 @at.on(ReferenceVector)
 def at_reference(w: Any, j: Any) -> Any:
     return float(w.v[j])
-
-
-@bump.on(ReferenceVector)
-def bump_reference(w: Any, j: Any, delta: Any) -> Any:
-    w.v[j] += delta
 
 
 @sqnorm.on(ReferenceExample)

@@ -124,11 +124,6 @@ def at(w: Any, j: Any) -> Any:
 
 
 @Verb
-def bump(w: Any, j: Any, delta: Any) -> Any:
-    """w_j += delta"""
-
-
-@Verb
 def extent(z: Any) -> Any:
     """One more than the largest feature number with a value other than zero."""
 
@@ -205,12 +200,22 @@ def coordinate(q: Any, k: Any) -> Any:
 
 @Verb
 def value(q: Any, k: Any) -> Any:
-    """The k-th value of a part."""
+    """The k-th value of a part: factor(q) * raw(q, k)."""
 
 
 @Verb
-def spread(z: Any, b: Any, u: Any, factor: Any) -> Any:
-    """factor u as a part of the same layout as block b of z, where u has a value for every feature."""
+def factor(q: Any) -> Any:
+    """What all values of a part have in common, taken out of the inner loops."""
+
+
+@Verb
+def raw(q: Any, k: Any) -> Any:
+    """The k-th value of a part before its factor."""
+
+
+@Verb
+def spread(z: Any, b: Any, u: Any, a: Any) -> Any:
+    """a u as a part of the same layout as block b of z, where u has a value for every feature."""
 
 
 @Verb

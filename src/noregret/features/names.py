@@ -26,10 +26,10 @@ class Names:
         self.known = Vocabulary()
         self.mode: str | None = None
 
-    def settle(self, mode: str) -> None:
-        """Fix the mode, or refuse data of the other."""
+    def settle(self, mode: str, fix: bool) -> None:
+        """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
         if self.mode is None:
-            self.mode = mode
+            self.mode = mode if fix else None
         elif self.mode != mode:
             has, got = ("column number", "names") if self.mode == "columns" else ("name", "columns without names")
             raise BadValue(f"this learner knows its features by {has} and was given {got}; use one learner for each")
@@ -37,21 +37,23 @@ class Names:
     def mode_of(self, name: Any) -> str:
         return "names" if isinstance(name, str) else "columns"
 
-    def block(self, rows: Sequence[Mapping[Any, Any]], grow: bool, start: float = 0.0) -> SparseBlock:
+    def block(self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False) -> SparseBlock:
         """Rows given as dicts, as a checked block. New names are added when growing, dropped otherwise.
 
-        Where weights do not start at zero, unknown names get numbers past the known ones instead of being dropped.
+        Where new names are heeded all the same, they get numbers past the known ones.
         """
         indptr, names, val = gather(rows)
+        mode = self.mode
         if names:
-            self.settle(self.mode_of(names[0]))
-        if self.mode == "columns":
+            mode = self.mode_of(names[0])
+            self.settle(mode, fix=grow)
+        if mode == "columns":
             idx = columns(names)
             return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
         if grow:
             idx = np.fromiter(map(self.known.__getitem__, names), np.int32, len(names))
             return SparseBlock(indptr, idx, val, len(self.known))
-        if start != 0.0:
+        if heed_new:
             extra: dict[str, int] = {}
             size = len(self.known)
             found = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
@@ -76,7 +78,7 @@ class Names:
 def columns(names: Iterable[Any]) -> np.ndarray:
     numbers = list(names)
     for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        if not isinstance(number, (int, np.integer)):
             raise BadValue(f"feature {number!r}: this learner knows its features by column number, a whole number")
         if not 0 <= number < LARGEST_INDEX:
             raise BadValue(f"feature number {number} is outside 0 to {LARGEST_INDEX - 1}")

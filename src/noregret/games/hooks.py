@@ -49,7 +49,9 @@ def scores_one_by_one(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
 
 def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
     """A row of zeros is a round, but no step can help it."""
-    return bool(sqnorm(z) > 0.0 and rule(weighed(p, h), s, z, margin))
+    if sqnorm(z) > 0.0:
+        return bool(rule(weighed(p, h), s, z, margin))
+    return False
 
 
 def update_gradient(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
