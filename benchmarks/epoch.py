@@ -12,6 +12,7 @@ from benchmarks.stream import Text, text
 
 TITLE = "One epoch in memory, sparse (200 000 rows, 61 non-zeros, 47 236 features)"
 PEER = "scikit-learn SGDClassifier pa1"
+USUAL = "the same with its defaults (intercept, shuffled)"
 LEGACY = "scikit-learn PassiveAggressiveClassifier"
 
 
@@ -27,6 +28,11 @@ def sgd() -> Any:
         max_iter=1,
         tol=None,
     )
+
+
+def usual() -> Any:
+    """scikit-learn's PA-I as most people call it: with an intercept, and the rows shuffled first."""
+    return linear_model.SGDClassifier(loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0, max_iter=1, tol=None)
 
 
 def passive_aggressive() -> Any:
@@ -48,7 +54,7 @@ def peers(data: Text) -> dict[str, Prepare]:
 
         return prepare
 
-    contestants: dict[str, Prepare] = {PEER: fitting(sgd)}
+    contestants: dict[str, Prepare] = {PEER: fitting(sgd), USUAL: fitting(usual)}
     if hasattr(linear_model, "PassiveAggressiveClassifier"):
         contestants[LEGACY] = fitting(passive_aggressive)
     return contestants
@@ -107,6 +113,7 @@ def run() -> list[Row]:
         )
 
     table = [against("pa1", PEER, 2.5, f" ({same_model(data)})"), against("arow", PEER, 1.5)]
+    table += [against("pa1", USUAL, None), against("arow", USUAL, None)]
     if LEGACY in times:
         table.append(against("pa1", LEGACY, None))
     return table

@@ -8,7 +8,7 @@ import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from noregret.algebra import TYPES
@@ -209,22 +209,41 @@ def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> s
     return found
 
 
-def loss_driven(card: Card) -> bool:
-    """Tried, not declared: the rule moves just under margin 1 and not from there on."""
+PROBED = (-1.0, 0.999, 1.0, 1.5)
+
+
+@lru_cache(maxsize=None)
+def tried(card: Card) -> tuple[Any, ...]:
+    """What a margin rule returns on some margins, tried in the reference algebra; () if it raises an error."""
     import numpy as np
 
     from noregret.algebra.reference import ReferenceExample
 
-    def moves(margin: float) -> bool:
+    def returned(margin: float) -> Any:
         p = card.parameters(*[param.default for param in card.numbers.values()] or [0.0])
         s = make(card.shape, Space("reference", features=2, room=2))
         s.n.t = 1.0
-        return bool(card.rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin))
+        return card.rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
 
     try:
-        return moves(0.999) and not moves(1.0) and not moves(1.5)
+        return tuple(map(returned, PROBED))
     except Exception:  # whoever plays this rule will be told where it raised what
-        return False
+        return ()
+
+
+def loss_driven(card: Card) -> bool:
+    """Tried, not declared: the rule moves just under margin 1 and not from there on."""
+    return [bool(moved) for moved in tried(card)[1:]] == [True, False, False]
+
+
+def must_say_whether_it_moved(card: Card) -> None:
+    """A margin rule returns True when it changed the state and False when it did not; updates are counted by it."""
+    if card.kind == "margin" and None in tried(card):
+        code = card.rule.__code__
+        raise BadValue(
+            f"{code.co_filename}:{code.co_firstlineno}: rule {card.name} returns nothing on some rounds; "
+            "it must return True when it changed the state, and False when it did not"
+        )
 
 
 REGISTRY: dict[str, Card] = {}

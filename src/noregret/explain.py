@@ -42,6 +42,6 @@ def which_column(learner: "Learner", features: Mapping[Any, Any], label: Any) ->
         return None
     if label is None:
         return int(np.argmax(learner.scores([features])[0]))
-    if label not in learner.labels.code:
+    if label not in learner.labels.order:
         raise BadValue(f"{label!r} is not a class this learner has seen: {learner.labels.order}")
     return learner.labels.code[label]

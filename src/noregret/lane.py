@@ -20,11 +20,13 @@ from noregret.state import memory
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-HEAD = 32  # bytes before the values: y, h, and the two offsets of one row
+HEAD = 32  # bytes before the row: y, h, and the two offsets of one row
+UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
+KEPT = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # too short to let go
 
 
 class Lane:
-    """A table of its own, a buffer for one row, and a journal to undo a round that overflows."""
+    """Tables of its own, a buffer for one row, and a journal to undo a round that overflows."""
 
     @classmethod
     def beside(cls, learner: "Learner") -> "Lane | None":
@@ -43,12 +45,15 @@ class Lane:
         self.classes = len(learner.labels)
         self.multiclass, self.regression = learner.game == "multiclass", learner.game == "regression"
         self.sides = (None, None) if self.regression else learner.labels.sides(self.classes)
+        self.never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
         self.labels = learner.labels.order
         self.truth = self.truths()
-        self.table = engine.table.copy()
-        self.at = address(self.table)
-        self.mode = ctypes.c_int64.from_address(self.at)
-        self.call, self.result, self.exception = engine.entry.call, engine.entry.result, engine.entry.exception
+        self.entry = engine.entry
+        self.result, self.exception = self.entry.result, self.entry.exception
+        self.judge = KEPT(self.entry.address)
+        self.judging, self.playing = engine.table.copy(), engine.table.copy()
+        self.judging[0], self.playing[0] = 0, 1
+        self.judging_at = address(self.judging)
         self.out = (ctypes.c_double * max(self.classes, 1))()
         self.moved = ctypes.c_uint8()
         self.found = np.zeros(1, np.int64)
@@ -59,37 +64,39 @@ class Lane:
         """A buffer for rows of so many features, and a journal for the cells they touch."""
         from noregret.native import guarded
 
-        learner, first = self.learner, self.learner.engine.layout.first
+        learner, first, space = self.learner, self.learner.engine.layout.first, self.learner.space
+        assert space is not None
         self.features = features
         self.buffer = ctypes.create_string_buffer(HEAD + 12 * features + 8)
         raw = np.frombuffer(memoryview(self.buffer), np.uint8)
         indices = raw[HEAD : HEAD + 4 * features].view(np.uint32)
+        values = np.zeros(features)  # stands for the values: where they are depends on how many there are
         scores = np.frombuffer(memoryview(self.out))
-        stride, class_room = learner.space.stride, learner.space.class_room  # type: ignore[union-attr]
-        values = np.zeros(0)  # where the values stand depends on how many there are
-        fill(self.table, first["rows"], (raw[16:32].view(np.int64), indices, values, stride, 0, self.found))
-        self.values_at = ctypes.c_int64.from_address(self.at + 8 * (first["rows"] + 4))
-        ctypes.c_int64.from_address(self.at + 8 * (first["rows"] + 5)).value = features
+        self.values_at = []
+        for table in (self.judging, self.playing):
+            fill(table, first["rows"], (raw[16:32].view(np.int64), indices, values, space.stride, 0, self.found))
+            fill(table, first["y"], raw[:8].view(np.float64))
+            fill(table, first["h"], raw[8:16].view(np.float64))
+            fill(table, first["out"], scores.reshape(1, -1) if self.multiclass else scores[:1])
+            fill(table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
+            self.values_at.append(ctypes.c_int64.from_address(address(table) + 8 * (first["rows"] + 4)))
         self.packed = address(raw)
         self.packers.clear()
-        fill(self.table, first["y"], raw[:8].view(np.float64))
-        fill(self.table, first["h"], raw[8:16].view(np.float64))
-        fill(self.table, first["out"], scores.reshape(1, -1) if self.multiclass else scores[:1])
-        fill(self.table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
+        self.size = -1
 
         arrays = memory(learner.state)
-        self.saved = np.zeros(features * class_room * len(arrays))
+        self.saved = np.zeros(features * space.class_room * len(arrays))
         self.journal = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
-        journal = (indices.view(np.int32), self.saved, class_room, len(arrays), *arrays)
+        journal = (indices.view(np.int32), self.saved, space.class_room, len(arrays), *arrays)
         fill(self.journal, guard.TOUCHED, journal)
         self.touched = ctypes.c_int64.from_address(address(self.journal) + 8 * (guard.TOUCHED + 1))
         counters = np.frombuffer(learner.state.n.base.data)
         self.round = np.zeros(guard.JOURNAL + 1, np.int64)
-        parts = (learner.engine.entry.address, self.at, scores, counters, address(self.journal))
+        parts = (self.entry.address, address(self.playing), scores, counters, address(self.journal))
         fill(self.round, guard.LOOP, parts)
         self.round_at = address(self.round)
         self.failed = ctypes.c_int64.from_address(self.round_at)
-        self.play = guarded().call
+        self.play = KEPT(guarded().address)
 
     def truths(self) -> dict[Any, float]:
         labels = self.learner.labels
@@ -99,70 +106,73 @@ class Lane:
             return {label: float(code) for label, code in labels.code.items()}
         return dict(zip(labels.order, labels.signs(self.classes).tolist(), strict=True))
 
-    def pack(self, x: dict[Any, Any], y: float, h: float, lookup: Any) -> bool:
-        """Write one row into the buffer; False when it is not for this lane."""
-        n = len(x)
-        values = x.values()
-        if not math.isfinite(sum(values)):
-            return False
+    def packer(self, n: int) -> Any:
+        """What writes y, h, 0, n, then n indices and n values into the buffer; the values' address is made known."""
         if n > self.features:
             self.make_room(2 * n)
-        pack, self.values_at.value = self.packers.get(n) or self.packer(n)
-        try:
-            if not self.by_column:
-                pack(self.buffer, 0, y, h, 0, n, *map(lookup, x), *values)
-            elif n == 0 or (min(x) >= 0 and max(x) < self.used):
-                pack(self.buffer, 0, y, h, 0, n, *x, *values)
-            else:
-                return False
-        except (struct.error, TypeError, BadValue):
-            return False
-        return True
+        if n not in self.packers:
+            gap = 4 * (n % 2)
+            self.packers[n] = struct.Struct(f"=ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
+        pack, where = self.packers[n]
+        for slot in self.values_at:
+            slot.value = where
+        self.touched.value = n
+        self.pack, self.size = pack, n
+        return pack
 
-    def packer(self, n: int) -> tuple[Any, int]:
-        """What writes y, h, 0, n, then n indices and n values; and the address of the values."""
-        gap = 4 * (n % 2)
-        made = struct.Struct(f"=ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
-        self.packers[n] = made
-        return made
+    def numbers(self, x: Any) -> Any:
+        """The column numbers of a row, if all are known."""
+        if len(x) and not (min(x) >= 0 and max(x) < self.used):
+            raise KeyError
+        return x
 
     def score(self, x: Any) -> Any:
         """The score of a row, or None when it is not for this lane."""
-        if type(x) is not dict:
-            return None
         try:
-            if not self.pack(x, 0.0, 0.0, self.known.get) and not self.pack_known(x):
+            n = len(x)
+            pack = self.pack if n == self.size else self.packer(n)
+            numbers = self.numbers(x) if self.by_column else map(self.known.get, x)
+            pack(self.buffer, 0, 0.0, 0.0, 0, n, *numbers, *x.values())
+        except UNFIT:
+            if not self.pack_known(x):
                 return None
-        except (TypeError, OverflowError):
+        if self.judge(self.result, self.exception, self.judging_at):
             return None
-        self.mode.value = 0
-        if self.call(self.result, self.exception, self.at):
-            return None
-        return self.out[:] if self.multiclass else self.out[0]
+        if self.multiclass:
+            scores = self.out[:]
+            return scores if math.isfinite(sum(scores)) else None
+        score = self.out[0]
+        return score if math.isfinite(score) else None
 
-    def pack_known(self, x: dict[Any, Any]) -> bool:
+    def pack_known(self, x: Any) -> bool:
         """Write a row without the features never seen, where those have no say."""
-        if self.by_column or not self.from_zero or not math.isfinite(sum(x.values())):
+        try:
+            if self.by_column or not self.from_zero or not math.isfinite(sum(x.values())):
+                return False
+            known = {name: value for name, value in x.items() if name in self.known}
+            if len(known) == len(x) or not all(isinstance(name, str) for name in x):
+                return False
+            n = len(known)
+            self.packer(n)(self.buffer, 0, 0.0, 0.0, 0, n, *map(self.known.get, known), *known.values())
+        except UNFIT:
             return False
-        known = {name: value for name, value in x.items() if name in self.known}
-        strings = all(isinstance(name, str) for name in x)
-        return strings and len(known) < len(x) and self.pack(known, 0.0, 0.0, self.known.get)
+        return True
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when it is not for this lane."""
-        if type(x) is not dict or weight is not None:
+        if weight is not None:
             return False
         before = self.used
         try:
-            truth = y + 0.0 if self.regression else self.truth.get(y, math.nan)
-            if not math.isfinite(truth):
-                return False
-            fits = self.pack(x, truth, 1.0, self.known.__getitem__) and self.admits_new()
-        except (TypeError, ValueError, OverflowError):
+            truth = y + 0.0 if self.regression else self.truth[y]
+            n = len(x)
+            pack = self.pack if n == self.size else self.packer(n)
+            numbers = self.numbers(x) if self.by_column else map(self.known.__getitem__, x)
+            pack(self.buffer, 0, truth, 1.0, 0, n, *numbers, *x.values())
+            fits = self.by_column or len(self.known) == before or self.admits_new()
+        except UNFIT:
             fits = False
         if fits:
-            self.touched.value = len(x)
-            self.mode.value = 1
             self.moved.value = 0
             self.play(self.result, self.exception, self.round_at)
         if not fits or self.failed.value:
@@ -171,15 +181,13 @@ class Lane:
         learner = self.learner
         learner.rounds += 1
         learner.updates += self.moved.value
-        if not self.regression:
+        if not self.never_wrong:
             learner.mistakes += self.missed(truth)
         return True
 
     def admits_new(self) -> bool:
         """Names met for the first time stay in this lane while the state has room for them."""
         size = len(self.known)
-        if self.by_column or size == self.used:
-            return True
         if size > self.room:
             return False
         self.uses(size)
@@ -193,7 +201,7 @@ class Lane:
 
     def forget(self, size: int) -> None:
         """Undo what a round that is not for this lane added."""
-        if not self.by_column:
+        if not self.by_column and len(self.known) > size:
             self.learner.names.forget_from(size)
             self.uses(size)
 
@@ -201,6 +209,4 @@ class Lane:
         if self.multiclass:
             scores = self.out[:]
             return scores.index(max(scores)) != truth
-        if self.classes == 1 and self.sides[0] == self.sides[1]:
-            return False
         return (self.out[0] >= 0.0) != (truth > 0.0)

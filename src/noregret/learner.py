@@ -157,7 +157,10 @@ class Learner:
             return error
         except RuleRaised as error:
             return told_of(self, error.__cause__ or error, self.rounds + first + 1)
-        return BadValue(f"rule {self.card.name} raised an error in compiled code that plain Python does not show")
+        return BadValue(
+            f"rule {self.card.name} raised an error in compiled code that plain Python does not show; "
+            "does every path return True or False?"
+        )
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""

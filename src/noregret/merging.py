@@ -89,7 +89,7 @@ def place(learner: "Learner", features: int, classes: int, codes: list[int], ord
         if old.algebra == "kernel":
             target[codes, : source.shape[1]] = source[: len(codes)]
         elif source.ndim == 3:
-            target[np.ix_(rows, columns, columns)] = source[: len(codes), : old.features, : old.features]
+            target[np.ix_(rows, columns, columns)] = symmetric(source[: len(codes), : old.features, : old.features])
         else:
             target[np.ix_(rows, columns)] = source[: len(codes), : old.features]
     if old.algebra == "kernel":
@@ -112,9 +112,10 @@ def combine(a: "Learner", b: "Learner") -> None:
         append_supports(a, b)
     assert a.space is not None
     assert b.space is not None
-    mine = {name: (field, array) for name, field, array in parts(shape, a.state, a.space)}
-    theirs = {name: array for name, _, array in parts(shape, b.state, b.space)}
-    theirs = {name: array[tuple(slice(0, size) for size in mine[name][1].shape)] for name, array in theirs.items()}
+    size = int(a.bank.n[0]) if a.algebra == "kernel" else a.space.features
+    used = (slice(a.space.classes), slice(size), slice(size))  # the room beyond may differ
+    mine = {name: (field, array[used[: array.ndim]]) for name, field, array in parts(shape, a.state, a.space)}
+    theirs = {name: array[used[: array.ndim]] for name, _, array in parts(shape, b.state, b.space)}
     share = ta / max(ta + tb, 1.0)
     if by == "accumulate":
         sums = sum_of_all(mine["w"][1], mine["u"][1], ta) + sum_of_all(theirs["w"], theirs["u"], tb)

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ BANK = ("start", "idx", "val", "sq")
 
 def header(learner: "Learner") -> dict[str, Any]:
     settings, state, space = learner.settings, learner.state, learner.space
-    told = {**settings.told, "seed": settings.seed}
+    told = dict(settings.told)
     if settings.class_weight is not None:
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     return {
@@ -106,21 +106,21 @@ def ordered(content: bytes) -> bytes:
 
 def write(learner: "Learner", path: Any) -> None:
     """Write a model file beside its place, then put it there in one step."""
-    target = Path(path)
     content = pack(learner)
-    temporary = ""
+    temporary: Path | None = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as file:
+        target = Path(path)
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            if temporary:
-                os.unlink(temporary)
-        raise Error(f"{target}: the model cannot be saved: {error.strerror or error}") from None
+    except (OSError, TypeError, ValueError) as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise Error(f"{path}: the model cannot be saved: {getattr(error, 'strerror', None) or error}") from None
 
 
 # ---- in ----------------------------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ def load(path: Any, rule: Card | None = None) -> "Learner":
     """Read a learner from a model file. For a model of your own rule, import its file first or give the rule."""
     try:
         content = Path(path).read_bytes()
-    except OSError as error:
-        raise Error(f"{path}: the model cannot be read: {error.strerror or error}") from None
+    except (OSError, TypeError, ValueError) as error:
+        raise Error(f"{path}: the model cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return unpack(content, str(path), rule)
 
 

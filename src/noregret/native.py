@@ -41,6 +41,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
 # Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
+CANNOT = (NumbaError, UnsupportedBytecodeError)
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -228,9 +229,24 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
     numba.config.CACHE_DIR = str(folder)
     try:
         with only_the_entry(symbol):
-            return numba.njit(types.int64(TABLE), cache=cached, **LEAN)(text)
+            compiler = numba.njit(types.int64(TABLE), cache=cached, **LEAN)
+            try:
+                return compiler(text)
+            except Exception as error:
+                if isinstance(error, CANNOT) or not discarded(folder, symbol):
+                    raise
+                log.warning("what the cache has of %s cannot be read (%s); compiled anew", symbol, type(error).__name__)
+                return compiler(text)
     finally:
         numba.config.CACHE_DIR = previous
+
+
+def discarded(folder: Path, symbol: str) -> bool:
+    """Remove the files of one loop from the cache; says whether there were any."""
+    files = list(folder.glob(f"*/*.{symbol}-*"))
+    for file in files:
+        file.unlink(missing_ok=True)
+    return bool(files)
 
 
 class Entry:
@@ -258,7 +274,9 @@ class Entry:
 
 
 def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Any:
-    return numba.njit(**INNER)(rebound(function, name, bindings))
+    text = rebound(function, name, bindings)
+    text.__module__ = entry.__module__  # looked up when a loop comes from the disk; a user's file may be gone by then
+    return numba.njit(**INNER)(text)
 
 
 def loop(plan: Plan, layout: Layout) -> Entry:
@@ -274,8 +292,8 @@ def stamp_loop(plan: Plan, layout: Layout) -> Entry:
     bound["play"], bound["judge"] = assemble(plan, stamp)
     try:
         return Entry(entry, f"{plan.name}_{key[:16]}", bound)
-    except (NumbaError, UnsupportedBytecodeError) as error:
-        raise Error(explain(plan, error)) from None
+    except Exception as error:
+        raise Error(explain(plan, error)) from (None if isinstance(error, CANNOT) else error)
 
 
 def explain(plan: Plan, error: Exception) -> str:

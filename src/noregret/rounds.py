@@ -59,7 +59,7 @@ class Call:
     def __init__(self, learner: "Learner", X: Any, y: Any, weight: Any, checked: bool = False) -> None:
         self.learner = learner
         self.block = learner.block(X, grow=True)
-        if checked or learner.settled_algebra(self.block) == "kernel":
+        if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
         rows = self.block.rows
         if isinstance(y, (str, bytes, Set, Mapping)):
@@ -128,9 +128,9 @@ class Call:
         rows = learner.engine.rows(self.block, start, stop)
         try:
             ended = learner.engine.play(rows, y, self.h[start:stop], out, moved)
-        except Error:
-            raise
         except Exception as error:
+            if learner.engine.native:
+                raise
             raise RuleRaised from error
         if not ended:
             raise RuleRaised

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret.card import Card
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import learners as catalogue
 from noregret.making import make
@@ -21,6 +21,8 @@ def standard() -> list[Referee]:
 
 def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = None) -> dict[str, float]:
     """Play a source through a learner before some referees; returns what they report."""
+    if not isinstance(learner, Learner):
+        raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
     watching = standard() if referees is None else list(referees)
     for X, y in blocks(source):
         transcript = learner.play(X, y)
@@ -92,6 +94,8 @@ def race(source: Any, learners: Sequence[Any] | None = None, *, threads: int = 2
     `learners` holds names, rules of your own, or learners; all built-in ones by default. What else is told goes to
     every learner made here.
     """
+    if isinstance(learners, str) or not isinstance(learners, Iterable | None):
+        raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
     entrants = [
         entrant(one, told) for one in (learners if learners is not None else [card.name for card in catalogue()])
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.card import Card, Choice, Param, suggestion
+from noregret.card import Card, Choice, Param, must_say_whether_it_moved, suggestion
 from noregret.errors import BadValue
 from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
@@ -62,6 +62,7 @@ class Settings:
 def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     """Check what was told; every error names the parameter and what it may be."""
     told = {name: unwrapped(value) for name, value in told.items()}
+    must_say_whether_it_moved(card)
     rest = dict(told)
     game, auto = asked_game(card, rest.pop("game", None))
     classes = asked_classes(game, rest.pop("classes", None))

@@ -188,7 +188,7 @@ def memory(state: Any) -> list[np.ndarray]:
         if isinstance(value, Full):
             found = [value.S]
         elif isinstance(value, Expansion):
-            found = [value.coef, value.bank.n]
+            found = [value.coef, value.bank.sq, value.bank.n]
         else:
             found = [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray) and leaf.dtype.names is None]
         seen.update((array.ctypes.data, array) for array in found)

@@ -136,10 +136,12 @@ def transcribe(learner: "Learner", outcomes: "list[Outcome]", y: Any, seconds: f
     if not outcomes:
         nothing = np.zeros(0)
         return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds)
+    with np.errstate(over="ignore"):  # scores are finite, but their difference or its square may not be
+        losses = np.concatenate([suffered(loss, margins(learner, outcome)) for outcome in outcomes])
     return Transcript(
         scores=all_scores(learner, outcomes),
         predictions=joined([predicted(learner, outcome) for outcome in outcomes]),
-        losses=np.concatenate([suffered(loss, margins(learner, outcome)) for outcome in outcomes]),
+        losses=losses,
         mistakes=np.concatenate([mistaken(learner, outcome) for outcome in outcomes]),
         updated=np.concatenate([outcome.moved for outcome in outcomes]).astype(bool),
         truth=truth,
