@@ -8,7 +8,7 @@ import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from noregret.algebra import TYPES
@@ -212,7 +212,7 @@ def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> s
 PROBED = (-1.0, 0.999, 1.0, 1.5)
 
 
-@lru_cache(maxsize=None)
+@cache
 def tried(card: Card) -> tuple[Any, ...]:
     """What a margin rule returns on some margins, tried in the reference algebra; () if it raises an error."""
     import numpy as np

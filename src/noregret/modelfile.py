@@ -68,7 +68,8 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
             supports = int(bank.n[0])
             sizes = (supports + 1, int(bank.start[supports]), int(bank.start[supports]), supports)
             for name, size in zip(BANK, sizes, strict=True):
-                found[f"bank.{name}"] = getattr(bank, name)[:size].copy()
+                kept = getattr(bank, name)[:size]
+                found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
     if learner.names.mode == "names":
         encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
@@ -189,6 +190,13 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     learner = Learner(settle(card, parameters))
     for label in told["labels"]:
         learner.labels.code[label]
+    counts = [told[name] for name in ("rounds", "mistakes", "updates")]
+    if not all(type(count) is int and count >= 0 for count in counts) or told["names"] not in (
+        None,
+        "names",
+        "columns",
+    ):
+        raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner.game, learner.algebra = told["game"], told["algebra"]
     learner.rounds, learner.mistakes, learner.updates = told["rounds"], told["mistakes"], told["updates"]
     learner.classes_before = len(learner.labels)
@@ -238,6 +246,7 @@ def expected_space(learner: "Learner", features: Any, classes: int, arrays: dict
         sound = (
             start.size == supports + 1 and start[0] == 0 and start[-1] == values and bool((np.diff(start) >= 0).all())
         )
+        sound = sound and all_finite(arrays["bank.val"]) and all_finite(arrays["bank.sq"])
         if not sound or arrays["bank.val"].size != values or (values and not 0 <= idx.min() <= idx.max() < features):
             raise BadValue("the model file is damaged: its supports do not fit together")
     for name, field in learner.card.state.items():

@@ -89,7 +89,7 @@ def make(shape: Shape, space: Space) -> Any:
 def make_bank(space: Space) -> Any:
     return BANKS[space.kernel](
         np.zeros(space.supports + 1, np.int64),
-        np.zeros(space.values, np.int32),
+        np.zeros(space.values, np.uint32),
         np.zeros(space.values),
         np.zeros(space.supports),
         np.zeros(space.supports),

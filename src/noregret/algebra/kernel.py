@@ -129,6 +129,21 @@ def kernel_rbf(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
 
 
 @helper
+def dot_scattered(idx: Any, val: Any, scratch: Any) -> Any:
+    """A sparse row times a row laid out in full, in four running sums."""
+    a = b = c = d = 0.0
+    n = idx.size - idx.size % 4
+    for i in range(0, n, 4):
+        a += scratch[idx[i]] * val[i]
+        b += scratch[idx[i + 1]] * val[i + 1]
+        c += scratch[idx[i + 2]] * val[i + 2]
+        d += scratch[idx[i + 3]] * val[i + 3]
+    for i in range(n, idx.size):
+        a += scratch[idx[i]] * val[i]
+    return (a + b) + (c + d)
+
+
+@helper
 def same_row(bank: Any, i: Any, idx: Any, val: Any) -> Any:
     first = bank.start[i]
     if bank.start[i + 1] - first != idx.size:
@@ -149,11 +164,11 @@ def row_kernel(X: Any, t: Any) -> Any:
         bank.scratch[idx[k]] = val[k]
     bank.n[1] = -1
     for i in range(bank.n[0]):
-        xz = 0.0
-        for k in range(bank.start[i], bank.start[i + 1]):
-            xz += bank.val[k] * bank.scratch[bank.idx[k]]
+        first = bank.start[i]
+        last = bank.start[i + 1]
+        xz = dot_scattered(bank.idx[first:last], bank.val[first:last], bank.scratch)
         bank.near[i] = kernel(bank, xz, bank.sq[i], qq)
-        if bank.sq[i] == qq and same_row(bank, i, idx, val):
+        if xz == qq and bank.sq[i] == qq and same_row(bank, i, idx, val):
             bank.n[1] = i
     for k in range(idx.size):
         bank.scratch[idx[k]] = 0.0
