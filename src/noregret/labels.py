@@ -110,6 +110,13 @@ class Labels:
             return np.array([1.0, -1.0])
         return np.array([-1.0, 1.0])
 
+    def signed(self) -> bool:
+        """Whether the first two labels are a pair with signs of its own: -1/+1, 0/1, False/True."""
+        first, second = self.order[:2]
+        return is_number(first, 1) != is_number(second, 1) and any(
+            is_number(label, value) for label in (first, second) for value in (-1, 0)
+        )
+
     def turns(self, known: int) -> bool:
         """Whether the class seen first changes its sign when the second appears."""
         return known == 2 and self.signs(1)[0] != self.signs(2)[0]

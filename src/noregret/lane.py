@@ -164,7 +164,7 @@ class Lane:
             return False
         before = self.used
         try:
-            truth = y + 0.0 if self.regression else self.truth[y]
+            truth = target(y) if self.regression else self.truth[y]
             n = len(x)
             pack = self.pack if n == self.size else self.packer(n)
             numbers = self.numbers(x) if self.by_column else map(self.known.__getitem__, x)
@@ -210,3 +210,11 @@ class Lane:
             scores = self.out[:]
             return scores.index(max(scores)) != truth
         return (self.out[0] >= 0.0) != (truth > 0.0)
+
+
+def target(y: Any) -> Any:
+    """A real target as a float; anything else is not for this lane."""
+    truth = y + 0.0
+    if truth - truth != 0.0:
+        raise ValueError
+    return truth

@@ -277,7 +277,7 @@ class Learner:
             return unpack, (pack(self), "the pickled learner", None)
 
     def __repr__(self) -> str:
-        told = "".join(f", {name}={value!r}" for name, value in self.settings.told.items())
+        told = "".join(f", {name}={value!r}" for name, value in sorted(self.settings.told.items()))
         return f"<{self.card.name}{told}: {self.game}, {self.rounds} rounds, {self.mistakes} mistakes>"
 
     @property
@@ -351,8 +351,9 @@ class Learner:
         """Cells for features that are only looked at; they are not counted as features of this learner."""
         assert self.space is not None
         if width > self.space.room:
-            limited(self, width)
-            space = replace(enlarged(self.space, width, self.space.classes), features=self.space.features)
+            space = enlarged(self.space, width, self.space.classes)
+            limited(self, space)
+            space = replace(space, features=self.space.features)
             self.state = grown(self.card.shape, self.state, self.space, space)
             self.space = space
             self.rebind()

@@ -119,7 +119,7 @@ def write(learner: "Learner", path: Any) -> None:
         os.replace(temporary, target)
     except (OSError, TypeError, ValueError) as error:
         if temporary is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):
                 temporary.unlink()
         raise Error(f"{path}: the model cannot be saved: {getattr(error, 'strerror', None) or error}") from None
 
@@ -187,16 +187,11 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     parameters = dict(told["parameters"])
     if parameters.get("class_weight") is not None:
         parameters["class_weight"] = dict(parameters["class_weight"])
+    if not sensible(told, arrays):
+        raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner = Learner(settle(card, parameters))
     for label in told["labels"]:
         learner.labels.code[label]
-    counts = [told[name] for name in ("rounds", "mistakes", "updates")]
-    if not all(type(count) is int and count >= 0 for count in counts) or told["names"] not in (
-        None,
-        "names",
-        "columns",
-    ):
-        raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner.game, learner.algebra = told["game"], told["algebra"]
     learner.rounds, learner.mistakes, learner.updates = told["rounds"], told["mistakes"], told["updates"]
     learner.classes_before = len(learner.labels)
@@ -210,6 +205,21 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     if told["counters"] is not None:
         revive_state(learner, told, arrays)
     return learner
+
+
+def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
+    """Whether the parts of a header agree with each other and with the arrays that are there."""
+    labels, mode, learned = told["labels"], told["names"], told["counters"] is not None
+    most = {"binary": 2, "regression": 0}.get(told["game"], len(labels))
+    return (
+        all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
+        and isinstance(labels, list)
+        and len(set(labels)) == len(labels) <= most
+        and (not learned or bool(labels) == (told["game"] != "regression"))
+        and (mode == "names") == ("names.bytes" in arrays)
+        and (mode in ("names", "columns") or (mode is None and told["features"] == 0))
+        and learned == any(name.startswith("state.") for name in arrays)
+    )
 
 
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

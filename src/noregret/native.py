@@ -166,7 +166,8 @@ def source_hash(game: str) -> str:
     """A hash of our own texts a loop is made from: the algebra, its game, the entry, this file."""
     here = Path(__file__).parent
     files = sorted((here / "algebra").glob("*.py"))
-    files += [Path(GAMES[game].module.__file__), here / "games/hooks.py", here / "games/entry.py"]
+    texts = {GAMES[game].module.play.__code__.co_filename, GAMES[game].module.judge.__code__.co_filename}
+    files += [*map(Path, sorted(texts)), here / "games/hooks.py", here / "games/entry.py"]
     files += [here / "games/assembly.py", here / "layout.py", here / "native.py"]
     digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
     for file in files:

@@ -10,7 +10,7 @@ from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, Error, shown
 from noregret.labels import targets
-from noregret.state import enlarged, grown, make, memory, mirror, split
+from noregret.state import Space, enlarged, grown, make, memory, mirror, needed, physical_memory, split
 from noregret.undo import CellUndo, WholeUndo
 
 if TYPE_CHECKING:
@@ -165,19 +165,13 @@ class Call:
         base = old or learner.settings.space(learner.settled_algebra(self.block))
         supports, values = self.supports_needed(old_state)
         space = enlarged(base, self.block.width, classes, supports, values)
-        limited(learner, space.features)
+        limited(learner, space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
         if self.undo is None and old_state is not None:
             self.undo = self.choose_undo(old_state, space, copied=same or len(self.segments) > 1)
         if not same:
-            try:
-                learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
-            except MemoryError:
-                raise BadValue(
-                    f"{space.features} features and {classes} classes do not fit in memory; "
-                    "use feature names (strings), or number the features without gaps"
-                ) from None
+            learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
         elif learner.keeps_full and space.features > base.features:
             use(learner.state, space.features)
         if self.undo is None:
@@ -219,10 +213,15 @@ class Call:
         return WholeUndo(state, copied)
 
 
-def limited(learner: "Learner", features: int) -> None:
-    """Refuse a full covariance of more features than memory can be expected to hold."""
-    if learner.keeps_full and features > FULL_LIMIT:
-        raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {features}")
+def limited(learner: "Learner", space: Space) -> None:
+    """Refuse a state that this machine cannot be expected to hold, before it is made."""
+    if learner.keeps_full and space.features > FULL_LIMIT:
+        raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
+    if needed(learner.card.shape, space) > physical_memory() // 2:
+        raise BadValue(
+            f"{space.room} features and {space.classes} classes do not fit in memory; "
+            "use feature names (strings), or number the features without gaps"
+        )
 
 
 def use(state: Any, features: int) -> None:

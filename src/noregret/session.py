@@ -24,6 +24,9 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
     if not isinstance(learner, Learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
     watching = standard() if referees is None else list(referees)
+    strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
+    if strangers:
+        raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
     for X, y in blocks(source):
         transcript = learner.play(X, y)
         for referee in watching:
@@ -96,6 +99,8 @@ def race(source: Any, learners: Sequence[Any] | None = None, *, threads: int = 2
     """
     if isinstance(learners, str) or not isinstance(learners, Iterable | None):
         raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
+    if type(threads) is not int or threads < 1:
+        raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     entrants = [
         entrant(one, told) for one in (learners if learners is not None else [card.name for card in catalogue()])
     ]

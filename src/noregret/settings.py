@@ -204,7 +204,9 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
         name: param.check(
             f"kernel {kernel}",
             name,
-            rest.pop(name, param.default) if name in KERNEL_TAKES[kernel] else param.default,
+            rest.pop(f"kernel.{name}", rest.pop(name, param.default))
+            if name in KERNEL_TAKES[kernel]
+            else param.default,
         )
         for name, param in KERNEL_PARAMS.items()
     }

@@ -3,6 +3,7 @@
 Compiled code sees flat arrays with spare room; everything here speaks of (class, feature) cells, whatever the layout.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -193,6 +194,26 @@ def memory(state: Any) -> list[np.ndarray]:
             found = [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray) and leaf.dtype.names is None]
         seen.update((array.ctypes.data, array) for array in found)
     return list(seen.values())
+
+
+def needed(shape: Shape, space: Space) -> int:
+    """How many bytes a state of this shape takes, before it is made."""
+    cells = 0
+    for field in shape.fields.values():
+        if space.algebra == "kernel":
+            cells += space.supports * space.class_room
+        else:
+            square = field.kind == "covariance" and (space.covariance == "full" or space.algebra == "reference")
+            cells += space.class_room * space.room * (space.room if square else 1)
+    return 8 * (cells + space.room + 2 * space.values + 3 * space.supports)
+
+
+def physical_memory() -> int:
+    """The memory of this machine in bytes; without an answer, more than any state needs."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
 
 
 def enlarged(space: Space, features: int, classes: int, supports: int = 0, values: int = 0) -> Space:

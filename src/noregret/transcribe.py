@@ -52,6 +52,8 @@ def first_sides(learner: "Learner", outcome: "Outcome") -> tuple[Any, Any]:
             return None, None
     elif learner.labels.turns(2):
         return positive, negative
+    elif learner.labels.signed():
+        return learner.labels.sides(2)
     return negative, positive
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from noregret.card import Card, Param
 from noregret.games import binary, hooks, multiclass, regression
 from noregret.losses import LOSSES
@@ -120,6 +122,13 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     return text(module.play, scores=scores, update=update), text(module.judge, finals=finals)
 
 
+def frozen(thing: Any) -> bytes:
+    """A constant of a module as compiled code would carry it; nothing for what compiled code cannot carry."""
+    if isinstance(thing, np.ndarray):
+        return repr((thing.dtype, thing.shape)).encode() + thing.tobytes()
+    return repr(thing).encode() if isinstance(thing, (bool, int, float, str, tuple, np.generic)) else b""
+
+
 def fingerprint(plan: Plan) -> str:
     """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
     digest = hashlib.sha256(plan.name.encode())
@@ -130,9 +139,15 @@ def fingerprint(plan: Plan) -> str:
         if code in seen:
             return
         seen.add(code)
+        digest.update(repr(function.__defaults__).encode())
+        read(code, function)
+
+    def read(code: types.CodeType, function: Callable[..., Any]) -> None:
         digest.update(code.co_code)
         for constant in code.co_consts:
-            if not isinstance(constant, (types.CodeType, str)):
+            if isinstance(constant, types.CodeType):
+                read(constant, function)
+            elif constant is not function.__doc__:
                 digest.update(repr(constant).encode())
         for name in code.co_names:
             digest.update(name.encode())
@@ -141,8 +156,11 @@ def fingerprint(plan: Plan) -> str:
                 thing = thing.rule
             if isinstance(thing, types.FunctionType):
                 take(thing)
-            elif isinstance(thing, (int, float, str)):
-                digest.update(repr(thing).encode())
+            elif isinstance(thing, types.ModuleType):
+                for inner in code.co_names:
+                    digest.update(frozen(getattr(thing, inner, None)))
+            else:
+                digest.update(frozen(thing))
 
     for function in (*plan.card.functions(), *plan.bindings.values()):
         take(function)

@@ -10,9 +10,12 @@ CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptro
 CRAMMER_2009 = "Crammer, Kulesza and Dredze, Adaptive regularization of weight vectors, NIPS 2009"
 
 
-def arow_bound(spread: float, log_det: float, updates: float, comparator_loss: float) -> float:
-    """sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + the hinge losses of u - U; spread is the first radicand."""
-    return math.sqrt(spread) * math.sqrt(log_det + updates) + comparator_loss - updates
+def arow_bound(spread: float, log_det: float, near_misses: float, comparator_loss: float) -> float:
+    """sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + the hinge losses of u - U; spread is the first radicand.
+
+    U counts the near misses: rounds with an update but no mistake.
+    """
+    return math.sqrt(spread) * math.sqrt(log_det + near_misses) + comparator_loss - near_misses
 
 
 @margin_rule(
@@ -22,7 +25,7 @@ def arow_bound(spread: float, log_det: float, updates: float, comparator_loss: f
     weigh="1/r",
     guarantee=Guarantee(
         "mistakes <= sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + sum of the hinge losses of u - U, "
-        "X = sum of x x' and all sums over the U rounds with an update",
+        "X = sum of x x' and all sums over the rounds with an update, U of which are no mistakes",
         "full covariance; any u; all weights 1",
         arow_bound,
     ),

@@ -1,0 +1,175 @@
+"""Every way to play every built-in learner, found by asking the cards, with its twin and streams to play on."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load
+
+import noregret as nr
+from noregret.algebra.kernel import BANKS
+from noregret.card import Param
+from noregret.losses import LOSSES
+from noregret.modelfile import pack
+from noregret.settings import COVARIANCES
+from tests import naive
+from tests.naive import streams
+from tests.naive.games import Binary, Game, Multiclass, Regression
+from tests.naive.kernels import Expansion, Kernel
+from tests.naive.rules import Array, FirstOrder
+
+CARDS = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+NAMES = [card.name for card in CARDS]
+KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in BANKS}
+CLASSES = 4
+ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))
+
+
+def kind(card: nr.Card) -> tuple[Any, ...]:
+    """What of a card decides the texts around its rule: learners of one kind are served by the same."""
+    hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
+    return card.kind, hooks, tuple(field.law for field in card.state.values()), tuple(card.counters)
+
+
+ONE_OF_A_KIND = NAMES if ALL else list({kind(card): card.name for card in CARDS}.values())
+either_engine = pytest.mark.parametrize(
+    ("name", "native"),
+    [(name, native) for name in NAMES for native in (False, True) if not native or name in ONE_OF_A_KIND],
+    ids=lambda value: {False: "plain", True: "compiled"}.get(value, value),
+)
+
+
+@dataclass(frozen=True)
+class Play:
+    """One rule in one game and one algebra, with one choice of every option."""
+
+    name: str
+    game: str
+    algebra: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return "-".join([self.name, self.game, self.algebra, *(option for _, option in self.options)])
+
+    @property
+    def card(self) -> nr.Card:
+        return nr.learners()[self.name]
+
+    @property
+    def shape(self) -> dict[str, float]:
+        """What the kernel is told, if there is one."""
+        kernel = dict(self.options).get("kernel", "linear")
+        takes = {"linear": [], "polynomial": ["gamma", "coef0", "degree"], "rbf": ["gamma"]}[kernel]
+        return {name: getattr(KERNELS[kernel], name) for name in takes}
+
+    def make(self, **told: Any) -> nr.Learner:
+        """A learner of the plain text, unless it is told to be native."""
+        chosen: dict[str, Any] = {"native": False, **dict(self.options), **self.shape, **told}
+        return nr.make(self.name, game=self.game, algebra=self.algebra, **chosen)
+
+    def twin(self, numbers: Mapping[str, float], fixed: bool = False, eps: float = 0.1) -> Game:
+        options = dict(self.options)
+        kernel = options.pop("kernel", None)
+        rule = naive.rule(self.name, **numbers, **options)
+        if kernel is not None:
+            assert isinstance(rule, FirstOrder)
+            rule = Expansion(rule, KERNELS[kernel])
+        if self.game == "multiclass":
+            return Multiclass(rule, CLASSES, fixed)
+        return Regression(rule, eps) if self.game == "regression" else Binary(rule)
+
+
+def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
+    """Every combination of the options that fit, the defaults first; kernels take turns unless all are asked for."""
+    menu: dict[str, list[str]] = {}
+    for name, choice in card.choices.items():
+        fits = [one for one in choice.among if name != "loss" or game in LOSSES[one].games]
+        menu[name] = sorted(fits, key=lambda one: one != choice.default)
+    if any(field.kind == "covariance" for field in card.state.values()):
+        menu["covariance"] = list(COVARIANCES)
+    options = list(product(*menu.values()))
+    if algebra == "kernel":
+        menu["kernel"] = kernels = list(BANKS)
+        turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
+        options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
+    for chosen in options:
+        yield Play(card.name, game, algebra, tuple(zip(menu, chosen, strict=True)))
+
+
+def plays(games: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
+    """Every play of every built-in learner in these games and algebras."""
+    return [
+        play
+        for card in CARDS
+        for game in card.games
+        for algebra in card.algebras
+        if (games is None or game in games) and (algebras is None or algebra in algebras)
+        for play in ways(card, game, algebra)
+    ]
+
+
+def firsts(several: Sequence[Play]) -> list[Play]:
+    """One play, that of the defaults, for every rule, game and algebra."""
+    return list({(play.name, play.game, play.algebra): play for play in reversed(several)}.values())[::-1]
+
+
+def unusual(card: nr.Card) -> dict[str, float]:
+    """A number other than the default for every parameter: near the limit from which it counts."""
+
+    def number(param: Param) -> float:
+        limit = max(param.above, param.at_least)
+        return limit + 0.1 * (param.default - limit) + 0.05
+
+    return {name: number(param) for name, param in card.numbers.items()}
+
+
+def stream(game: str, dense: bool, seed: int = 0, rounds: int = 40) -> tuple[Array, Any]:
+    """Noisy rounds for a game, a row of zeros among them; classes appear in the order 0, 1, 2, 3."""
+    X, y = streams.dense(rounds, 6, seed) if dense else streams.sparse(rounds, 12, density=0.3, seed=seed)
+    X[7] = 0.0
+    if game == "multiclass":
+        U = np.random.default_rng(seed).normal(size=(CLASSES, X.shape[1]))
+        labels = streams.relabel(np.argmax(X @ U.T, axis=1), CLASSES, rate=0.3, seed=seed)
+        X[1, -1], labels[1] = 1.0, (labels[0] + 1) % CLASSES  # with one class only, a round leaves no trace
+        return X, by_appearance(labels)
+    if game == "regression":
+        u = np.random.default_rng(seed).normal(size=X.shape[1])
+        return X, X @ u + 0.3 * y
+    return X, y
+
+
+def by_appearance(labels: Any) -> Any:
+    """The same labels, numbered in the order they first appear."""
+    order = list(dict.fromkeys(labels.tolist()))
+    return np.array([order.index(label) for label in labels.tolist()])
+
+
+def rows_of(X: Array) -> list[dict[str, float]]:
+    """The rows as dicts of named features, without the zeros."""
+    return [{f"f{j}": float(x[j]) for j in np.flatnonzero(x)} for x in X]
+
+
+def arrays(learner: nr.Learner) -> dict[str, Any]:
+    """All that a learner keeps between rounds, as it is written to a model file."""
+    return load(pack(learner))
+
+
+def state(learner: nr.Learner) -> dict[str, Any]:
+    """The fields of the rule's state; the first axis is the class."""
+    return {name.removeprefix("state."): found for name, found in arrays(learner).items() if name.startswith("state.")}
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def near(found: Any, expected: Any, tolerance: float = 1e-10) -> None:
+    """Equal up to rounding, relative to each number and to the largest of them."""
+    expected = np.asarray(expected, dtype=float)
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=0.01 * tolerance * scale)

@@ -1,0 +1,99 @@
+"""Every card tells all that a user, a catalogue or a test needs to know of its learner."""
+
+import inspect
+import re
+
+import pytest
+
+import noregret as nr
+from tests.every.plays import CARDS, NAMES, unusual
+from tests.naive import RULES
+
+every_card = pytest.mark.parametrize("card", CARDS, ids=NAMES)
+
+
+def test_the_catalogue_lists_every_learner_once_and_in_order() -> None:
+    assert len(CARDS) >= 10
+    assert sorted(set(NAMES)) == NAMES
+    assert all(name in nr.learners() and nr.learners()[name].name == name for name in NAMES)
+
+
+@every_card
+def test_names_its_paper_with_the_year(card: nr.Card) -> None:
+    assert re.search(r"\b(19|20)\d\d\b", card.paper)
+    assert len(card.paper.split(",")) >= 3  # who, what, where
+
+
+@every_card
+def test_says_what_it_does_in_one_sentence(card: nr.Card) -> None:
+    assert card.about == inspect.cleandoc(card.rule.__doc__ or "").splitlines()[0]
+    assert card.about.endswith(".")
+    assert card.name.isidentifier()
+
+
+@every_card
+def test_every_parameter_has_limits_that_its_default_keeps(card: nr.Card) -> None:
+    for name, param in card.params.items():
+        assert param.about, name
+        assert param.limits != "any finite number", name
+        assert param.check(card.name, name, param.default) == param.default
+
+
+@every_card
+def test_refuses_a_parameter_outside_its_limits(card: nr.Card) -> None:
+    for name, param in card.numbers.items():
+        outside = param.above if param.at_least < param.above else param.at_least - 1.0
+        for bad in (outside, float("nan"), float("inf"), "large", None, True):
+            with pytest.raises(nr.BadValue, match=rf"{card.name}: {name} must be"):
+                nr.make(card.name, **{name: bad})
+    for name in card.choices:
+        with pytest.raises(nr.BadValue, match=rf"{card.name}: {name} must be one of"):
+            nr.make(card.name, **{name: "no such option"})
+
+
+@every_card
+def test_takes_the_parameters_it_is_told(card: nr.Card) -> None:
+    told = unusual(card)
+    assert {name: nr.make(card.name, **told).params[name] for name in told} == told
+
+
+@every_card
+def test_states_a_theorem_with_its_conditions_and_a_bound_to_call(card: nr.Card) -> None:
+    assert card.guarantee is not None
+    assert card.guarantee.says
+    assert card.guarantee.when
+    bound = card.guarantee.bound
+    ones = [1.0 for _ in inspect.signature(bound).parameters]
+    assert isinstance(bound(*ones), float)
+    assert bound.__doc__
+
+
+@every_card
+def test_states_its_merge_law(card: nr.Card) -> None:
+    assert card.merge.law in {"exact", "bounded", "heuristic", "none"}
+    assert card.merge.how
+    assert (card.merge.by == "none") == (card.merge.law == "none")
+
+
+@every_card
+def test_plays_somewhere(card: nr.Card) -> None:
+    assert set(card.games) >= {"binary", "multiclass"}
+    assert set(card.algebras) >= {"sparse", "dense", "reference"}
+
+
+@every_card
+def test_refuses_where_it_cannot_play_and_says_so(card: nr.Card) -> None:
+    for game in {"regression"} - set(card.games):
+        with pytest.raises(nr.BadValue, match=f"{card.name} cannot play {game}"):
+            nr.make(card.name, game=game)
+    for algebra in {"kernel"} - set(card.algebras):
+        with pytest.raises(nr.BadValue, match=f"{card.name} cannot play in the {algebra} algebra"):
+            nr.make(card.name, algebra=algebra)
+
+
+@every_card
+def test_has_an_independent_twin(card: nr.Card) -> None:
+    twin = RULES[card.name](**unusual(card))
+    assert twin.weighs == card.weighs
+    assert twin.regresses == ("regression" in card.games)
+    assert not type(twin).__module__.startswith("noregret")

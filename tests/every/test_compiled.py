@@ -1,0 +1,91 @@
+"""Compiled code is the plain text of the rule, only faster."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scipy.sparse import csr_array
+
+from noregret import Learner, Transcript
+from tests.every.plays import ALL, NAMES, Play, arrays, firsts, near, plays, same_bits, stream, unusual
+
+NATIVE = plays(algebras=["sparse", "dense", "kernel"])
+ONE_GAME = firsts([play for play in NATIVE if play.game == "binary"])
+COVARIANCES = [play for play in plays(["binary"], ["sparse"]) if "covariance" in dict(play.options)]
+OTHERS = [play for play in NATIVE if play not in ONE_GAME + COVARIANCES]
+SAMPLE = [random.Random(f"2006 {name}").choice([play for play in OTHERS if play.name == name]) for name in NAMES]
+CHECKED = NATIVE if ALL else list(dict.fromkeys(ONE_GAME + COVARIANCES + SAMPLE))
+
+
+def exact(play: Play) -> bool:
+    """Only sums over dense arrays may be reordered: those of dense rows and of full matrices."""
+    return play.algebra != "dense" and ("covariance", "full") not in play.options
+
+
+def played(play: Play, native: bool) -> tuple[Learner, Transcript]:
+    """Two batches, the second wider than the first, with numbers far from the defaults."""
+    X, y = stream(play.game, dense=play.algebra == "dense", seed=3)
+    learner = play.make(native=native, **unusual(play.card))
+    rows = X if play.algebra == "dense" else csr_array(X)
+    learner.learn(rows[:25, :5], y[:25])
+    return learner, learner.play(rows[25:], y[25:])
+
+
+@pytest.mark.parametrize("play", CHECKED, ids=str)
+def test_compiled_equals_interpreted(play: Play) -> None:
+    fast, fast_says = played(play, native=True)
+    slow, slow_says = played(play, native=False)
+    assert fast_says.updated.tolist() == slow_says.updated.tolist()
+    assert fast_says.mistakes.tolist() == slow_says.mistakes.tolist()
+    X, _ = stream(play.game, dense=True, seed=4)
+    pairs = [(fast_says.scores, slow_says.scores), (fast.scores(X), slow.scores(X))]
+    pairs += [(found, arrays(slow)[name]) for name, found in arrays(fast).items()]
+    for found, expected in pairs:
+        if exact(play):
+            assert same_bits(found, expected)
+        else:
+            near(found, expected, tolerance=1e-12)
+
+
+def test_every_rule_is_compiled_in_every_algebra_it_plays() -> None:
+    assert {(play.name, play.algebra) for play in CHECKED} == {(play.name, play.algebra) for play in NATIVE}
+
+
+def test_the_sample_reaches_every_game() -> None:
+    assert {play.game for play in CHECKED} == {"binary", "multiclass", "regression"}
+
+
+RAGGED = """
+import numpy as np
+import noregret as nr
+from noregret.native import OPTIONS
+
+assert OPTIONS["boundscheck"]
+rng = np.random.default_rng(0)
+names = [f"f{j}" for j in range(40)]
+rows = [{n: float(rng.normal()) for n in rng.choice(names[: 4 + t], size=t % 5, replace=False)} for t in range(36)]
+labels = [str(min(t, rng.integers(5))) for t in range(36)]
+for rule, told in [
+    ("pa1", {"algebra": "sparse"}),
+    ("arow", {"algebra": "sparse", "covariance": "full", "game": "multiclass"}),
+    ("rda", {"algebra": "dense", "game": "multiclass"}),
+    ("perceptron_averaged", {"algebra": "kernel", "game": "multiclass"}),
+]:
+    learner = nr.make(rule, **told)
+    for start in range(0, 36, 9):
+        learner.learn(rows[start : start + 9], labels[start : start + 9])
+        learner.scores([*rows, {}, {"never seen": 1.0}])
+    for x, label in zip(rows, labels):
+        learner.learn_one(x, label)
+        learner.predict_one(x)
+print("in bounds")
+"""
+
+
+def test_no_loop_reaches_out_of_its_arrays(tmp_path: Path) -> None:
+    told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", RAGGED], env=told, capture_output=True, text=True)
+    assert done.stdout == "in bounds\n", done.stderr

@@ -1,0 +1,127 @@
+"""Online gradient descent (Zinkevich 2003)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import noregret as nr
+from tests.learners.reading import ONE_PASS, comparators, same, sklearn, steps, two_classes, weights
+from tests.naive import streams
+from tests.naive.rules import Array
+
+RATES: dict[str, Callable[[int], float]] = {
+    "constant": lambda t: 0.05,
+    "inv_sqrt": lambda t: 0.05 / np.sqrt(t),
+    "inv_t": lambda t: 0.05 / t,
+}
+OF_MARGIN: dict[str, Callable[[float], float]] = {
+    "hinge": lambda m: max(0.0, 1.0 - m),
+    "logistic": lambda m: float(np.logaddexp(0.0, -m)),
+    "squared": lambda m: (1.0 - m) ** 2,
+}
+OF_ERROR: dict[str, Callable[[float], float]] = {
+    "squared": lambda e: e**2,
+    "eps_insensitive": lambda e: max(0.0, abs(e) - 0.1),
+}
+
+
+def loss_of(game: str, loss: str, x: Array, y: Any) -> Callable[[Array], float]:
+    """The loss of one round as a function of the weights."""
+    if game == "binary":
+        return lambda w: OF_MARGIN[loss](float(y * w @ x))
+    if game == "regression":
+        return lambda w: OF_ERROR[loss](float(w @ x - y))
+
+    def among_classes(w: Array) -> float:
+        scores = w.reshape(-1, x.size) @ x
+        return OF_MARGIN[loss](float(scores[y] - max(np.delete(scores, y))))
+
+    return among_classes
+
+
+def rounds(game: str, seed: int) -> tuple[Array, Any]:
+    if game == "multiclass":
+        X, labels, _ = streams.blobs(60, 4, k=3, spread=1.0, seed=seed)
+        return X, labels
+    if game == "regression":
+        X, y, _ = streams.linear(60, 4, noise=0.5, seed=seed)
+        return X, y
+    return streams.dense(60, 4, seed=seed)
+
+
+@pytest.mark.parametrize("schedule", RATES)
+@pytest.mark.parametrize(
+    ("game", "loss"),
+    [
+        *(("binary", loss) for loss in OF_MARGIN),
+        *(("multiclass", loss) for loss in OF_MARGIN),
+        *(("regression", loss) for loss in OF_ERROR),
+    ],
+)
+def test_a_step_goes_down_the_slope_of_the_loss(game: str, loss: str, schedule: str) -> None:
+    X, y = rounds(game, seed=1)
+    told: dict[str, Any] = {"classes": range(3)} if game == "multiclass" else {}
+    learner = nr.make("ogd", game=game, loss=loss, schedule=schedule, eta0=0.05, native=False, **told)
+    moved = 0
+    for t, before, after, said in steps(learner, X, y, rounds=20):
+        suffer = loss_of(game, loss, X[t], y[t])
+        assert said.losses[0] == pytest.approx(suffer(before.ravel()))
+        gradient = approx_fprime(before.ravel(), suffer, 1e-7).reshape(before.shape)
+        np.testing.assert_allclose(after - before, -RATES[schedule](t + 1) * gradient, atol=1e-6)
+        moved += int(said.updated[0])
+    assert moved >= 8
+
+
+def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
+    learner = nr.make("ogd", eta0=1.0, schedule="constant", native=False)
+    learner.learn(np.array([[1.0, 0.0]]), [1])
+    said = learner.play(np.array([[1.0, 0.0]]), [1])
+    assert (said.scores[0], said.losses[0], said.updated[0]) == (1.0, 0.0, False)
+
+
+# ---- the theorem --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta0", [0.005, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("game", "loss"),
+    [*(("binary", loss) for loss in OF_MARGIN), *(("regression", loss) for loss in OF_ERROR)],
+)
+def test_regret_against_any_comparator_keeps_its_bound(game: str, loss: str, seed: int, eta0: float) -> None:
+    X, y = streams.dense(300, 5, seed=seed)
+    u = np.random.default_rng(seed).normal(size=5)
+    y = streams.flip(np.sign(X @ u), 0.1, seed) if game == "binary" else X @ u + 0.3 * y
+    learner = nr.make("ogd", game=game, loss=loss, schedule="constant", eta0=eta0, native=False)
+    transcript = learner.play(X, y)
+    scores = transcript.scores
+    slopes = {
+        "hinge": -y * (y * scores < 1.0),
+        "logistic": -y / (1.0 + np.exp(y * scores)),
+        "squared": 2.0 * (scores - y),
+        "eps_insensitive": np.sign(scores - y) * (np.abs(scores - y) > 0.1),
+    }[loss]
+    squared_gradients = float(np.sum(slopes**2 * np.sum(X**2, axis=1)))
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    for u in comparators(X, y, seed):
+        theirs = sum(loss_of(game, loss, X[t], y[t])(u) for t in range(300))
+        regret = transcript.losses.sum() - theirs
+        assert regret <= guarantee.bound(float(np.linalg.norm(u)), eta0, squared_gradients)
+
+
+# ---- the same weights as scikit-learn -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_has_the_weights_of_scikit_learn(loss: str) -> None:
+    X, y = two_classes("digits")
+    oracle = sklearn.SGDClassifier(
+        loss=loss, penalty=None, learning_rate="invscaling", eta0=0.01, power_t=0.5, **ONE_PASS
+    ).fit(X, y)
+    name = "logistic" if loss == "log_loss" else loss
+    learner = nr.make("ogd", loss=name, schedule="inv_sqrt", eta0=0.01).learn(X, y)
+    same(weights(learner, X.shape[1]), oracle.coef_[0])

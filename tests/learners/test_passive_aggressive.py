@@ -1,0 +1,226 @@
+"""Passive-aggressive learners: each step solves a small convex problem (Crammer et al. 2006)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import noregret as nr
+from tests.learners.reading import (
+    ONE_PASS,
+    after_each_round,
+    comparators,
+    datasets,
+    hinge,
+    same,
+    sklearn,
+    steps,
+    two_classes,
+    weights,
+    written,
+)
+from tests.naive import streams
+from tests.naive.rules import Array
+
+FAMILY: list[tuple[str, dict[str, float]]] = [
+    ("pa", {}),
+    ("pa1", {"C": 0.02}),
+    ("pa1", {"C": 0.5}),
+    ("pa2", {"C": 0.02}),
+    ("pa2", {"C": 0.5}),
+]
+every_variant = pytest.mark.parametrize(("name", "told"), FAMILY)
+NEAR_ONE = 1e-12
+
+
+def bound(name: str, *facts: float) -> float:
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    return guarantee.bound(*facts)
+
+
+# ---- worked examples ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "losses", "path"),
+    [
+        ("pa", {}, [1, 1.25, 0.375, 0], [[0.25, 0], [-0.375, -0.625], [-0.375, -1], [-0.375, -1]]),
+        ("pa1", {"C": 0.1}, [1, 1.25, 0.9, 0.9], [[0.25, 0], [0.15, -0.1], [0.15, -0.2], [-0.05, -0.4]]),
+        (
+            "pa2",
+            {"C": 0.1},
+            [1, 1.190476, 0.829932, 0.424036],
+            [[0.190476, 0], [0.020408, -0.170068], [0.020408, -0.30839], [-0.044828, -0.373626]],
+        ),
+    ],
+)
+def test_the_four_points(name: str, told: dict[str, float], losses: list[float], path: list[list[float]]) -> None:
+    X, y = streams.four()
+    written(nr.make(name, native=False, **told).play(X, y).losses, losses)
+    written(after_each_round(nr.make(name, native=False, **told), X, y), path)
+
+
+def test_three_classes_worked_by_hand() -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]])
+    learner = nr.make("pa", game="multiclass", classes=[0, 1, 2], native=False)
+    written(
+        after_each_round(learner, X, np.array([0, 1, 2, 0])),
+        [
+            [[0.5, 0], [-0.5, 0], [0, 0]],
+            [[0.5, -0.5], [-0.5, 0.5], [0, 0]],
+            [[0.75, -0.25], [-0.5, 0.5], [-0.25, -0.25]],
+            [[0.875, -0.125], [-0.625, 0.375], [-0.25, -0.25]],
+        ],
+    )
+
+
+# ---- one step -----------------------------------------------------------------------------------------------------
+
+
+def nearest(name: str, C: float, before: Array, slack: Callable[[Array], Array]) -> Array:
+    """argmin over w of |w - before|^2 / 2 plus what the variant charges for slack; slack(w) <= 0 is the aim."""
+    size = before.size
+
+    def cost(v: Array) -> float:
+        change = 0.5 * np.sum((v[:size] - before.ravel()) ** 2)
+        charge = {"pa": 0.0, "pa1": C * v[-1], "pa2": C * v[-1] ** 2}[name]
+        return float(change + charge)
+
+    allowed = (lambda v: 0.0) if name == "pa" else (lambda v: v[-1])
+    constraints: Any = [
+        {"type": "ineq", "fun": lambda v: allowed(v) - slack(v[:size].reshape(before.shape))},
+        {"type": "ineq", "fun": lambda v: v[-1]},
+    ]
+    start = np.append(before.ravel(), 1.0 + abs(float(np.max(slack(before)))))
+    found = minimize(cost, start, method="SLSQP", constraints=constraints, options={"ftol": 1e-15, "maxiter": 500})
+    return np.asarray(found.x[:size].reshape(before.shape))
+
+
+@every_variant
+def test_a_step_is_the_smallest_change_that_pays(name: str, told: dict[str, float]) -> None:
+    X, y = streams.dense(60, 4, seed=1)
+    moved = 0
+    for t, before, after, said in steps(nr.make(name, native=False, **told), X, y, rounds=12):
+        best = nearest(name, told.get("C", 0.0), before, lambda w: np.array([1.0 - y[t] * w @ X[t]]))  # noqa: B023
+        np.testing.assert_allclose(after, best, atol=2e-6)
+        moved += int(said.updated[0])
+    assert moved >= 6
+
+
+@every_variant
+def test_a_step_of_regression_leaves_no_more_error_than_it_must(name: str, told: dict[str, float]) -> None:
+    X, y, _ = streams.linear(40, 4, noise=0.5, seed=2)
+    moved = 0
+    for t, before, after, said in steps(nr.make(name, game="regression", eps=0.2, native=False, **told), X, y, 12):
+        short = lambda w: np.array([w @ X[t] - y[t] - 0.2, y[t] - w @ X[t] - 0.2])  # noqa: B023, E731
+        np.testing.assert_allclose(after, nearest(name, told.get("C", 0.0), before, short), atol=2e-6)
+        moved += int(said.updated[0])
+    assert moved >= 6
+
+
+@every_variant
+def test_a_step_among_classes_is_against_the_best_of_the_others(name: str, told: dict[str, float]) -> None:
+    X, y, _ = streams.blobs(60, 3, k=4, spread=1.0, seed=3)
+    learner = nr.make(name, game="multiclass", classes=range(4), native=False, **told)
+    moved = 0
+    for t, before, after, said in steps(learner, X, y, rounds=12):
+        truth = int(y[t])
+        rival = max((c for c in range(4) if c != truth), key=lambda c: float(said.scores[0, c]))
+        short = lambda W: np.array([1.0 - (W[truth] - W[rival]) @ X[t]])  # noqa: B023, E731
+        np.testing.assert_allclose(after, nearest(name, told.get("C", 0.0), before, short), atol=2e-6)
+        moved += int(said.updated[0])
+    assert moved >= 4
+
+
+def test_after_a_step_the_margin_is_one_or_as_near_as_the_variant_allows() -> None:
+    X, y = streams.dense(60, 5, seed=4)
+    C = 0.05
+    reached: dict[str, Callable[[float, float], float]] = {
+        "pa": lambda m, n: 1.0,
+        "pa1": lambda m, n: min(1.0, m + C * n),
+        "pa2": lambda m, n: m + (1.0 - m) * n / (n + 1.0 / (2.0 * C)),
+    }
+    for name, margin_after in reached.items():
+        told: dict[str, float] = {} if name == "pa" else {"C": C}
+        for t, before, after, said in steps(nr.make(name, native=False, **told), X, y, rounds=30):
+            m = float(y[t] * before @ X[t])
+            assert said.updated[0] == (m < 1.0)
+            expected = margin_after(m, float(X[t] @ X[t])) if m < 1.0 else m
+            assert y[t] * after @ X[t] == pytest.approx(expected, abs=NEAR_ONE)
+
+
+def test_after_a_step_of_regression_the_error_is_eps() -> None:
+    X, y, _ = streams.linear(40, 5, noise=1.0, seed=5)
+    for t, _, after, said in steps(nr.make("pa", game="regression", eps=0.3, native=False), X, y, rounds=20):
+        assert abs(y[t] - after @ X[t]) <= 0.3 + NEAR_ONE
+        assert not said.updated[0] or abs(y[t] - after @ X[t]) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
+def test_two_classes_are_the_binary_game_with_twice_the_step(name: str) -> None:
+    X, y = streams.dense(80, 5, seed=6)
+    told: dict[str, Any] = {"native": False} if name == "pa" else {"native": False, "C": 0.1}
+    double: dict[str, Any] = told if name == "pa" else {**told, "C": 0.2}
+    two = nr.make(name, game="multiclass", classes=[-1, 1], **told).learn(X, y)
+    one = nr.make(name, **double).learn(X, y)
+    W = weights(two, 5)
+    same(W[1] - W[0], weights(one, 5))
+
+
+# ---- the theorems -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.3])
+@pytest.mark.parametrize("seed", range(5))
+def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, margin: float) -> None:
+    X, y, u = streams.separable(500, 6, margin, seed)
+    transcript = nr.make("pa", native=False).play(X, y)
+    most = bound("pa", float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min()))
+    assert 0.0 < np.sum(transcript.losses**2) <= most
+    assert transcript.mistakes.sum() <= most
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
+    X, y, _ = streams.separable(300, 6, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    mistakes = nr.make("pa1", C=C, native=False).play(X, y).mistakes.sum()
+    radius = float(np.linalg.norm(X, axis=1).max())
+    for u in comparators(X, y, seed):
+        assert mistakes <= bound("pa1", radius, float(np.linalg.norm(u)), float(hinge(u, X, y).sum()), C)
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_pa2_suffers_little_beside_any_comparator(seed: int, C: float) -> None:
+    X, y, _ = streams.separable(300, 6, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    suffered = np.sum(nr.make("pa2", C=C, native=False).play(X, y).losses ** 2)
+    radius = float(np.linalg.norm(X, axis=1).max())
+    for u in comparators(X, y, seed):
+        assert suffered <= bound("pa2", radius, float(np.linalg.norm(u)), float(np.sum(hinge(u, X, y) ** 2)), C)
+
+
+# ---- the same weights as scikit-learn -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["breast_cancer", "digits"])
+@pytest.mark.parametrize("name", ["pa1", "pa2"])
+def test_has_the_weights_of_scikit_learn(name: str, data: str) -> None:
+    X, y = two_classes(data)
+    C = 1e-7 if data == "breast_cancer" else 1e-4  # small enough to be felt
+    oracle = sklearn.SGDClassifier(loss="hinge", penalty=None, learning_rate=name, eta0=C, **ONE_PASS).fit(X, y)
+    same(weights(nr.make(name, C=C).learn(X, y), X.shape[1]), oracle.coef_[0])
+
+
+def test_regression_has_the_weights_of_scikit_learn() -> None:
+    X, y = datasets.load_diabetes(return_X_y=True)
+    oracle = sklearn.SGDRegressor(
+        loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=2.0, epsilon=0.5, **ONE_PASS
+    ).fit(X, y)
+    learner = nr.make("pa1", game="regression", C=2.0, eps=0.5).learn(X, y)
+    same(weights(learner, X.shape[1]), oracle.coef_)

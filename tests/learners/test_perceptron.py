@@ -1,0 +1,160 @@
+"""The perceptron (Rosenblatt 1958, Novikoff 1963) and its average (Freund and Schapire 1999)."""
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from tests.learners.reading import ONE_PASS, after_each_round, same, sklearn, steps, two_classes, weights, written
+from tests.naive import streams
+
+BOTH = ["perceptron", "perceptron_averaged"]
+
+
+def novikoff(name: str, radius: float, margin: float) -> float:
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    return guarantee.bound(radius, margin)
+
+
+# ---- worked examples ----------------------------------------------------------------------------------------------
+
+
+def test_a_zero_score_updates_but_is_no_mistake_on_a_positive_example() -> None:
+    X, y = streams.four()
+    learner = nr.make("perceptron", native=False)
+    transcript = learner.play(X, y)
+    written(y * transcript.scores, [0, -4, 1, -4])
+    assert transcript.updated.tolist() == [True, True, False, True]
+    assert transcript.mistakes.tolist() == [False, True, False, True]
+    written(weights(learner, 2), [1, -3])
+    assert not learner.play(X, y).updated.any()
+
+
+def test_the_weights_of_the_four_points() -> None:
+    X, y = streams.four()
+    path = after_each_round(nr.make("perceptron", native=False), X, y)
+    written(path, [[4, 0], [3, -1], [3, -1], [1, -3]])
+    written(path.sum(axis=0), [11, -5])
+
+
+def test_the_average_of_the_four_points_counts_the_zero_vector() -> None:
+    X, y = streams.four()
+    learner = nr.make("perceptron_averaged", native=False)
+    transcript = learner.play(X, y)
+    written(y * transcript.scores, [0, -4, 1, -4])
+    written(weights(learner, 2), [2.2, -1.0])
+
+
+def epochs(learner: nr.Learner, X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
+    """Passes until one without an update, and the updates made."""
+    for epoch in range(1, 100):
+        if not learner.play(X, y).updated.any():
+            return epoch, learner.updates
+    raise AssertionError("did not converge")
+
+
+def test_exclusive_or_is_learned_with_the_product_of_its_inputs() -> None:
+    X = np.array([[1.0, a, b, a * b] for a in (0, 1) for b in (0, 1)])
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    learner = nr.make("perceptron", native=False)
+    assert epochs(learner, X, y) == (12, 29)
+    written(weights(learner, 4), [-1, 2, 2, -5])
+
+
+def test_an_interval_is_learned_with_the_square_of_its_input() -> None:
+    points = np.array([-2.0, -1.5, -0.5, 0.0, 0.5, 1.5, 2.0])
+    X, y = np.stack([np.ones(7), points, points**2], axis=1), np.where(np.abs(points) < 1.0, 1.0, -1.0)
+    learner = nr.make("perceptron", native=False)
+    assert epochs(learner, X, y) == (3, 4)
+    written(weights(learner, 3), [2, 1, -3.5])
+
+
+# ---- one step -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("eta", [0.3, 1.0, 2.5])
+def test_an_update_raises_the_margin_by_eta_times_the_squared_length(eta: float) -> None:
+    X, y = streams.dense(80, 6, seed=1)
+    moved = 0
+    for t, before, after, said in steps(nr.make("perceptron", eta=eta, native=False), X, y, rounds=40):
+        margin = y[t] * before @ X[t]
+        assert said.updated[0] == (margin <= 0.0)
+        gain = eta * X[t] @ X[t] if said.updated[0] else 0.0
+        assert y[t] * after @ X[t] == pytest.approx(margin + gain)
+        moved += int(said.updated[0])
+    assert 5 < moved < 35
+
+
+def test_only_the_length_of_the_weights_depends_on_eta() -> None:
+    X, y = streams.dense(200, 6, seed=2)
+    one, three = (nr.make("perceptron", eta=eta, native=False) for eta in (1.0, 3.0))
+    assert one.play(X, y).mistakes.tolist() == three.play(X, y).mistakes.tolist()
+    same(weights(three, 6), 3.0 * weights(one, 6))
+
+
+def test_the_average_is_the_mean_of_every_vector_the_perceptron_went_through() -> None:
+    X, y = streams.dense(60, 5, seed=3)
+    path = after_each_round(nr.make("perceptron", native=False), X, y)
+    averages = after_each_round(nr.make("perceptron_averaged", native=False), X, y)
+    for t in range(60):
+        same(averages[t], path[: t + 1].sum(axis=0) / (t + 2))
+
+
+def test_the_average_trains_as_the_perceptron() -> None:
+    X, y = streams.sparse(200, 12, density=0.3, seed=4)
+    plain, averaged = nr.make("perceptron", native=False).play(X, y), nr.make("perceptron_averaged").play(X, y)
+    np.testing.assert_allclose(averaged.scores, plain.scores, atol=1e-12)
+    assert averaged.updated.tolist() == plain.updated.tolist()
+
+
+# ---- the theorem --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", BOTH)
+def test_updates_are_at_most_radius_over_margin_squared(name: str, seed: int, margin: float) -> None:
+    X, y, u = streams.separable(400, 6, margin, seed)
+    learner = nr.make(name, native=False)
+    while learner.play(X, y).updated.any():
+        pass
+    radius = np.linalg.norm(X, axis=1).max()
+    assert 0 < learner.updates <= novikoff(name, radius, (y * (X @ u)).min())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_classes_make_at_most_twice_that_many_mistakes(seed: int) -> None:
+    X, y, U = streams.blobs(600, 6, k=4, seed=seed)
+    U = U / np.linalg.norm(U)
+    scores = X @ U.T
+    rivals = scores.copy()
+    rivals[np.arange(600), y] = -np.inf
+    margins = scores[np.arange(600), y] - rivals.max(axis=1)
+    clear = margins > np.quantile(margins, 0.3)
+    X, y = X[clear], y[clear]
+    learner = nr.make("perceptron", game="multiclass", classes=range(4), native=False)
+    while learner.play(X, y).updated.any():
+        pass
+    bound = novikoff("perceptron", np.linalg.norm(X, axis=1).max(), margins[clear].min())
+    assert learner.updates <= 2.0 * bound
+
+
+# ---- the same weights as scikit-learn -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", ["breast_cancer", "digits"])
+def test_has_the_weights_of_scikit_learn(data: str) -> None:
+    X, y = two_classes(data)
+    oracle = sklearn.Perceptron(**ONE_PASS).fit(X, y)
+    same(weights(nr.make("perceptron").learn(X, y), X.shape[1]), oracle.coef_[0])
+
+
+@pytest.mark.parametrize("data", ["breast_cancer", "digits"])
+def test_the_average_has_the_direction_of_scikit_learn(data: str) -> None:
+    X, y = two_classes(data)
+    oracle = sklearn.SGDClassifier(
+        loss="perceptron", penalty=None, learning_rate="constant", eta0=1.0, average=True, **ONE_PASS
+    ).fit(X, y)
+    # scikit-learn leaves the zero vector out of its mean: T vectors instead of T + 1.
+    found = weights(nr.make("perceptron_averaged").learn(X, y), X.shape[1]) * (len(X) + 1) / len(X)
+    same(found, oracle.coef_[0])

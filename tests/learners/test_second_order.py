@@ -1,0 +1,189 @@
+"""The second-order perceptron (Cesa-Bianchi, Conconi and Gentile 2005) and AROW (Crammer et al. 2009)."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import noregret as nr
+from tests.every.plays import state
+from tests.learners.reading import after_each_round, comparators, hinge, same, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+
+def full(name: str, **told: Any) -> nr.Learner:
+    return nr.make(name, covariance="full", native=False, **told)
+
+
+def covariance(learner: nr.Learner) -> Array:
+    """The one matrix of a learner of two classes."""
+    lower = np.tril(state(learner)["sigma"][0])
+    return np.asarray(lower + np.tril(lower, -1).T)
+
+
+def bound(name: str, *facts: float) -> float:
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    return guarantee.bound(*facts)
+
+
+# ---- worked examples ----------------------------------------------------------------------------------------------
+
+
+def test_arow_on_the_four_points() -> None:
+    X, y = streams.four()
+    third, sigma_3 = [0.207547, -0.735849], [0.056604, -0.018868, 0.339623]
+    written(after_each_round(full("arow"), X, y), [[0.235294, 0], [0.2, -0.6], third, third])
+    learner, sigmas = full("arow"), []
+    for t in range(4):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        sigmas.append(covariance(learner)[[0, 0, 1], [0, 1, 1]])
+    written(np.array(sigmas), [[0.058824, 0, 1], [0.057143, -0.028571, 0.514286], sigma_3, sigma_3])
+
+
+def test_the_second_order_perceptron_on_the_four_points() -> None:
+    X, y = streams.four()
+    learner = full("sop")
+    transcript = learner.play(X, y)
+    written(transcript.scores, [0, 0.114286, -0.396226, 0.261682])
+    assert transcript.updated.tolist() == [True, True, False, False]
+    written(state(learner)["v"][0], [3, -1])
+    written(np.linalg.inv(covariance(learner)), [[18, 1], [1, 2]])
+
+
+# ---- one step of AROW ---------------------------------------------------------------------------------------------
+
+
+def arow_objective(mean: Array, sigma: Array, x: Array, y: float, r: float) -> Any:
+    """KL to the old Gaussian, plus the squared hinge and the variance of the new round over 2 r."""
+    precision, log_det, d = np.linalg.inv(sigma), np.linalg.slogdet(sigma)[1], len(x)
+
+    def cost(v: Array) -> float:
+        mu, root = v[:d], np.zeros((d, d))
+        root[np.tril_indices(d)] = v[d:]
+        S = root @ root.T
+        far = mean - mu
+        divergence = log_det - np.linalg.slogdet(S)[1] + np.trace(precision @ S) + far @ precision @ far - d
+        short = max(0.0, float(1.0 - y * mu @ x))
+        return float(0.5 * divergence + (short**2 + x @ S @ x) / (2.0 * r))
+
+    return cost
+
+
+def packed(mean: Array, sigma: Array) -> Array:
+    return np.concatenate([mean, np.linalg.cholesky(sigma)[np.tril_indices(len(mean))]])
+
+
+@pytest.mark.parametrize("r", [0.3, 1.0, 4.0])
+def test_an_arow_step_minimises_divergence_and_losses(r: float) -> None:
+    X, y = streams.dense(30, 3, seed=1)
+    learner = full("arow", r=r).learn(X[:20], y[:20])
+    moved = 0
+    for t in range(20, 30):
+        before = weights(learner, 3), covariance(learner)
+        if not learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
+            continue
+        moved += 1
+        cost = arow_objective(*before, X[t], float(y[t]), r)
+        best = minimize(cost, packed(*before), method="BFGS", options={"gtol": 1e-8, "maxiter": 2000})
+        found = packed(weights(learner, 3), covariance(learner))
+        np.testing.assert_allclose(found, best.x, atol=2e-5)
+        assert cost(found) <= best.fun + 1e-12
+    assert moved >= 5
+
+
+def test_an_arow_round_moves_only_under_margin_one() -> None:
+    X, y = streams.dense(80, 4, seed=2)
+    learner = full("arow")
+    for t in range(80):
+        before, sigma = weights(learner, 4) if t else np.zeros(4), covariance(learner) if t else np.eye(4)
+        margin = y[t] * before @ X[t]
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        assert said.updated[0] == (margin < 1.0)
+        if said.updated[0]:
+            v = X[t] @ sigma @ X[t]
+            assert y[t] * weights(learner, 4) @ X[t] == pytest.approx(margin + (1.0 - margin) * v / (v + 1.0))
+        else:
+            same(covariance(learner), sigma)
+
+
+def test_full_arow_is_the_ridge_regression_on_its_updates() -> None:
+    X, y = noisy(seed=3)
+    learner = full("arow", r=0.7)
+    moved = learner.play(X, y).updated
+    assert 0 < moved.sum() < 300
+    Z = (y[:, None] * X)[moved]
+    P = np.eye(5) + Z.T @ Z / 0.7
+    np.testing.assert_allclose(covariance(learner), np.linalg.inv(P), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights(learner, 5), np.linalg.solve(P, Z.sum(axis=0) / 0.7), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop"])
+def test_confidence_only_grows(kept: str) -> None:
+    X, y = streams.sparse(100, 8, density=0.4, seed=4)
+    learner, last = nr.make("arow", covariance=kept, native=False), np.ones(8)
+    for t in range(100):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        now = state(learner)["sigma"][0]
+        assert (now <= last).all()
+        assert (now > 0.0).all()
+        assert (now[X[t] == 0.0] == last[X[t] == 0.0]).all()
+        last = now
+    assert (last < 1.0).all()
+
+
+# ---- one step of the second-order perceptron ----------------------------------------------------------------------
+
+
+def test_the_second_order_perceptron_keeps_two_sums_and_solves_for_its_score() -> None:
+    X, y = streams.dense(80, 5, seed=5)
+    learner, A, v = full("sop"), np.eye(5), np.zeros(5)
+    for t in range(80):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        ahead = A + np.outer(X[t], X[t])
+        score = float(v @ np.linalg.solve(ahead, X[t]))
+        assert said.scores[0] == pytest.approx(score, abs=1e-12)
+        assert said.updated[0] == (y[t] * score <= 0.0)
+        if said.updated[0]:
+            A, v = ahead, v + y[t] * X[t]
+        np.testing.assert_allclose(state(learner)["v"][0], v, rtol=1e-12)
+        np.testing.assert_allclose(covariance(learner), np.linalg.inv(A), rtol=1e-9, atol=1e-12)
+    assert 10 < learner.updates < 70
+
+
+# ---- the theorems -------------------------------------------------------------------------------------------------
+
+
+def noisy(seed: int) -> tuple[Array, Array]:
+    X, y, _ = streams.separable(300, 5, 0.1, seed)
+    return 2.0 * X, streams.flip(y, 0.1, seed)
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_arow_makes_few_mistakes_beside_any_comparator(seed: int, r: float) -> None:
+    X, y = noisy(seed)
+    transcript = full("arow", r=r).play(X, y)
+    Z, labels = X[transcript.updated], y[transcript.updated]
+    log_det = float(np.linalg.slogdet(np.eye(5) + Z.T @ Z / r)[1])
+    mistakes = transcript.mistakes.sum()
+    near_misses = float(np.sum(transcript.updated & ~transcript.mistakes))
+    for u in comparators(X, y, seed):
+        spread = r * float(u @ u) + float(np.sum((Z @ u) ** 2))
+        assert mistakes <= bound("arow", spread, log_det, near_misses, float(hinge(u, Z, labels).sum())) + 1e-9
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_second_order_perceptron_makes_few_updates_beside_any_comparator(seed: int, gamma: float) -> None:
+    X, y = noisy(seed)
+    moved = full("sop").play(X, y).updated
+    Z, labels = X[moved], y[moved]
+    log_det = float(np.linalg.slogdet(np.eye(5) + Z.T @ Z)[1])
+    for u in comparators(X, y, seed)[1:]:
+        unit = u / np.linalg.norm(u)
+        short = float(hinge(unit, Z, labels, gamma).sum())
+        spread = 1.0 + float(np.sum((Z @ unit) ** 2))
+        assert moved.sum() <= bound("sop", gamma, short, spread, log_det)
