@@ -7,7 +7,6 @@ class, a bad value) is left to the general path, which grows the learner or says
 import ctypes
 import math
 import struct
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,9 +148,10 @@ class Lane:
         try:
             if self.by_column or not self.from_zero or not math.isfinite(sum(x.values())):
                 return False
-            known = {name: value for name, value in x.items() if name in self.known}
-            if len(known) == len(x) or not all(isinstance(name, str) for name in x):
+            new = [name for name in x if name not in self.known]
+            if not new or not all(isinstance(name, str) for name in new):
                 return False
+            known = {name: value for name, value in x.items() if name in self.known}
             n = len(known)
             self.packer(n)(self.buffer, 0, 0.0, 0.0, 0, n, *map(self.known.get, known), *known.values())
         except UNFIT:
@@ -167,43 +167,44 @@ class Lane:
             truth = target(y) if self.regression else self.truth[y]
             n = len(x)
             pack = self.pack if n == self.size else self.packer(n)
-            numbers = self.numbers(x) if self.by_column else map(self.known.__getitem__, x)
-            pack(self.buffer, 0, truth, 1.0, 0, n, *numbers, *x.values())
-            fits = self.by_column or len(self.known) == before or self.admits_new()
+            numbers = self.numbers(x) if self.by_column else map(self.known.get, x)
+            try:
+                pack(self.buffer, 0, truth, 1.0, 0, n, *numbers, *x.values())
+            except struct.error:
+                if self.by_column:
+                    return False
+                pack(self.buffer, 0, truth, 1.0, 0, n, *map(self.known.__getitem__, x), *x.values())
+                if not self.admits_new():
+                    self.forget(before)
+                    return False
         except UNFIT:
-            fits = False
-        if fits:
-            self.moved.value = 0
-            self.play(self.result, self.exception, self.round_at)
-        if not fits or self.failed.value:
+            self.forget(before)
+            return False
+        self.moved.value = 0
+        self.play(self.result, self.exception, self.round_at)
+        if self.failed.value:
             self.forget(before)
             return False
         learner = self.learner
         learner.rounds += 1
-        learner.updates += self.moved.value
-        if not self.never_wrong:
-            learner.mistakes += self.missed(truth)
+        if self.moved.value:
+            learner.updates += 1
+        if not self.never_wrong and self.missed(truth):
+            learner.mistakes += 1
         return True
 
     def admits_new(self) -> bool:
         """Names met for the first time stay in this lane while the state has room for them."""
         size = len(self.known)
-        if size > self.room:
-            return False
-        self.uses(size)
-        return True
-
-    def uses(self, size: int) -> None:
-        learner = self.learner
-        assert learner.space is not None
-        learner.space = replace(learner.space, features=size)
-        self.used = size
+        if size <= self.room:
+            self.used = size
+        return size <= self.room
 
     def forget(self, size: int) -> None:
         """Undo what a round that is not for this lane added."""
         if not self.by_column and len(self.known) > size:
             self.learner.names.forget_from(size)
-            self.uses(size)
+            self.used = size
 
     def missed(self, truth: float) -> bool:
         if self.multiclass:

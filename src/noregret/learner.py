@@ -46,7 +46,7 @@ class Learner:
         self.names = Names()
         self.rounds = self.mistakes = self.updates = 0
         self.state: Any = None
-        self.space: Space | None = None
+        self._space: Space | None = None
         self.engine: Any = None
         self.classes_before = len(self.labels)
         self._lock = threading.RLock()
@@ -165,7 +165,7 @@ class Learner:
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
         self.settings = replace(self.settings, native=False)
-        self._lane = None
+        self._space, self._lane = self.space, None
         if self.state is not None:
             self.rebind()
 
@@ -290,6 +290,18 @@ class Learner:
         """Every parameter of the rule and of the game, as in use."""
         return {**self.settings.numbers, **dict(self.settings.choices), **self.settings.setting}
 
+    @property
+    def space(self) -> Space | None:
+        """The shape of the state, with the features that came through the fast lane since it was last asked for."""
+        space, lane = self._space, self._lane
+        if space is not None and lane is not None and lane.used != space.features:
+            self._space = space = replace(space, features=lane.used)
+        return space
+
+    @space.setter
+    def space(self, space: Space | None) -> None:
+        self._space, self._lane = space, None
+
     # ---- for the modules around ----------------------------------------------------------------------------------
 
     @property
@@ -319,7 +331,7 @@ class Learner:
             setting = self.settings.setting_of(self.game)
             self.engine = Engine(plan, self.settings.params, setting, self.settings.native)
         self.engine.bind(self.state, self.space)
-        self._lane = None
+        self._space, self._lane = self.space, None
 
     def block(self, X: Any, grow: bool) -> Block:
         """What a user handed over, as a block of this learner's algebra, no wider than the state unless it may grow."""

@@ -18,6 +18,12 @@ def test_the_catalogue_lists_every_learner_once_and_in_order() -> None:
     assert all(name in nr.learners() and nr.learners()[name].name == name for name in NAMES)
 
 
+def test_the_folder_of_learners_does_not_hide_the_catalogue() -> None:
+    import noregret.learners.perceptron  # noqa: F401
+
+    assert len(nr.learners()) >= len(CARDS)
+
+
 @every_card
 def test_names_its_paper_with_the_year(card: nr.Card) -> None:
     assert re.search(r"\b(19|20)\d\d\b", card.paper)

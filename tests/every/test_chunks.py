@@ -147,6 +147,15 @@ def test_learn_one_in_a_loop_is_learn(name: str, native: bool) -> None:
     assert pack(one_by_one) == pack(at_once)
 
 
+@pytest.mark.parametrize("play", firsts(plays()), ids=str)
+def test_learn_one_takes_a_row_of_numbers_too(play: Play) -> None:
+    X, y = stream(play.game, dense=True, seed=7, rounds=20)
+    one_by_one = play.make()
+    for x, label in zip(X, y, strict=True):
+        one_by_one.learn_one(x, label)
+    assert pack(one_by_one) == pack(play.make().learn(X, y))
+
+
 @pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_learn_one_in_a_loop_is_learn_in_regression(name: str, native: bool) -> None:
