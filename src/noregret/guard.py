@@ -13,7 +13,8 @@ def unbound(*arguments: Any) -> Any:
     raise NotImplementedError("bound when it is compiled")
 
 
-array_at = table_at = call = read_touched = read_saved = read_scores = read_counters = unbound
+array_at = table_at = call = unbound
+read_touched = read_saved = read_scores = read_counters = read_moved = read_tally = read_truth = unbound
 
 TOUCHED, SAVED, CELLS, VECTORS, FIRST = 1, 3, 5, 6, 7
 SAVE, CHECK, RESTORE = 0, 1, 2
@@ -48,24 +49,28 @@ def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
     return bad
 
 
-LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL = 1, 2, 3, 5, 7
+LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL, TRUTH, MOVED, TALLY, COUNTS_MISTAKES = 1, 2, 3, 5, 7, 8, 10, 12, 14
+ROUNDS, UPDATES, MISTAKES = 0, 1, 2  # the cells of a tally
 
 
 def guarded_round(table: Any) -> int:
-    """Play one round and undo it if it raised an error or left anything that is not finite; slot 0 says whether.
+    """Play one round and add it to the tally; or undo it, and raise, if it raised an error or left anything not finite.
 
     Slots: the LOOP's address and its table's, the SCORES it writes, the COUNTERS (with as much room again to save
-    them), the address of a JOURNAL table.
+    them), the address of a JOURNAL table, the TRUTH, where the loop says whether it MOVED, the TALLY of the learner.
     """
     journal = table_at(table[JOURNAL])
     touched = read_touched(journal)
     saved = read_saved(journal)
     scores = read_scores(table)
     counters = read_counters(table)
+    moved = read_moved(table)
+    tally = read_tally(table)
     cells(SAVE, touched, saved, journal)
     n = counters.size // 2
     for i in range(n):
         counters[n + i] = counters[i]
+    moved[0] = 0
     bad = call(table[LOOP], table[LOOP_TABLE])
     for i in range(scores.size):
         bad |= 0 if math.isfinite(scores[i]) else 1
@@ -74,5 +79,20 @@ def guarded_round(table: Any) -> int:
         cells(RESTORE, touched, saved, journal)
         for i in range(n):
             counters[i] = counters[n + i]
-    table[0] = bad
+        raise ArithmeticError
+    tally[ROUNDS] += 1
+    tally[UPDATES] += moved[0]
+    if table[COUNTS_MISTAKES]:
+        tally[MISTAKES] += missed(scores, read_truth(table)[0])
     return 0
+
+
+def missed(scores: Any, truth: Any) -> int:
+    """1 when the prediction was wrong: by sign for two classes, by the first largest score for more."""
+    if scores.size == 1:
+        return 1 if (scores[0] >= 0.0) != (truth > 0.0) else 0
+    best = 0
+    for c in range(1, scores.size):
+        if scores[c] > scores[best]:
+            best = c
+    return 1 if best != truth else 0

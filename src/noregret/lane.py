@@ -5,8 +5,9 @@ class, a bad value) is left to the general path, which grows the learner or says
 """
 
 import ctypes
-import math
 import struct
+from itertools import repeat
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Lane:
         self.used, self.room = space.features, space.room
         self.classes = len(learner.labels)
         self.multiclass, self.regression = learner.game == "multiclass", learner.game == "regression"
+        self.two_classes = not (self.multiclass or self.regression)
         self.sides = (None, None) if self.regression else learner.labels.sides(self.classes)
         self.never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
         self.labels = learner.labels.order
@@ -90,11 +92,11 @@ class Lane:
         fill(self.journal, guard.TOUCHED, journal)
         self.touched = ctypes.c_int64.from_address(address(self.journal) + 8 * (guard.TOUCHED + 1))
         counters = np.frombuffer(learner.state.n.base.data)
-        self.round = np.zeros(guard.JOURNAL + 1, np.int64)
+        self.round = np.zeros(guard.COUNTS_MISTAKES + 1, np.int64)
         parts = (self.entry.address, address(self.playing), scores, counters, address(self.journal))
-        fill(self.round, guard.LOOP, parts)
+        truth, moved = raw[:8].view(np.float64), np.frombuffer(memoryview(self.moved), np.uint8)
+        fill(self.round, guard.LOOP, (*parts, truth, moved, learner.tally, 0 if self.never_wrong else 1))
         self.round_at = address(self.round)
-        self.failed = ctypes.c_int64.from_address(self.round_at)
         self.play = KEPT(guarded().address)
 
     def truths(self) -> dict[Any, float]:
@@ -111,7 +113,7 @@ class Lane:
             self.make_room(2 * n)
         if n not in self.packers:
             gap = 4 * (n % 2)
-            self.packers[n] = struct.Struct(f"=ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
+            self.packers[n] = struct.Struct(f"@ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
         pack, where = self.packers[n]
         for slot in self.values_at:
             slot.value = where
@@ -139,21 +141,20 @@ class Lane:
             return None
         if self.multiclass:
             scores = self.out[:]
-            return scores if math.isfinite(sum(scores)) else None
+            return scores if isfinite(sum(scores)) else None
         score = self.out[0]
-        return score if math.isfinite(score) else None
+        return score if isfinite(score) else None
 
     def pack_known(self, x: Any) -> bool:
-        """Write a row without the features never seen, where those have no say."""
+        """Write a row whose new features, which have no say, look at a cell that no feature owns yet."""
         try:
-            if self.by_column or not self.from_zero or not math.isfinite(sum(x.values())):
+            if self.by_column or not self.from_zero or self.used == self.room:
                 return False
-            new = [name for name in x if name not in self.known]
-            if not new or not all(isinstance(name, str) for name in new):
+            if not all(isinstance(name, str) for name in x if name not in self.known):
                 return False
-            known = {name: value for name, value in x.items() if name in self.known}
-            n = len(known)
-            self.packer(n)(self.buffer, 0, 0.0, 0.0, 0, n, *map(self.known.get, known), *known.values())
+            n = len(x)
+            numbers = map(self.known.get, x, repeat(self.room - 1))
+            self.packer(n)(self.buffer, 0, 0.0, 0.0, 0, n, *numbers, *x.values())
         except UNFIT:
             return False
         return True
@@ -180,17 +181,9 @@ class Lane:
         except UNFIT:
             self.forget(before)
             return False
-        self.moved.value = 0
-        self.play(self.result, self.exception, self.round_at)
-        if self.failed.value:
+        if self.play(self.result, self.exception, self.round_at):
             self.forget(before)
             return False
-        learner = self.learner
-        learner.rounds += 1
-        if self.moved.value:
-            learner.updates += 1
-        if not self.never_wrong and self.missed(truth):
-            learner.mistakes += 1
         return True
 
     def admits_new(self) -> bool:
@@ -205,12 +198,6 @@ class Lane:
         if not self.by_column and len(self.known) > size:
             self.learner.names.forget_from(size)
             self.used = size
-
-    def missed(self, truth: float) -> bool:
-        if self.multiclass:
-            scores = self.out[:]
-            return scores.index(max(scores)) != truth
-        return (self.out[0] >= 0.0) != (truth > 0.0)
 
 
 def target(y: Any) -> Any:

@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.blame import overflow, rule_error, told_of
 from noregret.card import Card
 from noregret.chunk import Block, SparseBlock, Transcript, as_block, narrowed, to_dense, to_sparse, verified
 from noregret.engine import Engine
-from noregret.errors import BadValue, Error, NotLearned, shown
+from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.names import Names
+from noregret.guard import MISTAKES, ROUNDS, UPDATES
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
-from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, told_of, use
+from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
 from noregret.settings import Settings
 from noregret.state import Space, bank_of, enlarged, grown
 from noregret.transcribe import mistaken, transcribe
@@ -44,7 +46,7 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names()
-        self.rounds = self.mistakes = self.updates = 0
+        self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.state: Any = None
         self._space: Space | None = None
         self.engine: Any = None
@@ -92,13 +94,13 @@ class Learner:
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
-                    raise self._overflow(X, y, weight) from None
+                    raise overflow(self, X, y, weight) from None
                 if isinstance(error, RuleRaised):
-                    raise self._rule_error(X, y, weight, counted) from None
+                    raise rule_error(self, X, y, weight, counted) from None
                 raise
-            self.rounds += call.block.rows
-            self.updates += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-            self.mistakes += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
+            self.tally[ROUNDS] += call.block.rows
+            self.tally[UPDATES] += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
+            self.tally[MISTAKES] += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
             self.classes_before = len(self.labels)
             return outcomes
 
@@ -118,49 +120,6 @@ class Learner:
         self._lane = None
         if self.engine is not None:
             self.engine.bind(self.state, self.space)
-
-    def _overflow(self, X: Any, y: Any, weight: Any) -> BadValue:
-        """Find the round that broke, by trying ever shorter prefixes on copies."""
-        X, h = sliceable(X), spread(weight, len(y))
-        good, bad = 0, len(y)
-        while bad - good > 1:
-            middle = (good + bad) // 2
-            try:
-                Call(self.copy(), X[:middle], y[:middle], h and h[:middle], checked=True).run()
-                good = middle
-            except Overflow:
-                bad = middle
-        return BadValue(
-            f"round {self.rounds + bad} (row {bad - 1} of this call): a weight or a score is no longer finite; "
-            "nothing of this call was learned. Scale the features, or take smaller steps"
-        )
-
-    def _rule_error(self, X: Any, y: Any, weight: Any, counted: int) -> Exception:
-        """Meet the error again in plain Python, where it can be located."""
-        trial = self.copy()
-        trial.interpret()
-        X, h = sliceable(X), spread(weight, len(y))
-        rounds = 0 if self.state is None else int(self.state.n.t)
-        first = max(counted - rounds - 1, 0)
-        try:
-            if first:
-                trial = self.copy()
-                trial.learn(X[:first], y[:first], h and h[:first])
-                trial.interpret()
-            for t in range(first, len(y)):
-                first = t
-                Call(trial, X[t : t + 1], y[t : t + 1], h and h[t : t + 1], checked=True).run()
-                trial.classes_before = len(trial.labels)
-        except Overflow:
-            return self._overflow(X[: first + 1], y[: first + 1], h and h[: first + 1])
-        except Error as error:
-            return error
-        except RuleRaised as error:
-            return told_of(self, error.__cause__ or error, self.rounds + first + 1)
-        return BadValue(
-            f"rule {self.card.name} raised an error in compiled code that plain Python does not show; "
-            "does every path return True or False?"
-        )
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
@@ -184,18 +143,16 @@ class Learner:
     def predict_one(self, x: Any) -> Any:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
-            if self.state is None:
-                return None
             lane = self._lane or self._open_lane()
             score = None if lane is None else lane.score(x)
-            if lane is None or score is None:
-                found = self.predict(one_row(x))[0]
-                return found.item() if isinstance(found, np.generic) else found
-            if self.game == "regression":
-                return score
-            if self.game == "multiclass":
-                return lane.labels[score.index(max(score))]
-            return lane.sides[1] if score >= 0.0 else lane.sides[0]
+            if lane is not None and score is not None:
+                if lane.two_classes:
+                    return lane.sides[score >= 0.0]
+                return score if lane.regression else lane.labels[score.index(max(score))]
+            if self.state is None:
+                return None
+            found = self.predict(one_row(x))[0]
+            return found.item() if isinstance(found, np.generic) else found
 
     def _open_lane(self) -> Lane | None:
         if self.state is not None:
@@ -279,6 +236,21 @@ class Learner:
     def __repr__(self) -> str:
         told = "".join(f", {name}={value!r}" for name, value in sorted(self.settings.told.items()))
         return f"<{self.card.name}{told}: {self.game}, {self.rounds} rounds, {self.mistakes} mistakes>"
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were learned."""
+        return int(self.tally[ROUNDS])
+
+    @property
+    def updates(self) -> int:
+        """On how many of them the rule changed its state."""
+        return int(self.tally[UPDATES])
+
+    @property
+    def mistakes(self) -> int:
+        """How many of them would have been predicted wrongly, just before they were learned."""
+        return int(self.tally[MISTAKES])
 
     @property
     def classes(self) -> list[Any]:
@@ -371,16 +343,6 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
-
-
-def sliceable(X: Any) -> Any:
-    """Rows of which some can be taken: not every sparse matrix allows that."""
-    return X.tocsr() if hasattr(X, "tocsr") else X
-
-
-def spread(weight: Any, rows: int) -> list[float] | None:
-    """A weight for every row, or None when all weigh the same."""
-    return None if weight is None else np.broadcast_to(np.asarray(weight, float), (rows,)).tolist()
 
 
 def one_row(x: Any) -> Any:

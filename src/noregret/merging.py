@@ -29,7 +29,7 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue("one learner knows its features by name, the other by column number; they cannot be merged")
     seat_alike(a, b)
     combine(a, b)
-    a.rounds, a.mistakes, a.updates = a.rounds + b.rounds, a.mistakes + b.mistakes, a.updates + b.updates
+    a.tally += b.tally
     a.rebind()
     return a
 

@@ -193,7 +193,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     for label in told["labels"]:
         learner.labels.code[label]
     learner.game, learner.algebra = told["game"], told["algebra"]
-    learner.rounds, learner.mistakes, learner.updates = told["rounds"], told["mistakes"], told["updates"]
+    learner.tally[:] = told["rounds"], told["updates"], told["mistakes"]
     learner.classes_before = len(learner.labels)
     learner.names.mode = told["names"]
     if told["names"] == "names":

@@ -408,5 +408,9 @@ def guarded() -> Entry:
             "call": call_loop,
             "read_scores": reader(vector(types.float64), guard.SCORES),
             "read_counters": reader(vector(types.float64), guard.COUNTERS),
+            "read_truth": reader(vector(types.float64), guard.TRUTH),
+            "read_moved": reader(vector(types.uint8), guard.MOVED),
+            "read_tally": reader(vector(types.int64), guard.TALLY),
+            "missed": stamp(guard.missed, "missed", {}),
         },
     )

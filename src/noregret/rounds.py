@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
-from noregret.errors import BadValue, Error, shown
+from noregret.errors import BadValue, shown
 from noregret.labels import targets
 from noregret.state import Space, enlarged, grown, make, memory, mirror, needed, physical_memory, split
 from noregret.undo import CellUndo, WholeUndo
@@ -234,14 +234,3 @@ def use(state: Any, features: int) -> None:
 def found_something(rows: Any) -> bool:
     """Whether a row turned out not to be sound while it was read."""
     return isinstance(rows, SparseRows) and bool(rows.found[0])
-
-
-def told_of(learner: "Learner", error: BaseException, round_number: int) -> Error:
-    """An error that a rule raised, with the file and line where it did."""
-    files = {function.__code__.co_filename for function in learner.card.functions()}
-    where, trace = "", error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename in files:
-            where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}: "
-        trace = trace.tb_next
-    return Error(f"{where}rule {learner.card.name} raised {type(error).__name__}: {error} in round {round_number}")
