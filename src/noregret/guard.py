@@ -49,7 +49,8 @@ def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
     return bad
 
 
-LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL, TRUTH, MOVED, TALLY, COUNTS_MISTAKES = 1, 2, 3, 5, 7, 8, 10, 12, 14
+LOOP, LOOP_TABLE, SCORES, COUNTERS, JOURNAL, TRUTH, MOVED, TALLY, WRONG_BY = 1, 2, 3, 5, 7, 8, 10, 12, 14
+NEVER, SIGN, LARGEST = 0, 1, 2  # how a prediction can be wrong
 ROUNDS, UPDATES, MISTAKES = 0, 1, 2  # the cells of a tally
 
 
@@ -82,14 +83,14 @@ def guarded_round(table: Any) -> int:
         raise ArithmeticError
     tally[ROUNDS] += 1
     tally[UPDATES] += moved[0]
-    if table[COUNTS_MISTAKES]:
-        tally[MISTAKES] += missed(scores, read_truth(table)[0])
+    if table[WRONG_BY] != NEVER:
+        tally[MISTAKES] += missed(table[WRONG_BY], scores, read_truth(table)[0])
     return 0
 
 
-def missed(scores: Any, truth: Any) -> int:
+def missed(wrong_by: Any, scores: Any, truth: Any) -> int:
     """1 when the prediction was wrong: by sign for two classes, by the first largest score for more."""
-    if scores.size == 1:
+    if wrong_by == SIGN:
         return 1 if (scores[0] >= 0.0) != (truth > 0.0) else 0
     best = 0
     for c in range(1, scores.size):

@@ -72,13 +72,13 @@ class Lane:
         raw = np.frombuffer(memoryview(self.buffer), np.uint8)
         indices = raw[HEAD : HEAD + 4 * features].view(np.uint32)
         values = np.zeros(features)  # stands for the values: where they are depends on how many there are
-        scores = np.frombuffer(memoryview(self.out))
+        scores = np.frombuffer(memoryview(self.out))[: self.classes if self.multiclass else 1]
         self.values_at = []
         for table in (self.judging, self.playing):
             fill(table, first["rows"], (raw[16:32].view(np.int64), indices, values, space.stride, 0, self.found))
             fill(table, first["y"], raw[:8].view(np.float64))
             fill(table, first["h"], raw[8:16].view(np.float64))
-            fill(table, first["out"], scores.reshape(1, -1) if self.multiclass else scores[:1])
+            fill(table, first["out"], scores.reshape(1, -1) if self.multiclass else scores)
             fill(table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
             self.values_at.append(ctypes.c_int64.from_address(address(table) + 8 * (first["rows"] + 4)))
         self.packed = address(raw)
@@ -92,10 +92,12 @@ class Lane:
         fill(self.journal, guard.TOUCHED, journal)
         self.touched = ctypes.c_int64.from_address(address(self.journal) + 8 * (guard.TOUCHED + 1))
         counters = np.frombuffer(learner.state.n.base.data)
-        self.round = np.zeros(guard.COUNTS_MISTAKES + 1, np.int64)
-        parts = (self.entry.address, address(self.playing), scores, counters, address(self.journal))
+        self.round = np.zeros(guard.WRONG_BY + 1, np.int64)
+        written = scores if self.multiclass else scores[:1]
+        parts = (self.entry.address, address(self.playing), written, counters, address(self.journal))
+        wrong_by = guard.NEVER if self.never_wrong else guard.LARGEST if self.multiclass else guard.SIGN
         truth, moved = raw[:8].view(np.float64), np.frombuffer(memoryview(self.moved), np.uint8)
-        fill(self.round, guard.LOOP, (*parts, truth, moved, learner.tally, 0 if self.never_wrong else 1))
+        fill(self.round, guard.LOOP, (*parts, truth, moved, learner.tally, wrong_by))
         self.round_at = address(self.round)
         self.play = KEPT(guarded().address)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from noregret.card import Card
@@ -107,6 +108,8 @@ def race(source: Any, learners: Sequence[Any] | None = None, *, threads: int = 2
     if not entrants:
         raise BadValue("a race needs at least one learner")
     watching = [standard() for _ in entrants]
+    if any(learner.settings.native for _, learner in entrants):
+        import_module("noregret.native")  # the compiler loads once; that is nobody's running time
 
     def lap(number: int, X: Any, y: Any) -> None:
         transcript = entrants[number][1].play(X, y)
