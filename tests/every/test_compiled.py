@@ -4,12 +4,12 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from scipy.sparse import csr_array
 
 from noregret import Learner, Transcript
+from noregret.layout import cache_folder
 from tests.every.plays import ALL, NAMES, Play, arrays, firsts, near, plays, same_bits, stream, unusual
 
 NATIVE = plays(algebras=["sparse", "dense", "kernel"])
@@ -85,7 +85,7 @@ print("in bounds")
 """
 
 
-def test_no_loop_reaches_out_of_its_arrays(tmp_path: Path) -> None:
-    told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(tmp_path)}
+def test_no_loop_reaches_out_of_its_arrays() -> None:
+    told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     done = subprocess.run([sys.executable, "-W", "error", "-c", RAGGED], env=told, capture_output=True, text=True)
     assert done.stdout == "in bounds\n", done.stderr

@@ -53,7 +53,7 @@ def test_a_copy_goes_its_own_way(play: Play) -> None:
     assert pack(learner.learn(X[20:], y[20:])) == pack(twin)
 
 
-@every_play
+@pytest.mark.parametrize("play", firsts(plays(["multiclass"])), ids=str)
 def test_pickling_keeps_every_bit(play: Play) -> None:
     X, y = stream(play.game, dense=False, seed=14)
     learner = play.make().learn(X, y)
