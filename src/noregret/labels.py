@@ -70,21 +70,29 @@ class Labels:
         return found
 
     def numeric(self, y: np.ndarray) -> np.ndarray:
-        found = np.full(y.size, -1)
+        """Codes of numeric labels: one pass over them for each class, as long as classes are few."""
+        found, seen, coded = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
+
+        def take(label: Any, number: int) -> int:
+            same = y == label
+            if number:
+                np.add(found, number * same, out=found)
+            np.logical_or(seen, same, out=seen)
+            return int(np.count_nonzero(same))
+
         for label, number in list(self.code.items())[:MANY]:
-            if isinstance(label, (int, float)):
-                found[y == label] = number
-        missing = np.flatnonzero(found < 0)
-        while missing.size:
+            if coded < y.size and isinstance(label, (int, float)):
+                coded += take(label, number)
+        while coded < y.size:
             if len(self.code) >= MANY:
+                missing = np.flatnonzero(~seen)
                 values, first, where = np.unique(y[missing], return_index=True, return_inverse=True)
                 for at in np.argsort(first):
                     self.code[values[at].item()]
                 found[missing] = np.array([self.code[value.item()] for value in values])[where]
                 break
-            label = y[missing[0]]
-            found[missing[y[missing] == label]] = self.code[label]
-            missing = missing[found[missing] < 0]
+            label = y[int(np.argmin(seen))].item()
+            coded += take(label, self.code[label])
         return found
 
     def refuse_new(self, before: int) -> None:

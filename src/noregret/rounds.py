@@ -89,8 +89,11 @@ class Call:
             )
         if total == before:
             return [Segment(0, rows, total, False)] if rows else []
-        highest = np.maximum.accumulate(np.concatenate(([before - 1], self.codes[:-1])))
-        firsts = np.flatnonzero(self.codes > highest)
+        if total - before <= 8:
+            firsts = np.array([np.argmax(self.codes == code) for code in range(before, total)])
+        else:
+            highest = np.maximum.accumulate(np.concatenate(([before - 1], self.codes[:-1])))
+            firsts = np.flatnonzero(self.codes > highest)
         segments = [Segment(0, int(firsts[0]), before, False)] if firsts[0] > 0 else []
         stops = [*firsts[1:].tolist(), rows]
         for number, (start, stop) in enumerate(zip(firsts.tolist(), stops, strict=True)):
