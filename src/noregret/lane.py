@@ -32,7 +32,8 @@ class Lane:
     def beside(cls, learner: "Learner") -> "Lane | None":
         engine = learner.engine
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
-        return cls(learner) if fits and learner.settings.class_weight is None else None
+        settled = learner.names.mode is not None and learner.settings.class_weight is None
+        return cls(learner) if fits and settled else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:
         self.learner = learner

@@ -101,6 +101,8 @@ class Learner:
             self.tally[ROUNDS] += call.block.rows
             self.tally[UPDATES] += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
             self.tally[MISTAKES] += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
+            if len(self.labels) != before.labels:
+                self._space, self._lane = self.space, None
             self.classes_before = len(self.labels)
             return outcomes
 
@@ -320,7 +322,7 @@ class Learner:
         elif isinstance(block, SparseBlock):
             block = to_dense(verified(block))
         if not grow and self.space is not None:
-            if not self.heeds_new:
+            if not self.heeds_new and self.names.mode != "names":
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block

@@ -38,9 +38,11 @@ class Names:
         return "names" if isinstance(name, str) else "columns"
 
     def block(self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False) -> SparseBlock:
-        """Rows given as dicts, as a checked block. New names are added when growing, dropped otherwise.
+        """Rows given as dicts, as a checked block. New names are added when growing.
 
-        Where new names are heeded all the same, they get numbers past the known ones.
+        Otherwise all of them look at one cell past the known ones, which no feature owns: they keep their place in
+        the row, so that its score is summed as it will be when they are known. Where new names are heeded all the
+        same, each gets a number of its own past the known ones.
         """
         indptr, names, val = gather(rows)
         mode = self.mode
@@ -58,10 +60,9 @@ class Names:
             size = len(self.known)
             found = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
             return SparseBlock(indptr, np.array(found, np.int32), val, size + len(extra))
-        places = np.fromiter((self.known.get(name, -1) for name in names), np.int32, len(names))
-        keep = places >= 0
-        before = np.concatenate(([0], np.cumsum(keep)))
-        return SparseBlock(before[indptr], places[keep], val[keep], len(self.known))
+        nowhere = len(self.known)
+        idx = np.fromiter((self.known.get(name, nowhere) for name in names), np.int32, len(names))
+        return SparseBlock(indptr, idx, val, nowhere + int((idx == nowhere).any()))
 
     def name(self, number: int) -> Any:
         return number if self.mode != "names" else self.listed()[number]
