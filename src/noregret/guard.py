@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-
-def unbound(*arguments: Any) -> Any:
-    raise NotImplementedError("bound when it is compiled")
-
+from noregret.algebra.verbs import unbound
 
 array_at = table_at = call = unbound
 read_touched = read_saved = read_scores = read_counters = read_moved = read_tally = read_truth = unbound

@@ -1,7 +1,7 @@
 """What a learner was asked to be: every argument of `make`, checked against the card, the game and the algebra."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from noregret.algebra import TYPES
@@ -54,9 +54,6 @@ class Settings:
 
     def space(self, algebra: str) -> Space:
         return Space(algebra, self.covariance, self.kernel, self.shape)
-
-    def as_multiclass(self) -> "Settings":
-        return replace(self, game="multiclass")
 
 
 def settle(card: Card, told: Mapping[str, Any]) -> Settings:

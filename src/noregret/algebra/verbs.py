@@ -80,6 +80,11 @@ def reassociated(function: Implementation) -> Implementation:
     return function
 
 
+def unbound(*arguments: Any) -> Any:
+    """Stands, in a text that is copied before it runs, for a name that the copy has bound."""
+    raise NotImplementedError("bound when the text is stamped")
+
+
 Plain = np.ndarray
 
 

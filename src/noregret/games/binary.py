@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from noregret.algebra.verbs import row, stretch
-from noregret.games.hooks import unbound
+from noregret.algebra.verbs import row, stretch, unbound
 
 score = update = final = unbound
 

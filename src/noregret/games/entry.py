@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noregret.games.hooks import unbound
+from noregret.algebra.verbs import unbound
 
 read_params = read_setting = read_state = read_rows = read_y = read_h = read_out = read_moved = unbound
 play = judge = unbound

@@ -6,12 +6,7 @@ on their own; a stamped copy of a text has them replaced by the learner's own.
 
 from typing import Any
 
-from noregret.algebra.verbs import blocks, count, dot, dots, part, place, seat, sqnorm, stretch, value
-
-
-def unbound(*arguments: Any) -> Any:
-    raise NotImplementedError("bound when a loop is stamped")
-
+from noregret.algebra.verbs import blocks, count, dot, dots, part, place, seat, sqnorm, stretch, unbound, value
 
 rule = slope = weight = score = unbound
 

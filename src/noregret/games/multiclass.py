@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from noregret.algebra.verbs import difference, row
-from noregret.games.hooks import unbound
+from noregret.algebra.verbs import difference, row, unbound
 
 scores = update = finals = unbound
 

@@ -3,9 +3,8 @@
 import math
 from typing import Any
 
-from noregret.algebra.verbs import row, stretch
+from noregret.algebra.verbs import row, stretch, unbound
 from noregret.games.binary import judge
-from noregret.games.hooks import unbound
 
 __all__ = ["judge", "play"]
 
