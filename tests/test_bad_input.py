@@ -82,7 +82,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"classes": [1, 2], "game": "regression"}, "leave classes out"),
     ("pa1", {"class_weight": "balanced"}, "must map labels to weights"),
     ("pa1", {"class_weight": {1: -1.0}}, "at least 0"),
-    ("pa1", {"class_weight": {1: 2.0}, "game": "multiclass"}, "belongs to the binary game"),
+    ("pa1", {"class_weight": {1: 2.0}, "game": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": {1: 2.0}}, "cannot weigh rounds"),
     ("pa1", {"seed": -1}, "seed must be a whole number"),
     ("pa1", {"native": "no"}, "native must be True or False"),

@@ -1,6 +1,10 @@
-"""Every Python snippet of the documentation runs, in order, page by page."""
+"""Every snippet of the documentation runs, in order, page by page; what a console is said to show, it shows."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = [page for page in WRITTEN if "```python" in page.read_text()]
+CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
+ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -18,6 +24,27 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file = tmp_path / f"{page.stem}_{number}.py"
         file.write_text(snippet)
         exec(compile(snippet, str(file), "exec"), names)
+
+
+@pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
+def test_consoles_show_what_they_are_said_to_show(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "COLUMNS": "120"}
+    for console in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+        for command, said in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n|\n(?=[^$]))*)", console, re.MULTILINE):
+            if command.startswith(ELSEWHERE):
+                continue
+            done = subprocess.run(
+                command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+            )
+            assert done.returncode == 0, f"{command}\n{done.stderr}"
+            assert comparable(said) <= comparable(done.stdout + done.stderr), f"{command}\n{done.stdout}{done.stderr}"
+
+
+def comparable(text: str) -> set[str]:
+    """The lines of an output; the speed that ends a line of a race is nobody's promise."""
+    return {re.sub(r"\s+[\d,]+$", "", line).rstrip() for line in text.splitlines() if line.strip()}
 
 
 def test_the_readme_tells_the_truth_about_its_comments() -> None:

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.__main__ import main
+from noregret.cli import main
 from noregret.modelfile import pack
 from noregret.referees import Loss, Mistakes, Runtime, Updates
 from noregret.streams import blocks
@@ -62,7 +62,7 @@ def test_regression_is_ranked_by_loss() -> None:
 def test_the_table_has_a_line_for_every_learner_and_aligned_columns() -> None:
     race = nr.race((X, Y), NAMES, native=False)
     head, rule, *lines = str(race).splitlines()
-    assert head.split() == ["learner", "mistakes", "rate", "loss", "updates", "rounds/s"]
+    assert head.split() == ["learner", "mistakes", "rate", "loss", "updates", "non-zeros", "rounds/s"]
     assert set(rule) == {"-", " "}
     assert [line.split()[0] for line in lines] == [standing.name for standing in race]
     assert {len(line) for line in (head, rule, *lines)} == {len(head)}
@@ -231,8 +231,8 @@ def test_play_takes_a_learner() -> None:
 
 def test_the_command_lists_the_learners(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learners"]) == 0
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert listed == [card.name for card in nr.learners()]
+    _, _, *lines, _, _ = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [card.name for card in nr.learners()]
 
 
 def test_the_command_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,8 @@ def overflow(learner: "Learner", X: Any, y: Any, weight: Any) -> BadValue:
             bad = middle
     return BadValue(
         f"round {learner.rounds + bad} (row {bad - 1} of this call): a weight or a score is no longer finite; "
-        "nothing of this call was learned. Scale the features, or take smaller steps"
+        "nothing of this call was learned. Scale the features, or take smaller steps",
+        row=bad - 1,
     )
 
 

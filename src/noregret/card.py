@@ -108,7 +108,11 @@ NO_MERGE = Merge("none", "the state depends on the order of the rounds; it canno
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """A rule and all it says of itself."""
+    """A rule and all it says of itself.
+
+    Cards that share a title are variants of one learner; the one that leads stands for them where none is named. A card
+    that is shown takes part in a race to which nobody was invited by name.
+    """
 
     name: str
     kind: str
@@ -123,6 +127,9 @@ class Card:
     weigh: str | None = None
     guarantee: Guarantee | None = None
     merge: Merge = NO_MERGE
+    title: str = ""
+    leads: bool = False
+    shown: bool = False
 
     def __call__(self, *arguments: Any) -> Any:
         return self.rule(*arguments)
@@ -147,6 +154,10 @@ class Card:
     def weighs(self) -> bool:
         """Whether rounds of different importance can be learned."""
         return self.kind == "gradient" or self.weigh is not None
+
+    @property
+    def keeps_covariance(self) -> bool:
+        return any(field.kind == "covariance" for field in self.state.values())
 
     @cached_property
     def parameters(self) -> Any:
@@ -252,7 +263,7 @@ REGISTRY: dict[str, Card] = {}
 def margin_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     """Make a learner of `rule(p, s, z, margin)`, called on every round whose example z is not zero.
 
-    Tell at least paper, params and state; also counters, score, final, weight, weigh, guarantee, merge.
+    Tell at least paper, params and state; also counters, score, final, weight, weigh, guarantee, merge, title.
     """
     return lambda rule: register(rule, "margin", told)
 
@@ -271,7 +282,7 @@ def schedule(default: str) -> Choice:
 
 
 ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g")}
-RESERVED = ("game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed")
+RESERVED = ("game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale")
 
 
 def built_in(rule: Callable[..., Any]) -> bool:
@@ -323,6 +334,9 @@ def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
         takes = f"takes ({', '.join(arguments)}); a {kind} rule takes ({', '.join(ARGUMENTS[kind])})"
         raise BadValue(f"{where}: rule {name} {takes}")
     check_fields(f"{where}: rule {name}", told)
+    told["title"] = told.get("title") or "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    if not isinstance(told["title"], str) or not told["title"].isidentifier():
+        raise BadValue(f"{where}: rule {name}: a title is part of the name of a class, not {shown(told['title'])}")
     taken = REGISTRY.get(name)
     if taken is not None and built_in(taken.rule) != built_in(rule):
         own = (taken.rule if built_in(rule) else rule).__code__

@@ -6,7 +6,7 @@ already are not copied.
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -46,6 +46,29 @@ class DenseBlock(NamedTuple):
 
 
 Block = SparseBlock | DenseBlock
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Sparse rows as a stream hands them over, features by column number, or by name: column j is names[j].
+
+    `indicator` tells for every name whether it says only yes or no, like city=Paris; those are never scaled.
+    """
+
+    block: SparseBlock
+    names: Sequence[str] | None = None
+    indicator: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return self.block.rows
+
+    def __getitem__(self, some: slice) -> "Rows":
+        start, stop, _ = some.indices(self.block.rows)
+        indptr = self.block.indptr[start : max(start, stop) + 1]
+        first, last = (int(indptr[0]), int(indptr[-1])) if indptr.size else (0, 0)
+        indptr = indptr - first if indptr.size else np.zeros(1, np.int64)
+        part = self.block._replace(indptr=indptr, idx=self.block.idx[first:last], val=self.block.val[first:last])
+        return replace(self, block=part)
 
 
 @dataclass(frozen=True)
@@ -253,6 +276,19 @@ def narrowed(block: Block, width: int) -> Block:
         return block._replace(width=width)
     before = np.concatenate(([0], np.cumsum(keep)))
     return SparseBlock(before[block.indptr], block.idx[keep], block.val[keep], width, block.ready)
+
+
+def with_bias(block: Block) -> Block:
+    """The same rows with a constant 1 in front: column 0 is the bias, every other column moves up by one."""
+    if isinstance(block, DenseBlock):
+        return DenseBlock(np.concatenate((np.ones((block.rows, 1)), block.val), axis=1))
+    indptr = block.indptr + np.arange(block.rows + 1)
+    used = int(block.indptr[-1])
+    idx, val = np.zeros(used + block.rows, np.int32), np.ones(used + block.rows)
+    own = np.ones(idx.size, bool)
+    own[indptr[:-1]] = False
+    idx[own], val[own] = block.idx[:used] + 1, block.val[:used]
+    return SparseBlock(indptr, idx, val, block.width + 1, block.ready)
 
 
 def weights(given: Any, rows: int) -> np.ndarray | None:

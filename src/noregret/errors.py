@@ -8,7 +8,14 @@ class Error(Exception):
 
 
 class BadValue(Error, ValueError):
-    """Something given to the library cannot be used: a label, a feature, a parameter, a file."""
+    """Something given to the library cannot be used: a label, a feature, a parameter, a file.
+
+    `row` is the number of the row at fault in what was handed over, where one is.
+    """
+
+    def __init__(self, message: str = "", row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class NotLearned(Error):

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import as_block, to_sparse, verified
+from noregret.chunk import SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
 from noregret.learner import one_row
+from noregret.state import parts
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
+
+UNITS = 256
 
 
 def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
@@ -33,6 +36,34 @@ def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
     shares = alone if adds_up else whole - scores[2 + count :]
     pairs = sorted(zip(features, shares.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
     return dict(pairs)
+
+
+def nonzeros(learner: "Learner") -> int:
+    """How many features have a say: a weight that is not zero for some class; of a kernel learner, its supports."""
+    if learner.state is None:
+        return 0
+    if learner.algebra == "kernel":
+        return int(learner.bank.n[0])
+    assert learner.space is not None
+    size = learner.space.features
+    if learner.card.weight is None:
+        cells = next(array for _, field, array in parts(learner.card.shape, learner.state, learner.space)
+                     if field.kind == "vector")  # fmt: skip
+        return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
+    classes = len(learner.labels) if learner.game == "multiclass" else 1
+    return sum(unit_scores(learner, first, classes) for first in range(0, size, UNITS))
+
+
+def unit_scores(learner: "Learner", first: int, classes: int) -> int:
+    """How many unit rows from a feature on have a score: where weights are a formula, only a score shows them."""
+    assert learner.space is not None
+    count = min(UNITS, learner.space.features - first)
+    units = SparseBlock(np.arange(count + 1), np.arange(first, first + count, dtype=np.int32), np.ones(count),
+                        learner.space.features)  # fmt: skip
+    block = units if learner.algebra == "sparse" else to_dense(units)
+    out = np.zeros((count, classes) if learner.game == "multiclass" else count)
+    learner.engine.judge(learner.engine.rows(block, 0, count), out)
+    return int(np.count_nonzero(out.reshape(count, -1).any(axis=1)))
 
 
 def which_column(learner: "Learner", features: Mapping[Any, Any], label: Any) -> int | None:

@@ -31,7 +31,7 @@ def checked(label: Any) -> Any:
             raise BadValue(f"the label is {label}; it must be finite")
         if label != int(label):
             raise BadValue(
-                f'the label {label!r} is not a class; for real targets make the learner with game="regression"'
+                f'the label {label!r} is not a class; for real targets ask for game="regression" (--game regression)'
             )
     return label
 
@@ -56,6 +56,24 @@ class Labels:
 
     def codes(self, y: Any) -> np.ndarray:
         """The number of every label; labels not seen before get the next numbers, in order of appearance."""
+        try:
+            return self.coded(y)
+        except BadValue as error:
+            error.row = self.first_unusable(y)
+            raise
+
+    def first_unusable(self, y: Any) -> int | None:
+        """The first row whose label cannot be one."""
+        for row, label in enumerate(y if getattr(y, "ndim", 1) == 1 else ()):
+            try:
+                hash(label)
+                if label not in self.code:
+                    checked(label)
+            except (BadValue, TypeError):
+                return row
+        return None
+
+    def coded(self, y: Any) -> np.ndarray:
         if isinstance(y, np.ndarray) and y.ndim != 1:
             raise BadValue(f"y must be one label for every row, not an array of shape {y.shape}")
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
@@ -174,5 +192,6 @@ def targets(y: Any) -> np.ndarray:
         raise BadValue(f"y must be one number for every row, not an array of shape {values.shape}")
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise BadValue(f"row {bad[0]}: the target is {values[bad[0]]}; every target must be finite")
+        message = f"row {bad[0]}: the target is {values[bad[0]]}; every target must be finite"
+        raise BadValue(message, row=int(bad[0]))
     return values

@@ -32,8 +32,10 @@ class Lane:
     def beside(cls, learner: "Learner") -> "Lane | None":
         engine = learner.engine
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
-        settled = learner.names.mode is not None and learner.settings.class_weight is None
-        return cls(learner) if fits and settled else None
+        settings = learner.settings
+        settled = learner.names.mode is not None and settings.class_weight is None
+        as_given = not settings.scale and not settings.bias
+        return cls(learner) if fits and settled and as_given else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:
         self.learner = learner

@@ -9,18 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.blame import overflow, rule_error, told_of
+from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, as_block, narrowed, to_dense, to_sparse, verified
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.names import Names
+from noregret.features.scaling import Scaling
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
+from noregret.intake import scaler, taken
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
 from noregret.settings import Settings
 from noregret.state import Space, bank_of, enlarged, grown
 from noregret.transcribe import mistaken, transcribe
+
+PART = 1024  # rows of a sparse matrix that a dense learner looks at in one go
 
 
 class Marks(NamedTuple):
@@ -46,6 +51,8 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names()
+        self.scaling: Scaling | None = Scaling(scaler(settings.native)) if settings.scale else None
+        self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.state: Any = None
         self._space: Space | None = None
@@ -67,10 +74,10 @@ class Learner:
 
     def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began = time.perf_counter()
+        began = time.perf_counter() - waits()
         with self._lock:
             outcomes = self._rounds(X, y, weight)
-            return transcribe(self, outcomes, y, time.perf_counter() - began)
+            return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
     def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
@@ -101,6 +108,8 @@ class Learner:
             self.tally[ROUNDS] += call.block.rows
             self.tally[UPDATES] += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
             self.tally[MISTAKES] += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
+            if self.scaling is not None:
+                self.scaling.keep()
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
             self.classes_before = len(self.labels)
@@ -119,6 +128,8 @@ class Learner:
         self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
         self.labels.forget_from(marks.labels)
         self.names.forget_from(marks.names)
+        if self.scaling is not None:
+            self.scaling.restore()
         self._lane = None
         if self.engine is not None:
             self.engine.bind(self.state, self.space)
@@ -165,6 +176,9 @@ class Learner:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
         with self._lock:
             self._must_have_learned()
+            if self.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
+                X = X.tocsr()
+                return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
             block = verified(self.block(X, grow=False))
             out = np.zeros((block.rows, len(self.labels)) if self.game == "multiclass" else block.rows)
             for start in range(0, block.rows, SLICE):
@@ -255,6 +269,14 @@ class Learner:
         return int(self.tally[MISTAKES])
 
     @property
+    def nonzeros(self) -> int:
+        """How many features have a weight that is not zero, for some class; of a kernel learner, its supports."""
+        from noregret.explain import nonzeros
+
+        with self._lock:
+            return nonzeros(self)
+
+    @property
     def classes(self) -> list[Any]:
         """The labels seen so far, in order of appearance."""
         return self.labels.order
@@ -279,12 +301,8 @@ class Learner:
     # ---- for the modules around ----------------------------------------------------------------------------------
 
     @property
-    def keeps_covariance(self) -> bool:
-        return any(field.kind == "covariance" for field in self.card.state.values())
-
-    @property
     def keeps_full(self) -> bool:
-        return self.keeps_covariance and self.settings.covariance == "full"
+        return self.card.keeps_covariance and self.settings.covariance == "full"
 
     @property
     def bank(self) -> Any:
@@ -309,19 +327,8 @@ class Learner:
 
     def block(self, X: Any, grow: bool) -> Block:
         """What a user handed over, as a block of this learner's algebra, no wider than the state unless it may grow."""
-        block: Block
-        if isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping):
-            block = self.names.block(X, grow, self.heeds_new)
-        elif isinstance(X, (list, tuple)) and not len(X):
-            return SparseBlock(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0)
-        else:
-            block = as_block(X)
-            self.names.settle("columns", fix=grow)
-        if self.settled_algebra(block) in ("sparse", "kernel"):
-            block = to_sparse(block)
-        elif isinstance(block, SparseBlock):
-            block = to_dense(verified(block))
-        if not grow and self.space is not None:
+        block = taken(self, X, grow)
+        if not grow and self.space is not None and block.rows:
             if not self.heeds_new and self.names.mode != "names":
                 return narrowed(block, self.space.features)
             self._give_room(block.width)

@@ -1,21 +1,25 @@
 """Making learners: by name, from a card, or from a user's own rule."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noregret.card import Card, suggestion
 from noregret.errors import BadValue
-from noregret.learner import Learner
 from noregret.learners import load_all
-from noregret.settings import settle
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
 
 
-def make(rule: str | Card | Any, **told: Any) -> Learner:
+def make(rule: str | Card | Any, **told: Any) -> "Learner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
     Told may be any parameter on the card, and game, algebra, covariance, kernel (with gamma, coef0, degree), eps,
-    classes, class_weight, native, seed.
+    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation).
     """
+    from noregret.learner import Learner  # not needed to list the learners, and a tenth of a second
+    from noregret.settings import settle
+
     return Learner(settle(card_of(rule), told))
 
 

@@ -17,8 +17,11 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"{a.card.name} cannot be merged: {a.card.merge.how}")
     same = a.card.name == b.card.name and a.params == b.params and a.settings.covariance == b.settings.covariance
     same = same and (a.settings.kernel, a.settings.shape) == (b.settings.kernel, b.settings.shape)
+    same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
     if not same or (a.game == "regression") != (b.game == "regression"):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
+    if a.scaling is not None:
+        raise BadValue("learners that scale cannot be merged: each measures by what it saw. Scale before you learn")
     if b.state is None:
         return a
     if a.state is None:
@@ -51,8 +54,11 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
                 if sign_of_first(learner, learner.classes_before) != sign_of_first(a, len(a.labels), learner):
                     mirror(learner.card.shape, learner.state, learner.space)  # type: ignore[arg-type]
     names = a.names.known
-    order = [names[name] for name in b.names.listed()] if a.names.mode == "names" else None
-    features = max(len(names), 0) if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
+    bias = int(a.settings.bias)
+    order = None
+    if a.names.mode == "names":
+        order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
+    features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
     classes = len(a.labels) if a.game == "multiclass" else 1
     codes = [a.labels.code[label] for label in b.labels.order] if a.game == "multiclass" else [0]
     place(a, features, classes, list(range(a.space.classes)), None)  # type: ignore[union-attr]

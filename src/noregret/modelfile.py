@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 KEY = "noregret"
 BANK = ("start", "idx", "val", "sq")
+SCALING = ("count", "mean", "spread")
 
 
 # ---- out ---------------------------------------------------------------------------------------------------------
@@ -37,7 +38,9 @@ def header(learner: "Learner") -> dict[str, Any]:
     told = dict(settings.told)
     if settings.class_weight is not None:
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
+    told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
+        **told_of_source,
         "format": FORMAT,
         "rule": learner.card.name,
         "game": learner.game,
@@ -70,11 +73,20 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
             for name, size in zip(BANK, sizes, strict=True):
                 kept = getattr(bank, name)[:size]
                 found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
+    if learner.scaling is not None:
+        seen = known_features(learner)
+        for name, array in zip(SCALING, learner.scaling.arrays, strict=True):
+            found[f"scaling.{name}"] = np.concatenate((array, np.zeros(max(0, seen - array.size))))[:seen]
     if learner.names.mode == "names":
         encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
     return found
+
+
+def known_features(learner: "Learner") -> int:
+    """How many features the learner knows, not counting the bias."""
+    return 0 if learner.space is None else learner.space.features - learner.settings.bias
 
 
 def digest(text: str, arrays: dict[str, np.ndarray]) -> str:
@@ -111,6 +123,10 @@ def write(learner: "Learner", path: Any) -> None:
     temporary: Path | None = None
     try:
         target = Path(path)
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as device:  # not a place to put a file at: a device or a pipe takes the bytes
+                device.write(content)
+            return
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         with open(temporary, "xb") as file:
             file.write(content)
@@ -183,7 +199,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     if card is None or card.name != told["rule"]:
         known = suggestion(told["rule"], load_all())
         raise Error(f"the model was learned by the rule {told['rule']!r}, which is not known here{known}; "
-                    "import the file that defines it, or give it as rule=")  # fmt: skip
+                    "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
     parameters = dict(told["parameters"])
     if parameters.get("class_weight") is not None:
         parameters["class_weight"] = dict(parameters["class_weight"])
@@ -200,11 +216,23 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
         for first, last in pairwise(offsets):
             learner.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
-        if len(learner.names.known) != told["features"] or offsets[-1] != len(letters):
+        fits = len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
+        if not fits or offsets[-1] != len(letters):
             raise BadValue("the model file is damaged: names and features do not fit")
+    learner.source = told.get("source")
     if told["counters"] is not None:
         revive_state(learner, told, arrays)
+    if learner.scaling is not None:
+        revive_scaling(learner, arrays)
     return learner
+
+
+def revive_scaling(learner: "Learner", arrays: dict[str, np.ndarray]) -> None:
+    assert learner.scaling is not None
+    saved = [arrays[f"scaling.{name}"] for name in SCALING]
+    if any(part.shape != (known_features(learner),) or not all_finite(part) for part in saved):
+        raise BadValue("the model file is damaged: its scaling does not fit its features")
+    learner.scaling.count, learner.scaling.mean, learner.scaling.spread = (part.copy() for part in saved)
 
 
 def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
@@ -214,6 +242,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     return (
         all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
         and isinstance(labels, list)
+        and isinstance(told.get("source", {}), dict)
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == (told["game"] != "regression"))
         and (mode == "names") == ("names.bytes" in arrays)

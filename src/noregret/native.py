@@ -9,9 +9,9 @@ import ctypes
 import hashlib
 import logging
 import os
-import re
-import tempfile
+import sys
 import threading
+import types as plain
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -28,11 +28,12 @@ from numba.np import arrayobj
 
 from noregret import guard
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
+from noregret.cache import discarded, explain, files_hash, source_hash, waiting, writable
 from noregret.errors import Error
 from noregret.games import hooks
-from noregret.games.assembly import GAMES, Plan, assemble, fingerprint, rebound
+from noregret.games.assembly import Plan, assemble, fingerprint, rebound
 from noregret.games.entry import entry
-from noregret.layout import Layout, cache_folder
+from noregret.layout import Layout, address, cache_folder, fill
 
 log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)
@@ -42,6 +43,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
 CANNOT = (NumbaError, UnsupportedBytecodeError)
+MADE_WITH = (sorted(OPTIONS.items()), numba.__version__)
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -153,28 +155,6 @@ def reader(kind: Any, first: int) -> Any:
 # ---- stamping and the cache -------------------------------------------------------------------------------------
 
 
-def writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-def source_hash(game: str) -> str:
-    """A hash of our own texts a loop is made from: the algebra, its game, the entry, this file."""
-    here = Path(__file__).parent
-    files = sorted((here / "algebra").glob("*.py"))
-    texts = {GAMES[game].module.play.__code__.co_filename, GAMES[game].module.judge.__code__.co_filename}
-    files += [*map(Path, sorted(texts)), here / "games/hooks.py", here / "games/entry.py"]
-    files += [here / "games/assembly.py", here / "layout.py", here / "native.py"]
-    digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 @contextlib.contextmanager
 def only_the_entry(symbol: str) -> Iterator[None]:
     """While an entry is compiled, leave the functions inlined into it as intermediate code.
@@ -242,14 +222,6 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
         numba.config.CACHE_DIR = previous
 
 
-def discarded(folder: Path, symbol: str) -> bool:
-    """Remove the files of one loop from the cache; says whether there were any."""
-    files = list(folder.glob(f"*/*.{symbol}-*"))
-    for file in files:
-        file.unlink(missing_ok=True)
-    return bool(files)
-
-
 class Entry:
     """A compiled function over a table, callable without Python's help: other threads go on meanwhile."""
 
@@ -286,7 +258,9 @@ def loop(plan: Plan, layout: Layout) -> Entry:
 
 
 def stamp_loop(plan: Plan, layout: Layout) -> Entry:
-    key = hashlib.sha256((fingerprint(plan) + source_hash(plan.game) + repr(layout.key)).encode()).hexdigest()
+    key = hashlib.sha256(
+        (fingerprint(plan) + source_hash(plan.game, MADE_WITH) + repr(layout.key)).encode()
+    ).hexdigest()
     bound: dict[str, Any] = {}
     for name, first, example in layout.places():
         bound[f"read_{name}"] = reader(numba.typeof(example), first)
@@ -297,23 +271,6 @@ def stamp_loop(plan: Plan, layout: Layout) -> Entry:
         raise Error(explain(plan, error)) from (None if isinstance(error, CANNOT) else error)
 
 
-def explain(plan: Plan, error: Exception) -> str:
-    """One or two lines that name the rule's file and line."""
-    code = plan.card.rule.__code__
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [re.match(r'File "(.*)", line (\d+)|.*Raised from (.*) \((\d+)\)$', line) for line in lines]
-    found = [(one[1] or one[3], one[2] or one[4]) for one in told if one is not None]
-    numbers = [number for file, number in found if Path(file).resolve() == Path(code.co_filename).resolve()]
-    where = f"{code.co_filename}:{numbers[-1] if numbers else code.co_firstlineno}"
-    noise = ("Failed in", "File", "-", "During", "Overload", "There are", "- Of")
-    reason = next((line for line in lines if not line.startswith(noise)), "it uses something that cannot be compiled")
-    reason = re.sub(r"\.* Raised from .*", "", reason)
-    called = re.match(r"No implementation of function Function\(<(?:verb|function|built-in function) (\w+)", reason)
-    if called is not None:
-        reason = f"{called[1]} has no meaning for what it is given there"
-    return f"{where}: rule {plan.card.name} cannot be compiled: {reason[:200]}"
-
-
 _made: dict[Any, Entry] = {}
 _lock = threading.Lock()
 
@@ -321,7 +278,7 @@ _lock = threading.Lock()
 def once(key: Any, make: Callable[[], Entry]) -> Entry:
     found = _made.get(key)
     if found is None:
-        with _lock:
+        with waiting(), _lock:
             found = _made.get(key) or make()
             _made[key] = found
     return found
@@ -376,11 +333,8 @@ def tool(text: Callable[..., Any], bindings: Callable[[], Mapping[str, Any]]) ->
     """A small compiled function, kept like a loop; its bindings are made only when it is compiled."""
 
     def make() -> Entry:
-        here = Path(__file__).parent
-        digest = hashlib.sha256(repr((sorted(OPTIONS.items()), numba.__version__)).encode())
-        for file in ("native.py", "guard.py"):
-            digest.update((here / file).read_bytes())
-        return Entry(text, f"{text.__name__}_{digest.hexdigest()[:16]}", bindings())
+        texts = [Path(__file__), Path(guard.__file__), Path(text.__code__.co_filename)]
+        return Entry(text, f"{text.__name__}_{files_hash(texts, MADE_WITH)[:16]}", bindings())
 
     return once(text, make)
 
@@ -414,3 +368,69 @@ def guarded() -> Entry:
             "missed": stamp(guard.missed, "missed", {}),
         },
     )
+
+
+# ---- readers of text --------------------------------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_word(typing_context: Any, buffer: Any, i: Any) -> Any:
+    """Eight bytes of a buffer from any place on, the first one lowest."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(buffer)(context, builder, arguments[0])
+        place = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        word = builder.load(place)
+        word.align = 1
+        return word if sys.byteorder == "little" else builder.bswap(word)
+
+    return types.uint64(buffer, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), codegen
+
+
+MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused}
+
+
+def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:
+    """The plain functions that a text calls, stamped; those that are bound already stay as they are."""
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if name not in bound and isinstance(called, plain.FunctionType):
+            bound[name] = stamp(called, name, with_all_it_calls(called, bound))
+    return bound
+
+
+def text_reader(text: Callable[..., Any], places: Mapping[str, tuple[int, Any]]) -> Callable[..., None]:
+    """A compiled reader of text: called with its table and the values that stand there.
+
+    `places` gives, for each of the text's `read_` functions, a slot of the table and an example of the value.
+    """
+
+    def bindings() -> dict[str, Any]:
+        bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
+        return with_all_it_calls(text, {**MACHINE, **bound})
+
+    compiled = tool(text, bindings)
+
+    def run(table: np.ndarray, *values: Any) -> None:
+        for (first, _), value in zip(places.values(), values, strict=True):
+            fill(table, first, value)
+        if compiled.run(address(table)) != 0:
+            raise IndexError(f"{text.__name__} reached out of its arrays")
+
+    return run

@@ -40,6 +40,8 @@ class Settings:
     class_weight: Mapping[Any, float] | None
     native: bool
     seed: int
+    bias: bool
+    scale: bool
     told: Mapping[str, Any]
 
     @property
@@ -68,7 +70,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     algebra = asked_algebra(card, rest.pop("algebra", None))
     covariance = rest.pop("covariance", None)
     kernel = rest.pop("kernel", None)
-    if covariance is not None and not any(field.kind == "covariance" for field in card.state.values()):
+    if covariance is not None and not card.keeps_covariance:
         raise BadValue(f"{card.name} keeps no covariance; leave covariance={covariance!r} out")
     if covariance not in (None, *COVARIANCES):
         raise BadValue(f"covariance must be one of {', '.join(COVARIANCES)}, not {covariance!r}")
@@ -79,6 +81,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     kernel = kernel or "rbf"
     native = rest.pop("native", True)
     seed = rest.pop("seed", 0)
+    bias, scale = rest.pop("bias", False), rest.pop("scale", False)
     class_weight = rest.pop("class_weight", None)
 
     numbers = {
@@ -105,6 +108,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
             "class_weight",
             "native",
             "seed",
+            "bias",
+            "scale",
         ]
         close = suggestion(name, known)
         takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
@@ -113,8 +118,9 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         class_weight = checked_class_weight(card, game, class_weight)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
-    if not isinstance(native, bool):
-        raise BadValue(f"native must be True or False, not {native!r}")
+    for name, value in (("native", native), ("bias", bias), ("scale", scale)):
+        if not isinstance(value, bool):
+            raise BadValue(f"{name} must be True or False, not {value!r}")
     return Settings(
         card,
         game,
@@ -130,6 +136,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         class_weight,
         native,
         seed,
+        bias,
+        scale,
         told,
     )
 
@@ -211,8 +219,8 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
 
 
 def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
-    if game != "binary":
-        raise BadValue("class_weight belongs to the binary game")
+    if game == "regression":
+        raise BadValue("regression has targets, not classes; leave class_weight out")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
     if not isinstance(given, Mapping):

@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +19,27 @@ from noregret.errors import Error
 from noregret.layout import cache_folder
 from noregret.making import learners, make
 
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
 GAMES = ("binary", "multiclass")
+Tell = Callable[[int, int], None]
+
+
+class Job(NamedTuple):
+    """A loop to compile: a learner, what is told to make it, and the kind of rows it is given."""
+
+    name: str
+    told: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        return json.dumps([self.name, dict(sorted(self.told.items()))], sort_keys=True)
+
+    @property
+    def marker(self) -> Path:
+        """A file in the cache folder that says: this loop, of these texts, under these versions, is there."""
+        return cache_folder() / f"warm-{hashlib.sha256((texts() + self.key).encode()).hexdigest()[:16]}"
 
 
 def warm(
@@ -24,6 +47,7 @@ def warm(
     games: Sequence[str] = GAMES,
     algebras: Sequence[str] = ("sparse",),
     processes: int | None = None,
+    tell: Tell | None = None,
 ) -> int:
     """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
     cards = learners()
@@ -33,54 +57,94 @@ def warm(
         else [card for card in cards if built_in(card.rule.__module__)]
     )
     jobs = [
-        (card.name, game, algebra)
+        job_of(make(card, game=game), game, algebra)
         for card in chosen
         for game in games
         for algebra in algebras
         if game in card.games and algebra in card.algebras
     ]
-    done = marker(jobs)
-    if done.exists():
-        return len(jobs)
-    workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "noregret.warming", json.dumps(jobs[number::workers])],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(workers)
-    ]
-    for process in running:
-        _, said = process.communicate()
-        if process.returncode:
-            raise Error(f"warming failed: {said.strip().splitlines()[-1] if said.strip() else process.returncode}")
-    with contextlib.suppress(OSError):
-        done.touch()
+    finish(missing(jobs), processes, tell)
     return len(jobs)
 
 
-def marker(jobs: Sequence[Sequence[str]]) -> Path:
-    """A file in the cache folder that says: these loops, of these texts, under these versions, are all there."""
-    digest = hashlib.sha256(repr((jobs, sys.version, version("numba"), version("numpy"))).encode())
+def job_of(learner: "Learner", game: str, algebra: str) -> Job:
+    """The loop of a learner in a game and an algebra: its choices are bound in, its numbers are not."""
+    settings = learner.settings
+    bound = {name: settings.told[name] for name in ("covariance", "kernel") if name in settings.told}
+    return Job(learner.card.name, {**dict(settings.choices), **bound, "game": game, "algebra": algebra})
+
+
+def missing(jobs: Sequence[Job]) -> list[Job]:
+    """The loops that are not known to be in the cache folder."""
+    return [job for job in {job.key: job for job in jobs}.values() if not job.marker.exists()]
+
+
+def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None = None) -> None:
+    """Compile loops, each process taking every so manieth; `tell` hears how many are ready, of how many."""
+    if not jobs:
+        return
+    workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
+    ready, lock, complaints = 0, threading.Lock(), []
+
+    def follow(process: "subprocess.Popen[str]", part: Sequence[Job]) -> None:
+        nonlocal ready
+        assert process.stdout is not None
+        for number, _ in enumerate(process.stdout):
+            with lock, contextlib.suppress(OSError, IndexError):
+                ready += 1
+                part[number].marker.touch()
+                if tell is not None:
+                    tell(ready, len(jobs))
+        if process.wait():
+            complaints.append(process.returncode)
+
+    running, following = [], []
+    try:
+        for number in range(workers):
+            part = jobs[number::workers]
+            running.append(start(part))
+            following.append(threading.Thread(target=follow, args=(running[-1], part)))
+            following[-1].start()
+        for thread in following:
+            thread.join()
+    finally:
+        for process in running:
+            process.kill()
+    if complaints:
+        raise Error(f"warming failed: a compiling process ended with {complaints[0]}; run `noregret warm` to see why")
+
+
+def start(jobs: Sequence[Job]) -> "subprocess.Popen[str]":
+    told = json.dumps([[job.name, dict(job.told)] for job in jobs])
+    command = [sys.executable, "-m", "noregret.warming", told]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+
+@cache
+def texts() -> str:
+    """A digest of all that loops are made from."""
+    digest = hashlib.sha256(repr((sys.version, version("numba"), version("numpy"))).encode())
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())
-    return cache_folder() / f"warm-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()
 
 
 def built_in(module: str) -> bool:
     return module.startswith("noregret.")
 
 
-def compile_here(jobs: Sequence[Sequence[str]]) -> None:
-    """Compile by use: every job learns two rounds and predicts one."""
+def compile_here(jobs: Sequence[Job]) -> None:
+    """Compile by use: every job learns three rounds and predicts one; a line on standard output says it is ready."""
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    for name, game, algebra in jobs:
-        learner = make(name, game=game, algebra=algebra)
+    for name, told in jobs:
+        learner = make(name, **told)
         learner.learn(X, np.array([0.0, 1.0, 1.0]))
         learner.predict_one({0: 1.0})
         learner.learn_one({0: 1.0}, 1.0)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    compile_here(json.loads(sys.argv[1]))
+    with contextlib.suppress(KeyboardInterrupt):
+        compile_here([Job(*one) for one in json.loads(sys.argv[1])])

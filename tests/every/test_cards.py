@@ -37,6 +37,20 @@ def test_says_what_it_does_in_one_sentence(card: nr.Card) -> None:
     assert card.name.isidentifier()
 
 
+def test_of_cards_that_share_a_title_one_leads() -> None:
+    for title in {card.title for card in CARDS}:
+        sharing = [card for card in CARDS if card.title == title]
+        assert sum(card.leads for card in sharing) == (1 if len(sharing) > 1 else 0), title
+    assert {card.title for card in CARDS} >= {"AROW", "OGD", "PassiveAggressive", "Perceptron", "AveragedPerceptron"}
+
+
+@every_card
+def test_titles_can_name_a_class(card: nr.Card) -> None:
+    assert card.title.isidentifier()
+    assert card.title[0].isupper()
+    assert f"{card.title}Classifier".isascii()
+
+
 @every_card
 def test_every_parameter_has_limits_that_its_default_keeps(card: nr.Card) -> None:
     for name, param in card.params.items():

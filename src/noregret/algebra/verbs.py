@@ -62,6 +62,14 @@ class Verb:
     def __repr__(self) -> str:
         return f"<verb {self.name}>"
 
+    def __reduce__(self) -> Any:
+        """A verb that travels to another process is the verb of that name there, not a copy the compiler never met."""
+        return verb_named, (self.name,)
+
+
+def verb_named(name: str) -> Verb:
+    return next(verb for verb in VERBS if verb.name == name)
+
 
 VERBS: list[Verb] = []
 HELPERS: list[Implementation] = []

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import LARGEST_INDEX, SparseBlock, gather
+from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
 from noregret.errors import BadValue
 
 
@@ -52,17 +52,34 @@ class Names:
         if mode == "columns":
             idx = columns(names)
             return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
+        idx, width = self.numbers(names, grow, heed_new)
+        return SparseBlock(indptr, idx, val, width)
+
+    def renumbered(self, rows: Rows, grow: bool, heed_new: bool = False) -> tuple[SparseBlock, np.ndarray]:
+        """Rows of a stream that names its features, with the numbers this learner has for them; and, of the features
+        that only say yes or no, the numbers."""
+        assert rows.names is not None
+        self.settle("names", fix=grow)
+        numbers, width = self.numbers(rows.names, grow, heed_new)
+        block = rows.block
+        never = numbers[np.flatnonzero(rows.indicator)] if rows.indicator is not None else numbers[:0]
+        if (numbers == np.arange(numbers.size)).all():
+            return block._replace(width=width), never
+        moved = block._replace(idx=numbers[block.idx], width=width)
+        in_order = bool((np.diff(numbers) > 0).all())
+        return moved if in_order else tidied(moved), never
+
+    def numbers(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[np.ndarray, int]:
+        """The number of every name, and how many features there are with these."""
         if grow:
-            idx = np.fromiter(map(self.known.__getitem__, names), np.int32, len(names))
-            return SparseBlock(indptr, idx, val, len(self.known))
+            return np.fromiter(map(self.known.__getitem__, names), np.int32, len(names)), len(self.known)
+        size = len(self.known)
         if heed_new:
             extra: dict[str, int] = {}
-            size = len(self.known)
             found = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
-            return SparseBlock(indptr, np.array(found, np.int32), val, size + len(extra))
-        nowhere = len(self.known)
-        idx = np.fromiter((self.known.get(name, nowhere) for name in names), np.int32, len(names))
-        return SparseBlock(indptr, idx, val, nowhere + int((idx == nowhere).any()))
+            return np.array(found, np.int32), size + len(extra)
+        idx = np.fromiter((self.known.get(name, size) for name in names), np.int32, len(names))
+        return idx, size + int((idx == size).any())
 
     def name(self, number: int) -> Any:
         return number if self.mode != "names" else self.listed()[number]

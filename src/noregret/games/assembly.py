@@ -48,7 +48,7 @@ class Plan:
     @property
     def name(self) -> str:
         """Unique for every loop: no two share a cache entry."""
-        sigma = self.covariance if any(f.kind == "covariance" for f in self.card.state.values()) else ""
+        sigma = self.covariance if self.card.keeps_covariance else ""
         kind = self.kernel if self.algebra == "kernel" else ""
         options = [option for _, option in self.choices]
         return "_".join(filter(None, [self.game, self.card.name, self.algebra, sigma, kind, *options]))

@@ -30,6 +30,8 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
         "weights are averaged in proportion to the rounds; convex losses keep their mean regret",
         "mix",
     ),
+    title="OGD",
+    shown=True,
 )
 def ogd(p: P, s: S, g: G) -> None:
     """Step against the gradient, by a rate that falls with the rounds."""

@@ -40,6 +40,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
         "the exponents of the weights add: promotions and demotions are pooled; no bound is claimed",
         "add",
     ),
+    shown=True,
 )
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote the active features of a missed positive, demote those of a false alarm."""

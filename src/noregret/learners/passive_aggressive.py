@@ -24,6 +24,8 @@ def pa_bound(radius: float, size: float) -> float:
         pa_bound,
     ),
     merge=MIXING,
+    title="PassiveAggressive",
+    shown=True,
 )
 def pa(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, however far that is."""
@@ -50,6 +52,9 @@ def pa1_bound(radius: float, size: float, comparator_loss: float, C: float) -> f
         pa1_bound,
     ),
     merge=MIXING,
+    title="PassiveAggressive",
+    leads=True,
+    shown=True,
 )
 def pa1(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, but never step further than C."""
@@ -76,6 +81,8 @@ def pa2_bound(radius: float, size: float, comparator_squares: float, C: float) -
         pa2_bound,
     ),
     merge=MIXING,
+    title="PassiveAggressive",
+    shown=True,
 )
 def pa2(p: P, s: S, z: Z, margin: float) -> bool:
     """Step toward margin 1, the shorter the smaller C."""

@@ -26,6 +26,7 @@ def novikoff(radius: float, margin: float) -> float:
         novikoff,
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
+    shown=True,
 )
 def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example when it is not on the right side."""
@@ -51,6 +52,8 @@ def averaged_final(p: P, s: S, x: X) -> float:
         novikoff,
     ),
     merge=Merge("exact", "the sums of all weight vectors add, and so do the rounds", "accumulate"),
+    title="AveragedPerceptron",
+    shown=True,
 )
 def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict with the average of all its vectors."""

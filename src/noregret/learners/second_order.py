@@ -30,6 +30,8 @@ def arow_bound(spread: float, log_det: float, near_misses: float, comparator_los
         arow_bound,
     ),
     merge=Merge("exact", "precisions add, and so do precision times weights: the updates of both are pooled", "pool"),
+    title="AROW",
+    shown=True,
 )
 def arow(p: P, s: S, z: Z, margin: float) -> bool:
     """Shift the mean and shrink the variance along the directions seen."""
@@ -63,6 +65,8 @@ def sop_score(p: P, s: S, x: X) -> float:
         sop_bound,
     ),
     merge=Merge("exact", "the sums v and A - I add", "add"),
+    title="SOP",
+    shown=True,
 )
 def sop(p: P, s: S, z: Z, margin: float) -> bool:
     """The perceptron, seen through the directions already met."""

@@ -36,6 +36,8 @@ def rda_weight(p: P, s: S, j: int) -> float:
         rda_regret,
     ),
     merge=Merge("exact", "the sums of gradients add, and so do the rounds", "add"),
+    title="RDA",
+    shown=True,
 )
 def rda(p: P, s: S, g: G) -> None:
     """Sum the gradients; the weights are what minimises their mean plus an l1 penalty."""

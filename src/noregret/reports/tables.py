@@ -14,3 +14,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
 
     return "\n".join([line(head), line(["-" * width for width in widths]), *(line(row) for row in rows)])
+
+
+def listing(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns of words, all to the left."""
+    widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
+    lines = (head, ["-" * width for width in widths], *rows)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )

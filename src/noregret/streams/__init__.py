@@ -1,5 +1,6 @@
-"""Streams: where rounds come from. Every source becomes blocks of (X, y) in order."""
+"""Streams: where rounds come from. Every source gives batches of rounds in order."""
 
-from noregret.streams.sources import blocks
+from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.sources import blocks, open_source
 
-__all__ = ["blocks"]
+__all__ = ["Batch", "Reading", "Source", "blocks", "open_source"]

@@ -1,0 +1,129 @@
+"""What can be said on the command line."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from noregret import __version__
+from noregret.errors import BadValue
+
+DATA = "a file (libsvm or CSV, also .gz .bz2 .xz .zst), - for standard input, or a name from `noregret datasets`"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__(**{**told, "allow_abbrev": False})
+
+    def error(self, message: str) -> NoReturn:
+        raise BadValue(f"{message}; see `{self.prog} --help`")
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments by name, `module` for the part that runs the command, and `said` as it was typed."""
+    told = parser().parse_args(list(arguments))
+    told.said = list(arguments)
+    return told
+
+
+def parser() -> Parser:
+    top = Parser(
+        prog="noregret",
+        description="Online learning, one round at a time.",
+        epilog="Start with `noregret race`, or `noregret race your.csv`.",
+    )
+    top.add_argument("--version", action="version", version=f"noregret {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    race_options(commands.add_parser("race", help="race learners over one source and name the best"))
+    learn_options(commands.add_parser("learn", help="learn a model, with its mistakes as they come"))
+    predict_options(commands.add_parser("predict", help="predict with a saved model"))
+    shelf = commands.add_parser("learners", help="list the learners, or show the card of one")
+    shelf.add_argument("name", nargs="?", help="the learner whose card to show")
+    listed = commands.add_parser("datasets", help="list the built-in, synthetic and found data sets")
+    for one in (shelf, listed):
+        one.add_argument("--json", metavar="PATH", help="write this as JSON to a file; - is standard output")
+        one.set_defaults(module="shelves")
+    warm_options(commands.add_parser("warm", help="compile the learners ahead of time"))
+    return top
+
+
+def race_options(race: Parser) -> None:
+    race.add_argument("data", nargs="?", default="digits", help=f"{DATA} (default: digits)")
+    race.add_argument(
+        "--learners",
+        metavar="NAMES",
+        help="which, with commas: names from `noregret learners`, or FILE.py:RULE for your own (default: those shown)",
+    )
+    race.add_argument("--threads", type=int, default=2, metavar="N", help="how many learn at once (default: 2)")
+    source_options(race)
+    learner_options(race)
+    output_options(race)
+    race.set_defaults(module="racing")
+
+
+def learn_options(learn: Parser) -> None:
+    learn.add_argument("data", help=DATA)
+    learn.add_argument(
+        "--learner", metavar="NAME", help="a name from `noregret learners`, or FILE.py:RULE for your own"
+    )
+    learn.add_argument("--save", metavar="PATH", help="where to keep the model; also kept when you stop with Ctrl-C")
+    learn.add_argument(
+        "--resume",
+        metavar="PATH",
+        help="go on with this model: an interrupted file where it stopped, any other from its start; "
+        "saved to the same place unless --save names another",
+    )
+    learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    source_options(learn)
+    learner_options(learn)
+    output_options(learn)
+    learn.set_defaults(module="learning")
+
+
+def predict_options(predict: Parser) -> None:
+    predict.add_argument("model", help="a model that `noregret learn --save` wrote")
+    predict.add_argument("data", help=f"{DATA}; labels may be missing")
+    predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
+    predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
+    predict.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    source_options(predict)
+    output_options(predict)
+    predict.set_defaults(module="predicting")
+
+
+def warm_options(warm: Parser) -> None:
+    warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
+    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas (default: all)")
+    warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
+    warm.add_argument("--quiet", action="store_true", help="no progress")
+    warm.set_defaults(module="shelves")
+
+
+def source_options(one: Parser) -> None:
+    group = one.add_argument_group("the data")
+    group.add_argument("--label", metavar="COLUMN", help="CSV: the column of the label (default: label, target, class "
+                       "or y, else the last)")  # fmt: skip
+    group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
+    group.add_argument("--on-bad", choices=("stop", "skip"), default="stop", help="a row that cannot be used ends the "
+                       "command (stop, the default), or is skipped and counted (skip)")  # fmt: skip
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="for the order of built-in data, for synthetic "
+                       "data, and for learners that draw (default: 0)")  # fmt: skip
+
+
+def learner_options(one: Parser) -> None:
+    group = one.add_argument_group("the learners")
+    group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
+                       "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
+    group.add_argument("--game", choices=("binary", "multiclass", "regression"), help="what is played (default: "
+                       "classes, as many as come); real targets need --game regression")  # fmt: skip
+    group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="measure every number from its running "
+                       "mean in running deviations (default: for CSV only)")  # fmt: skip
+    group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature (default: where "
+                       "features are scaled, and for regression)")  # fmt: skip
+
+
+def output_options(one: Parser) -> None:
+    group = one.add_argument_group("what is said")
+    group.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    group.add_argument("--quiet", action="store_true", help="no progress and no notes, only the result")

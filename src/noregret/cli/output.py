@@ -1,0 +1,47 @@
+"""Reports that leave the program: JSON, and files written whole or not at all."""
+
+import contextlib
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from noregret.errors import BadValue
+
+
+@contextlib.contextmanager
+def written(path: str, what: str) -> Iterator[IO[str]]:
+    """A text file to write to; it takes its place only when everything is in it. - is standard output."""
+    if path == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    whole = not target.exists() or target.is_file()  # a device or a pipe is written as it is
+    place = target.with_name(f".{target.name}.{secrets.token_hex(8)}") if whole else target
+    try:
+        with open(place, "w", encoding="utf-8", newline="") as file:
+            yield file
+        if whole:
+            os.replace(place, target)
+    except OSError as error:
+        raise BadValue(f"{path}: {what} cannot be written: {error.strerror or error}") from None
+    finally:
+        if whole:
+            with contextlib.suppress(OSError):
+                place.unlink()
+
+
+def write_json(path: str | None, report: dict[str, Any]) -> None:
+    """A report for machines: keys in a fixed order, numbers exact."""
+    if path is not None:
+        with written(path, "the report") as file:
+            file.write(json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def plain_label(label: Any) -> Any:
+    """A label as a person would write it: 1 and not 1.0."""
+    return int(label) if isinstance(label, float) and label == int(label) else label

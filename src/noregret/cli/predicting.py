@@ -1,0 +1,134 @@
+"""`noregret predict`: a saved model over new rows."""
+
+import argparse
+import csv
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from noregret import __version__
+from noregret.cli.output import plain_label, write_json, written
+from noregret.cli.rules import imported
+from noregret.cli.screen import Screen, jobs_for
+from noregret.cli.setup import reading, writable
+from noregret.errors import BadValue, NotLearned
+from noregret.learner import Learner
+from noregret.modelfile import load
+from noregret.streams import Batch, Source, open_source
+
+
+def run(told: argparse.Namespace) -> int:
+    both = told.json == "-" and told.out == "-"
+    if both:
+        raise BadValue("--json - and predictions both want standard output; give --out PATH")
+    writable(told.json, "--json")
+    writable(told.out, "--out")
+    screen = Screen(told.quiet, piped=told.out == "-")
+    for file in told.rule:
+        imported(file)
+    learner = load(told.model)
+    if learner.state is None:
+        raise NotLearned(f"{told.model}: this model has not learned a round yet")
+    source = opened(told, learner)
+    count = Count()
+    with screen.drawing(), written(told.out, "the predictions") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(head(learner, told.scores))
+        for batch in source:
+            if count.rows == 0:
+                screen.compile(jobs_for([learner], batch, len(learner.classes)))
+            scores = learner.scores(batch.X)
+            found = labels_of(learner, scores)
+            out.writerows(rows(found, scores, told.scores))
+            count.add(learner, found, batch)
+            if screen.due():
+                screen.show((), (), screen.progress(count.rows, batch.done))
+    write_json(told.json, report(told, source, count))
+    if told.out != "-":
+        screen.note(f"{count.rows:,} predictions written to {told.out}{count.told()}")
+    if source.skipped:
+        screen.warn(f"{source.name}: {source.skipped:,} rows could not be used and were skipped")
+    return 0
+
+
+def opened(told: argparse.Namespace, learner: Learner) -> Source:
+    """The new rows, read as the rows that were learned."""
+    kept = learner.source or {}
+    how: dict[str, Any] = {"labelled": False, "targets": learner.game == "regression"}
+    if not told.zero_based:
+        how["zero_based"] = bool(kept.get("zero_based"))
+    if told.label is None:
+        how["label"] = kept.get("label")
+    return open_source(told.data, reading(told, **how), seed=told.seed)
+
+
+def labels_of(learner: Learner, scores: np.ndarray) -> list[Any]:
+    """The predictions as a person would write them."""
+    if learner.game == "regression":
+        return list(scores.tolist())
+    if learner.game == "multiclass":
+        labels, chosen = learner.labels.order, np.argmax(scores, axis=1)
+    else:
+        labels, chosen = list(learner.labels.sides(len(learner.labels))), (scores >= 0.0).astype(int)
+    plain = [plain_label(label) for label in labels]
+    return [plain[one] for one in chosen.tolist()]
+
+
+def head(learner: Learner, scores: bool) -> list[str]:
+    if not scores or learner.game == "regression":
+        return ["prediction"]
+    if learner.game == "multiclass":
+        return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
+    return ["prediction", "score"]
+
+
+def rows(found: Sequence[Any], scores: np.ndarray, wanted: bool) -> Iterator[Sequence[Any]]:
+    if not wanted:
+        yield from ([label] for label in found)
+    else:
+        for label, score in zip(found, scores.reshape(len(found), -1).tolist(), strict=True):
+            yield [label, *score]
+
+
+class Count:
+    """How many rows were predicted, and, of those that carry a label, how many rightly."""
+
+    def __init__(self) -> None:
+        self.rows = self.labelled = self.mistakes = 0
+        self.off = 0.0
+        self.regression = False
+
+    def add(self, learner: Learner, found: Sequence[Any], batch: Batch) -> None:
+        self.rows += len(found)
+        self.regression = learner.game == "regression"
+        for guess, truth in zip(found, () if batch.y is None else batch.y, strict=batch.y is not None):
+            if truth is None or truth != truth:
+                continue
+            self.labelled += 1
+            if self.regression:
+                self.off += abs(guess - float(truth))
+            else:
+                self.mistakes += guess != truth
+
+    def told(self) -> str:
+        if not self.labelled:
+            return ""
+        if self.regression:
+            return f"; off by {self.off / self.labelled:.4g} on average where the target is known"
+        return f"; {self.mistakes:,} of {self.labelled:,} labels differ ({100 * self.mistakes / self.labelled:.2f} %)"
+
+
+def report(told: argparse.Namespace, source: Source, count: Count) -> dict[str, Any]:
+    found: dict[str, Any] = {"rows": count.rows, "labelled": count.labelled}
+    if count.labelled:
+        key, value = ("mean_error", count.off / count.labelled) if count.regression else ("mistakes", count.mistakes)
+        found[key] = value
+    return {
+        "noregret": __version__,
+        "command": ["noregret", *told.said],
+        "source": source.about(),
+        "model": told.model,
+        "out": told.out,
+        **found,
+    }

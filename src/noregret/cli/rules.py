@@ -1,0 +1,92 @@
+"""Learners as they are named on the command line: from the shelf, or a rule in a file of the user's own."""
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from noregret.card import Card
+from noregret.errors import BadValue, Error
+from noregret.making import card_of, learners
+
+
+def cards_of(names: str | None, game: str | None) -> list[Card]:
+    """The cards of names with commas; without names, the built-in ones that are shown and play the game."""
+    if names is None:
+        return [card for card in learners() if card.shown and (game or "binary") in card.games]
+    asked = [name.strip() for name in names.split(",") if name.strip()]
+    if not asked:
+        raise BadValue("--learners names no learner; see `noregret learners`")
+    return [named(one) for one in asked]
+
+
+def named(name: str) -> Card:
+    """The card of a learner, or of FILE.py:RULE."""
+    file, colon, rule = name.rpartition(":")
+    if not (colon and file.endswith(".py")):
+        if name.endswith(".py"):
+            raise BadValue(f"{name}: say which rule of the file: {name}:RULE")
+        return card_of(name)
+    found = getattr(imported(file), rule, None)
+    if not isinstance(found, Card):
+        rules = [key for key, value in vars(imported(file)).items() if isinstance(value, Card)]
+        told = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
+        raise BadValue(f"{file}: there is no rule {rule!r}; {told}")
+    return found
+
+
+@cache
+def imported(file: str) -> Any:
+    """A file of the user's own, run as any import would run it."""
+    path = Path(file)
+    if not path.is_file():
+        raise BadValue(f"{file}: there is no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except Error as error:
+        text = str(error)
+        raise Error(text if file in text else f"{file}: {text}") from None
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
+        line = getattr(error, "lineno", None) or (places[-1] if places else 1)
+        raise BadValue(f"{file}:{line}: the file cannot be imported: {type(error).__name__}: {error}") from None
+    return module
+
+
+def settings(told: Sequence[str], cards: Sequence[Card]) -> dict[str, dict[str, Any]]:
+    """What --set says, for each learner by name; a name that no learner has is an error."""
+    found: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
+    for text in told:
+        key, equals, value = text.partition("=")
+        owner, dot, name = key.strip().partition(".")
+        if not equals or not key.strip():
+            raise BadValue(f"--set {text}: say NAME=VALUE, as in --set r=0.5")
+        if dot and owner in found:
+            found[owner][name] = parsed(value)
+            continue
+        takers = [card for card in cards if key.strip() in card.params] or list(cards)
+        for card in takers:
+            found[card.name][key.strip()] = parsed(value)
+    return found
+
+
+def parsed(text: str) -> Any:
+    """A number, true or false, or a word."""
+    text = text.strip()
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,60 @@
+"""Intake: from what a user hands over to a block of the learner's algebra: names, scaling, the constant feature."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.chunk import Block, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
+from noregret.features import scaling
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+NOTHING = np.zeros(0, np.int32)
+
+
+def taken(learner: "Learner", X: Any, grow: bool) -> Block:
+    """A block of the learner's algebra; names, scales and the algebra itself are learned only when growing."""
+    if isinstance(X, (list, tuple)) and not len(X):
+        return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
+    block, never = numbered(learner, X, grow)
+    if learner.scaling is not None:
+        block = learner.scaling.scaled(block, grow, never)
+    if learner.settled_algebra(block) in ("sparse", "kernel"):
+        block = to_sparse(block)
+    elif isinstance(block, SparseBlock):
+        block = to_dense(verified(block))
+    return with_bias(block) if learner.settings.bias else block
+
+
+def numbered(learner: "Learner", X: Any, grow: bool) -> tuple[Block, np.ndarray]:
+    """Rows with a number for every feature, and the numbers of those that must not be scaled."""
+    names = learner.names
+    if isinstance(X, Rows):
+        if X.names is not None:
+            return names.renumbered(X, grow, learner.heeds_new)
+        names.settle("columns", fix=grow)
+        return X.block, NOTHING
+    if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
+        return names.block(X, grow, learner.heeds_new), NOTHING
+    block = as_block(X)
+    names.settle("columns", fix=grow)
+    return block, NOTHING
+
+
+def scaler(native: bool) -> Callable[..., None]:
+    """What scales values: compiled, or the same text in plain Python."""
+    return compiled_run if native else scaling.plain_run
+
+
+def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray, seen: tuple[np.ndarray, ...]) -> None:
+    from noregret.native import text_reader
+
+    real = np.zeros(1)
+    reals = {"val": scaling.VAL, "out": scaling.OUT, "count": scaling.COUNT}
+    reals |= {"mean": scaling.MEAN, "spread": scaling.SPREAD}
+    places = {"idx": (scaling.IDX, np.zeros(1, np.int32)), **{name: (slot, real) for name, slot in reals.items()}}
+    table = np.zeros(scaling.SLOTS, np.int64)
+    table[scaling.LEARN] = learn
+    text_reader(scaling.scale_rows, places)(table, idx, val, out, *seen)

@@ -1,0 +1,116 @@
+"""What the simplest guesses would have done on the same rounds: the yardstick of every learner."""
+
+from typing import Any
+
+import numpy as np
+
+from noregret.chunk import Transcript
+
+FEW, ROWS = 8, 8192  # classes up to which, and rounds of which, all counts are made at once
+
+
+class Baselines:
+    """Guessing the majority label so far, or the last label; for real targets their mean so far, or the last one.
+
+    Every guess is made before the truth is seen. Labels: mistakes; the first round is one, and among equally frequent
+    labels the one seen first is guessed. Targets: the sum of absolute errors; the first guess is 0. Whether there are
+    labels or targets is told, or shown by the first rounds: only a target is predicted by the score itself.
+    """
+
+    def __init__(self, targets: bool | None = None) -> None:
+        self.targets = targets
+        self.guess: Labels | Targets = Targets() if targets else Labels()
+
+    def see(self, transcript: Transcript) -> None:
+        if not transcript.rounds:
+            return
+        if self.targets is None:
+            self.targets = are_targets(transcript)
+            self.guess = Targets() if self.targets else self.guess
+        self.guess.see(transcript.truth)
+
+    def report(self) -> dict[str, float]:
+        return self.guess.report()
+
+
+def are_targets(transcript: Transcript) -> bool:
+    predictions, scores = transcript.predictions, transcript.scores
+    return predictions.dtype.kind == "f" and scores.ndim == 1 and bool((predictions == scores).all())
+
+
+class Codes(dict[Any, int]):
+    """Gives every new label the next number."""
+
+    def __missing__(self, label: Any) -> int:
+        code = self[label] = len(self)
+        return code
+
+
+class Labels:
+    """Mistakes of the majority label and of the last label."""
+
+    def __init__(self) -> None:
+        self.code = Codes()
+        self.counts: list[int] = []
+        self.majority_mistakes = self.last_mistakes = 0
+        self.leader = self.last = -1
+
+    def see(self, truth: np.ndarray) -> None:
+        codes = np.fromiter(map(self.code.__getitem__, truth.tolist()), np.int64, len(truth))
+        self.counts += [0] * (len(self.code) - len(self.counts))
+        for start in range(0, codes.size, ROWS):
+            some = codes[start : start + ROWS]
+            self.majority_mistakes += self.few(some) if len(self.counts) <= FEW else self.many(some.tolist())
+        before = np.concatenate(([self.last], codes[:-1]))
+        self.last_mistakes += int(np.count_nonzero(codes != before))
+        self.last = int(codes[-1])
+
+    def few(self, codes: np.ndarray) -> int:
+        """The mistakes of the majority label: all counts before every round, at once."""
+        seen = np.zeros((codes.size + 1, len(self.counts)), np.int64)
+        seen[0] = self.counts
+        seen[np.arange(1, codes.size + 1), codes] = 1
+        np.cumsum(seen, axis=0, out=seen)
+        leaders = np.argmax(seen, axis=1)
+        self.counts = seen[-1].tolist()
+        wrong = int(np.count_nonzero(leaders[:-1] != codes))
+        # Before the very first round all counts are equal, and nobody leads.
+        wrong += int(self.leader < 0 and codes[0] == leaders[0])
+        self.leader = int(leaders[-1])
+        return wrong
+
+    def many(self, codes: list[int]) -> int:
+        """The same, round by round."""
+        counts, leader, wrong = self.counts, self.leader, 0
+        most = counts[leader] if leader >= 0 else 0
+        for code in codes:
+            if code != leader:
+                wrong += 1
+            count = counts[code] = counts[code] + 1
+            if count > most or (count == most and code < leader):
+                leader, most = code, count
+        self.leader = leader
+        return wrong
+
+    def report(self) -> dict[str, float]:
+        return {"majority": self.majority_mistakes, "last_label": self.last_mistakes}
+
+
+class Targets:
+    """Absolute errors of the running mean and of the last target, summed in the order of the rounds."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.sum = self.last = self.mean_error = self.last_error = 0.0
+
+    def see(self, truth: np.ndarray) -> None:
+        y = np.asarray(truth, np.float64)
+        sums = np.cumsum(np.concatenate(([self.sum], y)))
+        means = sums[:-1] / np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
+        before = np.concatenate(([self.last], y[:-1]))
+        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], np.abs(y - means))))[-1])
+        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], np.abs(y - before))))[-1])
+        self.rounds, self.sum, self.last = self.rounds + y.size, float(sums[-1]), float(y[-1])
+
+    def report(self) -> dict[str, float]:
+        return {"mean": self.mean_error, "last_target": self.last_error}

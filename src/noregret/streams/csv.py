@@ -1,0 +1,237 @@
+"""Tables with a line of column names: CSV, with commas, semicolons, tabs or bars between the cells.
+
+A column of numbers is one feature, named as the column. A column of text makes a feature of every value in it, named
+column=value, that is 1 where the value stands. An empty cell is a feature the row does not have. The label is the
+column asked for, or else one named label, target, class or y, or else the last. Which columns hold numbers is decided
+by the first megabyte; see `columns`. Blanks around a cell do not count.
+
+A line is a row: a quoted cell may hold the delimiter and doubled quotes, but no line break, so that a quote left open
+spoils one row and not the rest of the file. Where the first line holds a number it is taken as a row, and the columns
+are named c1, c2, ...
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from difflib import get_close_matches
+
+import numpy as np
+
+from noregret.errors import BadValue, shown
+from noregret.streams.ahead import ahead
+from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
+from noregret.streams.files import TextFile
+from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.tables import Judge, Table
+
+SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
+LONGEST = 1 << 26  # bytes of a line
+ROWS = 8192
+MANY = 1000  # different values of a column that are worth a note, if there are not many more rows
+USUAL_LABELS = ("label", "target", "class", "y")
+
+
+class Csv(Source):
+    """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
+
+    kind = "csv"
+
+    def __init__(
+        self, path: str, reading: Reading | None = None, block: int = 1 << 20, native: bool | None = None
+    ) -> None:
+        super().__init__()
+        self.path, self.reading, self.block = path, reading or Reading(), block
+        self.native = native  # whether compiled code reads it; None: where the table is long enough to be worth it
+        self.name = "standard input" if path == "-" else path
+        self.started = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self.path == "-" and self.started:
+            raise BadValue("standard input can be read only once; put the rows into a file to read them again")
+        self.started = True
+        self.skipped, self.notes = 0, []
+        rows = empty = 0
+        for batch, skipped, absent in ahead(self.batches(self.opened())):
+            rows, empty, self.skipped = rows + len(batch.X), absent, skipped
+            if len(batch.X):
+                yield batch
+        if not rows:
+            why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
+            raise BadValue(f"{self.name}: holds no rows{why}")
+        if empty:
+            cells = "1 empty cell was taken as an absent feature"
+            self.notes.append(cells if empty == 1 else f"{empty:,} empty cells were taken as absent features")
+
+    def opened(self) -> TextFile:
+        return TextFile(self.path)
+
+    def batches(self, file: TextFile) -> Generator[tuple[Batch, int, int], None, None]:
+        """Every batch, and how many rows were skipped and how many cells were empty up to its end."""
+        with file:
+            head = self.head(file)
+            line, start, layout = self.laid_out(head)
+            table, skipped = Table(layout, self.reading.labelled, self.reading.targets), 0
+            if len(head) >= SAMPLE if self.native is None else self.native:
+                table.compiled = compiled()
+            for block in whole_lines(chunks(head[start:], file, self.block), self.name):
+                count = block.count(b"\n") + (not block.endswith(b"\n"))
+                columns, lines = table.quick(block, count), np.arange(line, line + count)
+                if columns is None:
+                    judge = Judge(table, self.name, self.reading.skip)
+                    columns, lines = judge.columns(block, line)
+                    skipped += judge.skipped
+                line += count
+                X, y = table.assembled(columns)
+                # A batch without rows still tells of what was skipped.
+                for at in range(0, max(len(X), 1), ROWS):
+                    some = slice(at, at + ROWS)
+                    batch = Batch(X[some], None if y is None else y[some], lines[some], file.progress())
+                    yield batch, skipped, table.empty
+            self.note_sprawl(table, line)
+
+    def note_sprawl(self, table: Table, lines: int) -> None:
+        """Say which columns of text hardly repeat themselves: each value is a feature nobody can learn from."""
+        for place, known in zip(table.layout.text, table.known, strict=True):
+            if len(known) > max(MANY, lines // 2):
+                name = table.layout.columns[place]
+                self.notes.append(f"column {name!r} holds {len(known):,} different values, each a feature of its own")
+
+    # ---- the head -----------------------------------------------------------------------------------------------
+
+    def head(self, file: TextFile) -> bytes:
+        """The first megabyte, or more where lines are long; the same whatever the block size."""
+        head = b""
+        while len(head) < SAMPLE or (len(head) < LONGEST and head.count(b"\n") < FEWEST):
+            more = full(file, SAMPLE)
+            if not more:
+                break
+            head += more
+        if not head.strip():
+            raise BadValue(f"{self.name}: is empty; give a file with rows")
+        if b"\0" in head:
+            line = 1 + head[: head.index(b"\0")].count(b"\n")
+            raise BadValue(f"{self.name}:{line}: there is a zero byte; a table is text, in UTF-8")
+        return head
+
+    def laid_out(self, head: bytes) -> tuple[int, int, Layout]:
+        """The number of the first line of rows, where in the head it starts, and what the columns are."""
+        bom = 3 * head.startswith(b"\xef\xbb\xbf")
+        blank = len(head) - bom - len(head[bom:].lstrip(b"\r\n"))
+        start = bom + blank
+        line = 1 + head[:start].count(b"\n")
+        stop = head.find(b"\n", start) + 1 or len(head)
+        try:
+            first = head[start:stop].decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise BadValue(f"{self.name}:{line}: this is not text in UTF-8") from None
+        sample = head[start : head.rfind(b"\n") + 1] or head[start:]
+        delimiter = sniffed(sample)
+        if delimiter != ",":
+            self.notes.append(f"the cells are separated by {DELIMITERS[delimiter]}")
+        cells = [cell.strip(BLANKS) for cell in split(first, delimiter)]
+        if any(number(cell) for cell in cells):
+            self.notes.append(f"the first line holds a number, so there are no column names: c1 to c{len(cells)}")
+            cells = [f"c{place}" for place in range(1, len(cells) + 1)]
+            stop = start
+        else:
+            self.check_names(cells, line)
+            sample = head[stop : head.rfind(b"\n") + 1] or head[stop:]
+            line += 1
+        layout = Layout(delimiter, cells, self.label_among(cells))
+        sound = Judge(Table(layout), self.name, skip=True)
+        cells_of_sample = sound.text(sample, line)[0]
+        settle(layout, cells_of_sample)
+        for place in layout.text:
+            if decimal_commas(cells_of_sample.column(place)):
+                self.notes.append(
+                    f"column {cells[place]!r} is taken as text: a number has a decimal point, not a comma"
+                )
+        return line, stop, layout
+
+    def check_names(self, names: list[str], line: int) -> None:
+        nameless = [str(place) for place, name in enumerate(names, 1) if not name]
+        if nameless:
+            raise BadValue(f"{self.name}:{line}: column {', '.join(nameless[:10])} has no name; give every column one")
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise BadValue(f"{self.name}:{line}: more than one column is named {', '.join(map(repr, twice[:10]))}")
+
+    def label_among(self, names: list[str]) -> int | None:
+        """The place of the label; None where rows without one are welcome and there is none."""
+        wanted, plain = self.reading.label, [name.lower() for name in names]
+        usual = [plain.index(name) for name in USUAL_LABELS if name in plain]
+        if wanted is None:
+            if not usual and not self.reading.labelled:
+                self.notes.append("no column is named as the label, so every column is taken as a feature")
+                return None
+            place = usual[0] if usual else len(names) - 1
+        elif wanted in names:
+            place = names.index(wanted)
+        elif not self.reading.labelled:
+            return None
+        else:
+            close = get_close_matches(wanted, names, 1)
+            hint = f", did you mean {close[0]!r}?" if close else ";"
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            raise BadValue(
+                f"{self.name}: there is no column {shown(wanted)}{hint} the columns are {', '.join(names[:10])}{more}"
+            )
+        self.label = names[place]
+        last = ", the last one" if wanted is None and not usual else ""
+        self.notes.append(f"the label is the column {names[place]!r}{last}")
+        return place
+
+
+def compiled() -> Callable[..., None]:
+    """The reader of blocks without surprises, at full speed."""
+    from noregret import native
+    from noregret.streams import csv_text as text
+
+    examples = {
+        "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
+        "out": (text.OUT, text.room(np.zeros(1, np.int8), 1, 1)),
+    }
+    return native.text_reader(text.csv, examples)
+
+
+# ---- lines and cells ------------------------------------------------------------------------------------------------
+
+
+def full(file: TextFile, size: int) -> bytes:
+    """So many bytes, fewer only where the file ends."""
+    room = bytearray(size)
+    view, got, more = memoryview(room), 0, 1
+    while got < size and more:
+        more = file.readinto(view[got:])
+        got += more
+    return bytes(view[:got])
+
+
+def chunks(head: bytes, file: TextFile, size: int) -> Iterator[bytes]:
+    yield from (head[start : start + size] for start in range(0, len(head), size))
+    yield from iter(lambda: full(file, size), b"")
+
+
+def whole_lines(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The same bytes, cut only where a line ends."""
+    begun: list[bytes] = []
+    for part in parts:
+        cut = part.rfind(b"\n") + 1
+        if cut:
+            yield b"".join((*begun, part[:cut]))
+            begun = []
+        begun.append(part[cut:])
+        if len(begun) * len(part) > LONGEST:
+            raise BadValue(f"{name}: a line is longer than {LONGEST >> 20} MB; is this a table?")
+    if any(begun):
+        yield b"".join(begun)
+
+
+def sniffed(sample: bytes) -> str:
+    """The delimiter: one that cuts the first lines into equally many cells, else the most frequent in the first."""
+    lines = [line for line in sample[:SAMPLE].decode(errors="replace").split("\n")[:50] if line.strip()]
+    counts = {mark: [len(split(line, mark)) for line in lines] for mark in DELIMITERS}
+    for mark, cells in counts.items():
+        if cells[0] > 1 and set(cells) == {cells[0]}:
+            return mark
+    best = max(reversed(counts), key=lambda mark: counts[mark][0])
+    return best if counts[best][0] > 1 else ","

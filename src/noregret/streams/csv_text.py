@@ -1,0 +1,136 @@
+"""The text of the quick reader of tables, for blocks in which all is well and nothing is quoted.
+
+`parse_table` stops at the first surprise, a cell that is no number or a row of another length, and leaves the block to
+those who can say what it is. Numbers are read by the text of the libsvm reader. What may follow a number is another
+matter here: wherever this text is compiled, `closes` and `usually_closes` below stand for those of that name there,
+because they are named before `value_at` is.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from noregret.streams import libsvm_text
+from noregret.streams.libsvm_text import BLANK, FINE, NEWLINE, PAD, RETURN, TAB, byte_at, place, value_at
+
+COMMA, SEMICOLON, BAR = 44, 59, 124
+END, DELIMITER, ROWS, BUFFER = range(4)  # the slots of the table: what is given, how many rows were made, two addresses
+OUT = BUFFER + 2
+SLOTS = OUT + 10
+
+
+class Out(NamedTuple):
+    """Where the cells go: which columns hold numbers; the numbers, row by row; the text, and where each cell ends."""
+
+    numeric: np.ndarray
+    val: np.ndarray
+    text: np.ndarray  # column by column, as many bytes for each as the block has
+    ends: np.ndarray  # column by column, one more than there are rows
+
+
+def room(numeric: np.ndarray, size: int, rows: int) -> Out:
+    """Arrays that a block of so many bytes and rows cannot overfill."""
+    words = int(np.count_nonzero(numeric == 0))
+    return Out(
+        numeric,
+        np.empty(rows * (numeric.size - words)),
+        np.empty((words, size), np.uint8),
+        np.zeros((words, rows + 1), np.int32),
+    )
+
+
+def padded(block: bytes) -> np.ndarray:
+    """The block as bytes, with the newlines behind it that the text needs."""
+    return np.frombuffer(block + b"\n" * PAD, np.uint8)
+
+
+def closes(byte: Any) -> Any:
+    """Whether a number may end before this byte."""
+    return byte in (COMMA, NEWLINE, SEMICOLON, TAB, BAR, RETURN, BLANK)
+
+
+def usually_closes(byte: Any) -> Any:
+    return byte in (COMMA, NEWLINE, SEMICOLON, TAB, BAR)
+
+
+def after_spaces(buffer: Any, i: Any) -> Any:
+    while byte_at(buffer, i) == BLANK:
+        i += 1
+    return i
+
+
+def number_cell(buffer: Any, i: Any) -> Any:
+    """The number in the cell at i, nan where the cell is empty: whether it is one, where the cell ends, its value."""
+    i = after_spaces(buffer, i)
+    byte = byte_at(buffer, i)
+    if closes(byte) or usually_closes(byte):
+        return True, i, np.nan
+    verdict, end, value = value_at(buffer, i)
+    return verdict == FINE, after_spaces(buffer, end), value
+
+
+def text_cell(buffer: Any, i: Any, delimiter: Any, text: Any, at: Any) -> Any:
+    """Copy the cell at i to where `at` says: the ends of both."""
+    byte = byte_at(buffer, i)
+    while byte != delimiter and byte != NEWLINE and byte != RETURN:
+        text[place(at)] = byte
+        at += 1
+        i += 1
+        byte = byte_at(buffer, i)
+    return i, at
+
+
+def parse_row(buffer: Any, i: Any, out: Any, row: Any, delimiter: Any) -> Any:
+    """The cells of the row at i: where the next row begins, or -1 where this one is not as it should be."""
+    columns, words = out.numeric.size, out.text.shape[0]
+    v, w = row * (columns - words), 0
+    for column in range(columns):
+        if out.numeric[column] != 0:
+            fine, i, value = number_cell(buffer, i)
+            if not fine:
+                return -1
+            out.val[v] = value
+            v += 1
+        else:
+            i, end = text_cell(buffer, i, delimiter, out.text[w], np.int64(out.ends[w, row]))
+            out.ends[w, row + 1] = end
+            w += 1
+        if column + 1 < columns:
+            if byte_at(buffer, i) != delimiter:
+                return -1
+            i += 1
+    if byte_at(buffer, i) == RETURN:
+        i += 1
+    return i + 1 if byte_at(buffer, i) == NEWLINE else -1
+
+
+def parse_table(buffer: Any, out: Any, table: Any) -> None:
+    """Rows as long as they are as they should be."""
+    i, row, end = 0, 0, table[END]
+    while 0 <= i < end:
+        i = parse_row(buffer, i, out, row, table[DELIMITER])
+        if i >= 0:
+            row += 1
+    table[ROWS] = row
+
+
+def read_buffer(table: Any) -> Any:
+    """The buffer that the table has the address of."""
+    raise NotImplementedError("bound when the text is compiled")
+
+
+def read_out(table: Any) -> Any:
+    """The arrays that the table has the addresses of."""
+    raise NotImplementedError("bound when the text is compiled")
+
+
+def csv(table: Any) -> int:
+    """`parse_table` on what the table holds."""
+    parse_table(read_buffer(table), read_out(table), table)
+    return 0
+
+
+# The cache knows a compiled text by its name and its file, and the text of the numbers stands in another file.
+csv.__name__ = f"csv_{crc32(Path(libsvm_text.__file__).read_bytes()):08x}"

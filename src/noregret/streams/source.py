@@ -1,0 +1,59 @@
+"""What every source is: a name, what is known of it beforehand, and batches of rounds in order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Batch(NamedTuple):
+    """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far."""
+
+    X: Any
+    y: Any
+    lines: np.ndarray | None = None
+    done: float | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read.
+
+    label: the column of the label (CSV). zero_based: the first feature is number 0 (libsvm). skip: rows that cannot be
+    used are skipped and counted instead of refused. targets: labels are real numbers. labelled: False when the labels
+    may be missing, as in rows to be predicted; y is then None where there are none.
+    """
+
+    label: str | None = None
+    zero_based: bool = False
+    skip: bool = False
+    targets: bool = False
+    labelled: bool = True
+
+
+class Source:
+    """Rounds from somewhere. Iterating gives batches; `notes` says what a user should know of how they were read."""
+
+    name = ""
+    kind = ""
+    rows: int | None = None  # where known beforehand
+    game: str | None = None  # where the data say what task they are, as built-in sets do
+    label: str | None = None  # the column of the label, in tables
+    zero_based = False  # whether the first feature is number 0, in libsvm text
+    skipped = 0  # rows left out because they could not be used
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def __iter__(self) -> Iterator[Batch]:
+        raise NotImplementedError
+
+    def about(self) -> dict[str, Any]:
+        """What a report says of the source."""
+        told: dict[str, Any] = {"name": self.name, "kind": self.kind, "skipped": self.skipped}
+        if self.label is not None:
+            told["label"] = self.label
+        if self.zero_based:
+            told["zero_based"] = True
+        return told

@@ -1,0 +1,243 @@
+"""Streams made up by a seed, each with a promise that theorems need: a margin, a small disjunction, a steady drift.
+
+Asked for by name, with parameters where wanted: separable, or separable:margin=0.1,rows=5000,seed=3. The rows do not
+depend on how many are drawn at a time: they are made in blocks of a fixed size, each with a seed of its own.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf, pi
+from typing import Any, ClassVar
+
+import numpy as np
+
+from noregret.chunk import Rows, SparseBlock
+from noregret.errors import BadValue, shown
+from noregret.streams.source import Batch, Source
+
+ROWS = 8192
+DRAWN = 1024  # rows made with one seed
+ROOM = 1e-9  # kept from every bound, so that rounding cannot break a promise
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number that a stream is made with, and its limits."""
+
+    default: float
+    low: float
+    high: float = inf
+    whole: bool = False
+
+    @property
+    def limits(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        return f"{kind} of at least {self.low:g}" + (f" and at most {self.high:g}" if self.high < inf else "")
+
+    def checked(self, name: str, value: Any) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = inf
+        if not self.low <= number <= self.high or number == inf or (self.whole and number != int(number)):
+            raise BadValue(f"{name} must be {self.limits}, not {shown(value)}")
+        return int(number) if self.whole else number
+
+
+ALWAYS = {"rows": Setting(10_000, 0, whole=True), "seed": Setting(0, 0, 2**63 - 1, whole=True)}
+
+
+class Generator(ABC):
+    """Makes rows and labels -1 and +1; what it hides from the learner is made first, and kept."""
+
+    about: ClassVar[str]
+    settings: ClassVar[Mapping[str, Setting]]
+
+    @abstractmethod
+    def __init__(self, rng: np.random.Generator, **told: Any) -> None: ...
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Any, np.ndarray]:
+        """DRAWN rows and their labels, from round `first` on."""
+
+
+class Separable(Generator):
+    """Rows with |x| <= 1 and y u.x >= margin for a hidden unit vector u; half of them near the plane."""
+
+    about = "two classes, |x| <= 1, with a margin: y u.x >= margin for a hidden unit vector u"
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "features": Setting(20, 2, 100_000, whole=True),
+        "margin": Setting(0.1, 1e-6, 0.9),
+    }
+
+    def __init__(self, rng: np.random.Generator, features: int, margin: float) -> None:
+        self.margin = margin
+        self.u = unit(rng.normal(size=features))
+
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+        y = rng.choice([-1, 1], size=DRAWN)
+        least, most = self.margin + ROOM, 1.0 - ROOM
+        reach = np.where(rng.random(DRAWN) < 0.5, min(most, 3.0 * self.margin), most)
+        along = least + (reach - least) * rng.random(DRAWN)
+        across = rng.normal(size=(DRAWN, self.u.size))
+        across -= np.outer(across @ self.u, self.u)
+        width = np.sqrt(most**2 - along**2) * rng.random(DRAWN) ** (1.0 / (self.u.size - 1))
+        across *= (width / np.linalg.norm(across, axis=1))[:, None]
+        return np.outer(y * along, self.u) + across, y
+
+
+class Noisy(Separable):
+    """Separable rows of which some labels are turned over."""
+
+    about = "separable, and every label is turned over with probability noise"
+    settings: ClassVar[Mapping[str, Setting]] = {**Separable.settings, "noise": Setting(0.1, 0.0, 0.5)}
+
+    def __init__(self, rng: np.random.Generator, noise: float, **told: Any) -> None:
+        super().__init__(rng, **told)
+        self.noise = noise
+
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+        X, y = super().draw(rng, first)
+        return X, np.where(rng.random(DRAWN) < self.noise, -y, y)
+
+
+class Hyperplane(Generator):
+    """Rows spread over the unit ball, labelled by a plane that turns a little every round."""
+
+    about = "two classes by the side of a plane that turns by drift degrees every 1000 rounds"
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "features": Setting(10, 2, 100_000, whole=True),
+        "drift": Setting(10.0, 0.0, 180.0),
+    }
+
+    def __init__(self, rng: np.random.Generator, features: int, drift: float) -> None:
+        self.speed = drift * pi / 180.0 / 1000.0
+        self.start = unit(rng.normal(size=features))
+        other = rng.normal(size=features)
+        self.other = unit(other - (other @ self.start) * self.start)
+
+    def at(self, rounds: Any) -> np.ndarray:
+        """The unit vector that labels each of these rounds."""
+        angle = self.speed * np.asarray(rounds, np.float64)
+        return np.asarray(np.cos(angle)[..., None] * self.start + np.sin(angle)[..., None] * self.other)
+
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.normal(size=(DRAWN, self.start.size))
+        X *= (rng.random(DRAWN) ** (1.0 / self.start.size) * (1.0 - ROOM) / np.linalg.norm(X, axis=1))[:, None]
+        side = (X * self.at(np.arange(first, first + DRAWN))).sum(axis=1)
+        return X, np.where(side >= 0.0, 1, -1)
+
+
+class Disjunction(Generator):
+    """Rows of Boolean variables, +1 when one of a few relevant variables is on."""
+
+    about = "Boolean variables; +1 exactly when one of the few relevant ones is on"
+    settings: ClassVar[Mapping[str, Setting]] = {
+        "features": Setting(200, 2, 10_000_000, whole=True),
+        "relevant": Setting(5, 1, 10_000, whole=True),
+        "active": Setting(10, 0, 10_000, whole=True),
+    }
+
+    def __init__(self, rng: np.random.Generator, features: int, relevant: int, active: int) -> None:
+        if relevant + active > features:
+            raise BadValue(
+                f"relevant and active together must be at most features, {features}, not {relevant} + {active}"
+            )
+        self.features, self.active = features, active
+        order = rng.permutation(features).astype(np.int32)
+        self.relevant, self.others = np.sort(order[:relevant]), order[relevant:]
+
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Rows, np.ndarray]:
+        y = rng.choice([-1, 1], size=DRAWN)
+        # Different variables in every row: sorted draws with repetition, pulled apart by their rank.
+        apart = np.sort(rng.integers(self.others.size - self.active + 1, size=(DRAWN, self.active)), axis=1)
+        idx = np.empty((DRAWN, self.active + 1), np.int32)
+        idx[:, 1:] = self.others[apart + np.arange(self.active)]
+        idx[:, 0] = np.where(y > 0, rng.choice(self.relevant, size=DRAWN), self.features)
+        idx.sort(axis=1)
+        on = idx < self.features
+        indptr = np.concatenate(([0], np.cumsum(on.sum(axis=1)))).astype(np.int64)
+        return Rows(SparseBlock(indptr, idx[on], np.ones(int(indptr[-1])), self.features)), y
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
+GENERATORS: dict[str, type[Generator]] = {
+    "separable": Separable,
+    "noisy": Noisy,
+    "hyperplane": Hyperplane,
+    "disjunction": Disjunction,
+}
+
+
+class Synthetic(Source):
+    """The rows of a generator; rows=0 asks for a stream without end."""
+
+    kind = "synthetic"
+
+    def __init__(self, spec: str, seed: int = 0, batch: int = ROWS) -> None:
+        super().__init__()
+        self.name, self.batch = spec, batch
+        name, _, text = spec.partition(":")
+        told = parsed(name, text, {"seed": seed})
+        self.seed, count = int(told.pop("seed")), int(told.pop("rows"))
+        self.rows = count or None
+        try:
+            self.generator = GENERATORS[name](np.random.default_rng([self.seed, 0]), **told)
+        except BadValue as error:
+            raise BadValue(f"{name}: {error}") from None
+
+    def __iter__(self) -> Iterator[Batch]:
+        start = 0
+        while self.rows is None or start < self.rows:
+            size = self.batch if self.rows is None else min(self.batch, self.rows - start)
+            X, y = self.between(start, start + size)
+            start += size
+            yield Batch(X, y, None, None if self.rows is None else start / self.rows)
+
+    def between(self, first: int, last: int) -> tuple[Any, np.ndarray]:
+        """The rounds from first to before last."""
+        parts = []
+        for number in range(first // DRAWN, (last + DRAWN - 1) // DRAWN):
+            begin = number * DRAWN
+            X, y = self.generator.draw(np.random.default_rng([self.seed, 1, number]), begin)
+            some = slice(max(first - begin, 0), min(last - begin, DRAWN))
+            parts.append((X[some], y[some]))
+        return joined([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+
+
+def parsed(name: str, text: str, given: dict[str, Any]) -> dict[str, float]:
+    """The settings of a generator, from key=value,key=value."""
+    known = {**GENERATORS[name].settings, **ALWAYS}
+    told = dict(given)
+    for part in filter(None, text.split(",")):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if key not in known:
+            close = get_close_matches(key, known, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise BadValue(f"{name}: there is no setting {key!r}{hint}; there are {', '.join(known)}")
+        if not sign:
+            raise BadValue(f"{name}: give {key} a value, as in {name}:{key}={known[key].default:g}")
+        told[key] = value
+    return {key: one.checked(f"{name}: {key}", told.get(key, one.default)) for key, one in known.items()}
+
+
+def joined(parts: list[Any]) -> Any:
+    """Rows behind rows."""
+    if len(parts) == 1 or not isinstance(parts[0], Rows):
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    blocks = [part.block for part in parts]
+    starts = np.cumsum([0, *(block.idx.size for block in blocks[:-1])])
+    indptr = [block.indptr[1:] + start for block, start in zip(blocks, starts, strict=True)]
+    return Rows(
+        SparseBlock(
+            np.concatenate(([0], *indptr)),
+            np.concatenate([block.idx for block in blocks]),
+            np.concatenate([block.val for block in blocks]),
+            blocks[0].width,
+        )
+    )

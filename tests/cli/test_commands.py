@@ -1,0 +1,281 @@
+"""The commands, run as a user runs them, against the library called directly."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+import noregret as nr
+from tests.cli.running import SAMPLE, noregret
+
+OWN_RULE = '''
+import noregret as nr
+from noregret.algebra import add, sqnorm
+
+
+@nr.margin_rule(paper="mine", params={"C": nr.Param(0.7, above=0.0, about="cap")}, state={"w": nr.plain})
+def mine(p, s, z, margin):
+    """Half a PA step, capped."""
+    if margin < 1.0:
+        add(s.w, min(p.C, 0.5 * (1.0 - margin) / sqnorm(z)), z)
+        return True
+    return False
+'''
+
+TABLE = "height,city,depth,kind\n" + "".join(
+    f"{10 + k % 7},{'Oslo' if k % 5 else 'Rome'},{(3 * k) % 11 / 10},{'big' if k % 7 > 3 else 'small'}\n"
+    for k in range(150)
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data.svm").write_text(SAMPLE)
+    (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "my_rule.py").write_text(OWN_RULE)
+    return tmp_path
+
+
+def well(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    return done
+
+
+def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
+    said = well(noregret("race", "data.svm", "--learners", "perceptron,pa1,arow", "--json", "out.json", cwd=folder))
+    report = json.loads((folder / "out.json").read_text())
+    X, y = load_svmlight_file(str(folder / "data.svm"))
+    library = nr.race((X, y), ["perceptron", "pa1", "arow"])
+    assert [one["name"] for one in report["learners"]] == [one.name for one in library]
+    for told, one in zip(report["learners"], library, strict=True):
+        assert (told["rounds"], told["mistakes"], told["updates"]) == (one.rounds, one.mistakes, one.updates)
+        assert told["loss"] == one.loss
+        assert told["nonzeros"] == one.nonzeros
+        assert told["seconds"] > 0.0
+    assert report["winner"] == report["learners"][0]["name"]
+    assert report["source"]["name"] == "data.svm"
+    assert report["command"] == [
+        "noregret",
+        "race",
+        "data.svm",
+        "--learners",
+        "perceptron,pa1,arow",
+        "--json",
+        "out.json",
+    ]
+    labels = y.tolist()
+    assert report["baselines"]["last_label"] == 1 + sum(a != b for a, b in pairwise(labels))
+    assert "majority" in said.stdout
+    assert f"best: {report['winner']}" in said.stdout
+    assert report["train"] in said.stdout
+
+
+def test_the_same_seed_gives_the_same_report(folder: Path) -> None:
+    def run(*words: str) -> dict[str, object]:
+        told = json.loads(
+            well(noregret("race", "wine", "--learners", "pa1,ogd", "--json", "-", *words, cwd=folder)).stdout
+        )
+        for one in told["learners"]:
+            del one["seconds"]
+        del told["command"], told["train"]
+        return dict(told)
+
+    assert run("--seed", "3") == run("--seed", "3")
+    assert run("--seed", "3") != run("--seed", "4")
+
+
+def test_learn_save_predict(folder: Path) -> None:
+    learned = well(noregret("learn", "data.svm", "--learner", "arow", "--set", "r=0.5", "--save", "m.nr", cwd=folder))
+    X, y = load_svmlight_file(str(folder / "data.svm"))
+    library = nr.make("arow", r=0.5).learn(X, y)
+    assert f"{library.mistakes} mistakes" in learned.stdout
+    assert np.array_equal(nr.load(folder / "m.nr").scores(X), library.scores(X))
+    well(noregret("predict", "m.nr", "data.svm", "--out", "preds.csv", cwd=folder))
+    lines = (folder / "preds.csv").read_text().splitlines()
+    assert lines[0] == "prediction"
+    assert [int(line) for line in lines[1:]] == library.predict(X).astype(int).tolist()
+    unlabelled = "".join(line.partition(" ")[2] for line in SAMPLE.splitlines(keepends=True))
+    (folder / "new.svm").write_text(unlabelled)
+    again = well(noregret("predict", "m.nr", "new.svm", "--quiet", "--scores", cwd=folder)).stdout.splitlines()
+    assert again[0] == "prediction,score"
+    assert [float(line.split(",")[1]) for line in again[1:]] == library.scores(X).tolist()
+
+
+def test_resuming_equals_never_stopping(folder: Path) -> None:
+    lines = SAMPLE.splitlines(keepends=True)
+    (folder / "first.svm").write_text("".join(lines[:90]))
+    (folder / "second.svm").write_text("".join(lines[90:]))
+    well(noregret("learn", "data.svm", "--learner", "pa1", "--save", "whole.nr", cwd=folder))
+    well(noregret("learn", "first.svm", "--learner", "pa1", "--save", "parts.nr", cwd=folder))
+    said = well(noregret("learn", "second.svm", "--resume", "parts.nr", "--json", "-", cwd=folder))
+    assert json.loads(said.stdout)["learners"][0]["rounds_in_all"] == 200
+    whole, parts = nr.load(folder / "whole.nr"), nr.load(folder / "parts.nr")
+    X, _ = load_svmlight_file(str(folder / "data.svm"))
+    assert np.array_equal(whole.scores(X), parts.scores(X))
+    assert (whole.rounds, whole.mistakes, whole.updates) == (parts.rounds, parts.mistakes, parts.updates)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ there")
+def test_ctrl_c_keeps_what_was_learned_and_resuming_goes_on_after_it(folder: Path) -> None:
+    data = "separable:rows=3000000,features=30"
+    words = [sys.executable, "-m", "noregret", "learn", data]
+    start = [*words, "--learner", "pa1", "--save", "m.nr"]
+    process = subprocess.Popen(start, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "rounds" not in line:
+            break
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (out, err)
+    assert "Traceback" not in out + err
+    stopped = nr.load(folder / "m.nr")
+    assert 0 < stopped.rounds < 3_000_000
+    assert stopped.source is not None
+    assert stopped.source["ended"] is False
+    resumed = well(noregret("learn", data, "--resume", "m.nr", "--json", "-", cwd=folder))
+    told = json.loads(resumed.stdout)["learners"][0]
+    assert told["rounds_in_all"] == 3_000_000
+    assert told["rounds"] == 3_000_000 - stopped.rounds
+    well(noregret("learn", data, "--learner", "pa1", "--save", "whole.nr", "--quiet", cwd=folder))
+    X = np.eye(30)
+    assert np.array_equal(nr.load(folder / "m.nr").scores(X), nr.load(folder / "whole.nr").scores(X))
+
+
+def test_a_rule_of_ones_own(folder: Path) -> None:
+    raced = well(noregret("race", "data.svm", "--learners", "pa1,./my_rule.py:mine", "--json", "-", cwd=folder))
+    assert {one["name"] for one in json.loads(raced.stdout)["learners"]} == {"pa1", "mine"}
+    well(noregret("learn", "data.svm", "--learner", "my_rule.py:mine", "--set", "C=0.3", "--save", "m.nr", cwd=folder))
+    said = noregret("predict", "m.nr", "data.svm", cwd=folder)
+    assert said.returncode == 2
+    assert "--rule" in said.stderr
+    rows = well(noregret("predict", "m.nr", "data.svm", "--rule", "my_rule.py", cwd=folder)).stdout
+    assert len(rows.splitlines()) == 201
+
+
+def test_a_table_is_scaled_and_says_so(folder: Path) -> None:
+    said = well(noregret("learn", "table.csv", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    assert "'kind'" in said.stderr
+    assert "scaled" in said.stderr
+    model = nr.load(folder / "m.nr")
+    assert model.settings.scale
+    assert model.settings.bias
+    row = {"height": 16.0, "depth": 0.5, "city=Oslo": 1.0}
+    (folder / "new.csv").write_text("depth,city,height\n0.5,Oslo,16\n")
+    predicted = well(noregret("predict", "m.nr", "new.csv", "--scores", "--quiet", cwd=folder)).stdout.splitlines()
+    assert predicted[1] == f"{model.predict_one(row)},{model.scores_one(row)!r}"
+    checked = well(noregret("predict", "m.nr", "table.csv", "--out", "p.csv", cwd=folder))
+    assert "of 150 labels differ" in checked.stderr
+
+
+def test_an_unscaled_table_is_the_matrix(folder: Path) -> None:
+    (folder / "t.csv").write_text("a,b,y\n" + "".join(f"{k % 5},{k % 3},{int(k % 5 > 2)}\n" for k in range(60)))
+    told = json.loads(well(noregret("race", "t.csv", "--no-scale", "--json", "-", cwd=folder)).stdout)
+    X = np.array([[k % 5, k % 3] for k in range(60)], float)
+    library = nr.race((X, [int(k % 5 > 2) for k in range(60)]))
+    assert {one["name"]: one["mistakes"] for one in told["learners"]} == {one.name: one.mistakes for one in library}
+
+
+def test_standard_input_and_compressed_files(folder: Path) -> None:
+    plain = noregret("learn", "data.svm", "--learner", "pa1", "--json", "-", cwd=folder).stdout
+    (folder / "data.svm.gz").write_bytes(gzip.compress(SAMPLE.encode()))
+    packed = noregret("learn", "data.svm.gz", "--learner", "pa1", "--json", "-", cwd=folder).stdout
+    piped = noregret("learn", "-", "--learner", "pa1", "--json", "-", cwd=folder, stdin=SAMPLE).stdout
+    mistakes = [json.loads(text)["learners"][0]["mistakes"] for text in (plain, packed, piped)]
+    assert mistakes[0] == mistakes[1] == mistakes[2]
+
+
+def test_zero_based_is_remembered_by_the_model(folder: Path) -> None:
+    shifted = "".join(f"{k % 2} 0:{k % 2} 4:1\n" for k in range(40))
+    (folder / "zero.svm").write_text(shifted)
+    well(noregret("learn", "zero.svm", "--zero-based", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    assert len(well(noregret("predict", "m.nr", "zero.svm", cwd=folder)).stdout.splitlines()) == 41
+    well(noregret("learn", "zero.svm", "--resume", "m.nr", cwd=folder))
+
+
+def test_real_targets(folder: Path) -> None:
+    (folder / "t.csv").write_text("a,b,y\n" + "".join(f"{k % 7},{k % 3},{2.5 * (k % 7) + 10}\n" for k in range(400)))
+    told = json.loads(well(noregret("race", "t.csv", "--game", "regression", "--json", "-", cwd=folder)).stdout)
+    assert told["game"] == "regression"
+    best = told["learners"][0]
+    assert best["loss"] < told["baselines"]["mean"]
+    well(noregret("race", "diabetes", "--learners", "pa1", cwd=folder))
+    well(noregret("learn", "t.csv", "--game", "regression", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    (folder / "new.csv").write_text("a,b\n3,1\n")
+    guess = float(well(noregret("predict", "m.nr", "new.csv", "--quiet", cwd=folder)).stdout.splitlines()[1])
+    assert guess == pytest.approx(17.5, abs=2.0)
+
+
+def test_nothing_but_text_in_a_pipe_and_nothing_but_the_result_when_quiet(folder: Path) -> None:
+    done = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder))
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "data.svm" in done.stderr
+    assert well(noregret("race", "data.svm", "--learners", "pa1", "--quiet", cwd=folder)).stderr == ""
+    learned = well(noregret("learn", "data.svm", "--learner", "pa1", "--quiet", cwd=folder))
+    assert learned.stderr == ""
+    assert len(learned.stdout.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")
+def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "noregret", "race", "separable:rows=400000", "--learners", "pa1,arow"]
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"}
+    process = subprocess.Popen(words, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    os.close(ours)
+    assert process.wait() == 0
+    text = seen.decode()
+    assert "\x1b[" in text
+    assert "to go" in text
+    assert "best: " in text
+    assert "Traceback" not in text
+
+
+def test_what_there_is(folder: Path) -> None:
+    listed = well(noregret("learners", cwd=folder)).stdout
+    cards = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+    assert all(card.name in listed and card.about in listed for card in cards)
+    shown = well(noregret("learners", "pa1", cwd=folder)).stdout
+    for part in ("Crammer", "C = 1", "above 0", "mistakes <=", "binary, multiclass, regression"):
+        assert part in shown
+    assert json.loads(well(noregret("learners", "pa1", "--json", "-", cwd=folder)).stdout)["name"] == "pa1"
+    (folder / "kept.svm").write_text(SAMPLE)
+    sets = well(noregret("datasets", cwd=folder, NOREGRET_DATA=str(folder))).stdout
+    for name in ("digits", "diabetes", "separable", "kept"):
+        assert name in sets
+    by_name = noregret("race", "kept", "--learners", "pa1", cwd=folder.parent, NOREGRET_DATA=str(folder))
+    assert by_name.returncode == 0
+    assert well(noregret("--version", cwd=folder)).stdout == f"noregret {nr.__version__}\n"
+    assert "race" in well(noregret("--help", cwd=folder)).stdout
+
+
+def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
+    cache = {"NOREGRET_CACHE": str(folder / "cache")}
+    told = well(noregret("warm", "pa1", "--games", "binary", "--algebras", "sparse", cwd=folder, **cache))
+    assert "1 loop is ready" in told.stdout
+    raced = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **cache))
+    assert "compil" not in raced.stderr
+    first = well(noregret("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
+    assert "compiling 1 loop for this machine, once" in first.stderr

@@ -1,0 +1,40 @@
+"""An estimator of every class and variant, and rows for them to learn."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import is_classifier
+
+import noregret as nr
+import noregret.sklearn as face
+
+BUILT_IN = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+
+
+def variants(**told: Any) -> Iterator[Any]:
+    """An estimator of every class, and of every variant where there are some."""
+    for name in dir(face):
+        made = getattr(face, name)
+        if "variant" not in inspect.signature(made).parameters:
+            yield made(**told)
+            continue
+        title = name.removesuffix("Classifier").removesuffix("Regressor")
+        yield from (made(variant=card.name, **told) for card in BUILT_IN if card.title == title)
+
+
+ESTIMATORS = list(variants())
+CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator)]
+every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+
+
+def stream(classes: int = 2, rows: int = 120) -> tuple[Any, Any]:
+    """Noisy rows of the given classes, all of them among the first rows."""
+    rng = np.random.default_rng(classes)
+    X = rng.normal(size=(rows, 6)) * (rng.random((rows, 6)) < 0.7)
+    y = np.argmax(X @ rng.normal(size=(6, classes)) + 0.3 * rng.normal(size=(rows, classes)), axis=1)
+    y[:classes] = np.arange(classes)
+    return X, y
