@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.referees import Baselines
+from noregret.referees import Baselines, Course, Loss
 
 
 def transcript(truth: Any, scores: Any = None, predictions: Any = None) -> nr.Transcript:
@@ -92,3 +92,22 @@ def test_a_round_without_rows_changes_nothing() -> None:
     referee.see(transcript([]))
     referee.see(transcript(["a", "a"]))
     assert referee.report() == {"majority": 1, "last_label": 1}
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
+    whole = nr.make("pa1", native=False).play(X, y)
+    course, learner = Course(first=5), nr.make("pa1", native=False)
+    loss = Loss()
+    for start in range(0, 100, size):
+        part = learner.play(X[start : start + size], y[start : start + size])
+        course.see(part)
+        loss.see(part)
+    expected = [
+        (n, int(whole.mistakes[:n].sum()), float(np.cumsum(whole.losses[:n])[-1]), int(whole.updated[:n].sum()))
+        for n in (5, 10, 20, 40, 80)
+    ]
+    assert course.points == expected
+    assert loss.total == float(np.cumsum(whole.losses)[-1])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from noregret.state import covariance as covariance
     from noregret.state import plain as plain
     from noregret.state import positive as positive
+    from noregret.streams import open_source as open_source
     from noregret.warming import warm as warm
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ _HOMES = {
     "modelfile": ("load",),
     "session": ("play", "race"),
     "state": ("covariance", "plain", "positive"),
+    "streams": ("open_source",),
     "warming": ("warm",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

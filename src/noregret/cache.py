@@ -42,7 +42,8 @@ def discarded(folder: Path, symbol: str) -> bool:
     """Remove the files of one loop from the cache; says whether there were any."""
     files = list(folder.glob(f"*/*.{symbol}-*"))
     for file in files:
-        file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            file.unlink()
     return bool(files)
 
 

@@ -214,7 +214,7 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
             try:
                 return compiler(text)
             except Exception as error:
-                if isinstance(error, CANNOT) or not discarded(folder, symbol):
+                if isinstance(error, CANNOT) or not cached or not discarded(folder, symbol):
                     raise
                 log.warning("what the cache has of %s cannot be read (%s); compiled anew", symbol, type(error).__name__)
                 return compiler(text)

@@ -99,25 +99,25 @@ class Race:
         raise KeyError(name)
 
     def __str__(self) -> str:
-        return table(COLUMNS, [cells(one) for one in self.standings])
+        return table(columns(self.winner.game), [cells(one) for one in self.standings])
 
     __repr__ = __str__
 
 
-COLUMNS = ("learner", "mistakes", "rate", "loss", "updates", "non-zeros", "rounds/s")
+def columns(game: str) -> tuple[str, ...]:
+    """The head of a table of standings: there are no mistakes in regression, only losses."""
+    scored = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
+    return ("learner", *scored, "updates", "non-zeros", "rounds/s")
 
 
 def cells(one: Standing) -> tuple[str, ...]:
     """A standing as a row of a table."""
-    return (
-        one.name,
-        str(one.mistakes),
-        f"{one.rate:.4f}",
-        f"{one.loss:.1f}",
-        str(one.updates),
-        str(one.nonzeros),
-        f"{one.rounds / max(one.seconds, 1e-9):,.0f}",
-    )
+    if one.learner.game == "regression":
+        scored: tuple[str, ...] = (f"{one.loss:.1f}", f"{one.loss / max(one.rounds, 1):.4g}")
+    else:
+        scored = (str(one.mistakes), f"{one.rate:.4f}", f"{one.loss:.1f}")
+    speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
+    return (one.name, *scored, str(one.updates), str(one.nonzeros), speed)
 
 
 class Watcher:

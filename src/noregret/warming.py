@@ -88,14 +88,14 @@ def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None 
 
     def follow(process: "subprocess.Popen[str]", part: Sequence[Job]) -> None:
         nonlocal ready
-        assert process.stdout is not None
-        for number, _ in enumerate(process.stdout):
-            with lock, contextlib.suppress(OSError, IndexError):
-                ready += 1
-                part[number].marker.touch()
-                if tell is not None:
-                    tell(ready, len(jobs))
-        if process.wait():
+        with process as running:
+            for number, _ in enumerate(running.stdout or ()):
+                with lock, contextlib.suppress(OSError, IndexError):
+                    ready += 1
+                    part[number].marker.touch()
+                    if tell is not None:
+                        tell(ready, len(jobs))
+        if process.returncode:
             complaints.append(process.returncode)
 
     running, following = [], []

@@ -171,6 +171,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(folder: Path)
     refused(noregret("race", "good.svm", "--json", "no/where.json", cwd=folder), "no folder")
 
 
+def test_nothing_that_is_still_needed_is_overwritten(folder: Path) -> None:
+    refused(noregret("learn", "good.svm", "--learner", "pa1", "--save", "./good.svm", cwd=folder), "overwrite")
+    refused(noregret("race", "good.svm", "--json", "good.svm", cwd=folder), "overwrite")
+    assert (folder / "good.svm").read_text() == SAMPLE
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 def test_a_full_disk_is_told(folder: Path) -> None:
     refused(noregret("learn", "good.svm", "--learner", "pa1", "--save", "/dev/full", cwd=folder), "/dev/full", "space")

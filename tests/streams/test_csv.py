@@ -299,6 +299,7 @@ def test_a_word_long_after_the_first_block_is_refused_where_it_stands(tmp_path: 
 
 
 def test_a_column_of_some_numbers_and_some_words_is_text(tmp_path: Path) -> None:
+    assert rows_of(tmp_path, "a,y\n1,1\nx,1") == [{"a=1": 1.0}, {"a=x": 1.0}]
     assert rows_of(tmp_path, "a,y\n1,1\nx,1\n") == [{"a=1": 1.0}, {"a=x": 1.0}]
     assert rows_of(tmp_path, "a,y\n?,1\nnone,1\n") == [{"a=?": 1.0}, {"a=none": 1.0}]
 

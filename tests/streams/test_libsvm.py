@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from noregret import chunk
 from noregret.errors import BadValue
 from noregret.layout import cache_folder
 from noregret.streams import libsvm
-from noregret.streams.libsvm import Blocks
+from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
 from noregret.streams.source import Batch, Reading
 from tests.naive import libsvm as naive
 
@@ -37,15 +38,28 @@ class Rows(NamedTuple):
     skipped: int
 
 
-def read(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
-    """Everything in a text, through windows of some size."""
+def one_by_one(lines: Lines, parser: Parser) -> Iterator[Part]:
+    """All parts, without other threads."""
+    while (stretch := lines.into(parser)) is not None:
+        yield parser.part(stretch)
+
+
+def batches(text: bytes, reading: Reading, size: int = 1 << 16, compiled: bool = True) -> tuple[list[Batch], int]:
+    """Everything in a text, through windows of some size, and how many lines were skipped."""
     parse: Any = libsvm.compiled() if compiled else libsvm.interpreted
-    blocks = Blocks(Memory(text), reading or Reading(), size, parse)  # type: ignore[arg-type]
-    found = Rows([], [], [], 0)
-    for batch, skipped in blocks.batches():
-        assert skipped <= blocks.skipped
+    source = Libsvm("text", reading)
+    parser = Parser(reading, size, parse)
+    made = list(source.joined(one_by_one(Lines(Memory(text), size), parser)))  # type: ignore[arg-type]
+    assert len(parser.buffer) < size + 100
+    return made, source.skipped
+
+
+def read(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
+    made, skipped = batches(text, reading or Reading(), size, compiled)
+    found = Rows([], [], [], skipped)
+    for batch in made:
         collect(batch, found)
-    return found._replace(skipped=blocks.skipped)
+    return found
 
 
 def collect(batch: Batch, found: Rows) -> None:
@@ -228,24 +242,18 @@ def test_no_row_depends_on_where_the_window_ends() -> None:
     assert {refused(wrong, size=size) for size in range(1, 90)} == {refused(wrong)}
 
 
-def test_a_line_longer_than_the_window_makes_it_grow_and_shrink_again() -> None:
+def test_a_line_longer_than_the_window_is_read_all_the_same() -> None:
     long = b"1 " + b" ".join(b"%d:0.12345678901234567890123" % j for j in range(1, 30001))
     text = b"2 1:1\n" * 1000 + long + b"\n" + b"3 2:1\n" * 1000
-    blocks = Blocks(Memory(text), Reading(), 4096, libsvm.compiled())  # type: ignore[arg-type]
-    found = Rows([], [], [], 0)
-    for batch, _ in blocks.batches():
-        collect(batch, found)
-    same(found, naive.read(text)[0])
-    assert blocks.window.room == blocks.size == 4096
+    same(read(text, size=4096), naive.read(text)[0])
 
 
 def test_batches_hold_a_bounded_number_of_rows_and_the_arrays_are_their_own() -> None:
     text = b"1 1:1\n" * 100_000
-    blocks = Blocks(Memory(text), Reading(), 1 << 20, libsvm.compiled())  # type: ignore[arg-type]
-    batches = [batch for batch, _ in blocks.batches()]
-    assert [len(batch.X) for batch in batches] == [32768, 32768, 32768, 1696]
-    assert [line for batch in batches if batch.lines is not None for line in batch.lines] == list(range(1, 100_001))
-    assert all(batch.X.block.val.base is None for batch in batches)
+    made, _ = batches(text, Reading(), 1 << 20)
+    assert [len(batch.X) for batch in made] == [32768, 32768, 32768, 1696]
+    assert [line for batch in made if batch.lines is not None for line in batch.lines] == list(range(1, 100_001))
+    assert all(batch.X.block.val.base is None for batch in made)
 
 
 def test_more_numbers_for_python_than_there_is_room_for() -> None:
@@ -321,23 +329,23 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- labels -------------------------------------------------------------------------------------------------------
 
 
-def batches(text: bytes, **told: Any) -> list[Batch]:
-    blocks = Blocks(Memory(text), Reading(**told), 1 << 16, libsvm.compiled())  # type: ignore[arg-type]
-    return [batch for batch, _ in blocks.batches()]
+def only(text: bytes, **told: Any) -> Batch:
+    (batch,), _ = batches(text, Reading(**told))
+    return batch
 
 
 def test_labels_are_whole_numbers_where_all_of_them_are() -> None:
-    assert batches(b"1\n-1\n2e3")[0].y.dtype == np.int64
-    assert batches(b"1\n0.5")[0].y.dtype == np.float64
-    assert batches(b"1\n2", targets=True)[0].y.dtype == np.float64
-    assert batches(b"1\n9007199254740992")[0].y.dtype == np.float64
+    assert only(b"1\n-1\n2e3").y.dtype == np.int64
+    assert only(b"1\n0.5").y.dtype == np.float64
+    assert only(b"1\n2", targets=True).y.dtype == np.float64
+    assert only(b"1\n9007199254740992").y.dtype == np.float64
 
 
 def test_rows_to_be_predicted_need_no_label() -> None:
-    (mixed,) = batches(b"1:2 3:4\n5 1:1\nqid:3 1:1\n", labelled=False)
+    mixed = only(b"1:2 3:4\n5 1:1\nqid:3 1:1\n", labelled=False)
     np.testing.assert_array_equal(mixed.y, [np.nan, 5.0, np.nan])
-    assert batches(b"1:2 3:4\n2:1\n", labelled=False)[0].y is None
-    assert batches(b"1 1:2\n2 2:1\n", labelled=False)[0].y.tolist() == [1, 2]
+    assert only(b"1:2 3:4\n2:1\n", labelled=False).y is None
+    assert only(b"1 1:2\n2 2:1\n", labelled=False).y.tolist() == [1, 2]
     assert "the label is 'x'" in refused(b"x 1:1\n", Reading(labelled=False))
 
 
@@ -349,8 +357,8 @@ def test_zero_based_indices_are_the_columns() -> None:
 
 
 def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> None:
-    assert batches(b"1 1:1 2:2\n1 1:1")[0].X.block.ready
-    (batch,) = batches(b"1 7:1 2:2 7:3\n1 1:1 2:2")
+    assert only(b"1 1:1 2:2\n1 1:1").X.block.ready
+    batch = only(b"1 7:1 2:2 7:3\n1 1:1 2:2")
     assert not batch.X.block.ready
     block = chunk.verified(batch.X.block)
     assert isinstance(block, chunk.SparseBlock)

@@ -1,4 +1,4 @@
-"""libsvm files: read as scikit-learn reads them, by a second thread that nobody notices."""
+"""libsvm files: read as scikit-learn reads them, by threads that nobody notices."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from noregret.errors import BadValue
-from noregret.streams.libsvm import Libsvm
+from noregret.streams.libsvm import Libsvm, Parser, Part
 from noregret.streams.source import Reading
 
 
@@ -105,7 +105,7 @@ def test_a_file_with_no_usable_row_says_how_many_were_skipped(tmp_path: Path) ->
 
 STDIN = """
 from noregret.streams.files import TextFile
-from noregret.streams.libsvm import Libsvm
+from noregret.streams.libsvm import Libsvm, Parser, Part
 from noregret.streams.source import Reading
 with TextFile("-") as file:
     assert file.peek(5) == b"1 1:1"
@@ -128,7 +128,7 @@ def test_standard_input_is_read_once_even_if_it_was_looked_at() -> None:
 def test_whoever_leaves_a_silent_pipe_is_not_held_back() -> None:
     code = """
 import os, signal, threading
-from noregret.streams.libsvm import Libsvm
+from noregret.streams.libsvm import Libsvm, Parser, Part
 from noregret.streams.source import Reading
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
@@ -146,3 +146,26 @@ except KeyboardInterrupt:
         assert child.stdout is not None
         assert child.stdout.read() == b"left\n"
         assert child.wait(20) == 0
+
+
+def test_whatever_goes_wrong_in_a_thread_is_raised_after_the_rows_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Libsvm(str(written(tmp_path / "rows.svm")), Reading())
+    source.window = 1 << 14
+    batches = list(source)
+    part = Parser.part
+
+    def failing(self: Parser, stretch: Any) -> Part:
+        made = part(self, stretch)
+        if made.batches[0].done == batches[5].done:
+            raise MemoryError("no room")
+        return made
+
+    monkeypatch.setattr(Parser, "part", failing)
+    reading = iter(source)
+    for expected in batches[:5]:
+        np.testing.assert_array_equal(next(reading).X.block.val, expected.X.block.val)
+    with pytest.raises(MemoryError, match="no room"):
+        next(reading)
+    assert not readers()

@@ -3,8 +3,10 @@
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from noregret.cli.options import parsed
 from noregret.errors import Error
@@ -14,6 +16,10 @@ INTERRUPTED, REFUSED = 130, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = warned  # type: ignore[assignment]
     try:
         told = parsed(sys.argv[1:] if arguments is None else arguments)
         code = int(import_module(f"noregret.cli.{told.module}").run(told))
@@ -31,6 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return complain("out of memory: use fewer learners, or fewer features (names instead of large numbers)")
     return code
+
+
+def warned(message: Warning | str, *_: Any) -> None:
+    """A warning as a line for people, without the place in our code where it was raised."""
+    complain(f"warning: {message}")
 
 
 def complain(what: object, code: int = REFUSED) -> int:

@@ -18,19 +18,20 @@ from noregret.cli.setup import made, opened, remarks, suited, writable
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.modelfile import load
-from noregret.referees import Referee
+from noregret.referees import Course, Referee
 from noregret.session import Race, Standing, played, standard, standing
 from noregret.streams import Batch, Source
 
 INTERRUPTED = 130
 HEAD_BYTES = 1 << 16
+FIRST = 64  # rounds before the first line
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 
 
 def run(told: argparse.Namespace) -> int:
     screen = Screen(told.quiet, piped=told.json == "-")
     for path, what in ((told.json, "--json"), (told.save, "--save")):
-        writable(path, what)
+        writable(path, what, told.data)
     for file in told.rule:
         imported(file)
     learner, source = resumed(told) if told.resume else fresh(told)
@@ -73,7 +74,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     asked = [flag for flag in ("set", "game", "scale", "bias") if getattr(told, flag) not in (None, [])]
     if asked:
         raise BadValue(f"--{asked[0]} belongs to a new model; {told.resume} was made with {settings_of(learner)}")
-    writable(told.save or told.resume, "--resume")
+    writable(told.save or told.resume, "--resume", told.data)
     kept = learner.source or {}
     told.zero_based = told.zero_based or bool(kept.get("zero_based"))
     told.label = told.label or kept.get("label")
@@ -91,9 +92,8 @@ class Lesson:
     def __init__(self, learner: Learner, source: Source, screen: Screen, skip: int) -> None:
         self.learner, self.source, self.screen, self.skip = learner, source, screen, skip
         self.before = learner.rounds
-        self.referees: list[Referee] = standard()
-        self.lines: list[tuple[str, ...]] = []
-        self.next = 1
+        self.course, self.told = Course(FIRST), 0
+        self.referees: list[Referee] = [*standard(), self.course]
 
     @property
     def rows(self) -> int:
@@ -125,25 +125,22 @@ class Lesson:
         self.screen.begun(self.source, jobs_for([self.learner], batch, distinct(batch.y)))
 
     def show(self, done: float | None) -> None:
-        """A line whenever the rounds have doubled, as mistakes become rarer; on a terminal also in between."""
-        now = self.standing()
-        if now.rounds >= self.next and not self.screen.quiet:
-            while self.next <= now.rounds:
-                self.next *= 2
-            self.lines.append(line(now))
-            if not self.screen.live and not self.screen.piped:
-                if len(self.lines) == 1:
-                    sys.stdout.write(aligned(HEAD))
-                sys.stdout.write(aligned(line(now)))
-                sys.stdout.flush()
+        """A line for every doubling of the rounds, as mistakes become rarer; on a terminal also in between."""
+        if not self.screen.live and not self.screen.piped and not self.screen.quiet:
+            for point in self.course.points[self.told :]:
+                sys.stdout.write((aligned(HEAD) if self.told == 0 else "") + aligned(line(*point)))
+                self.told += 1
+            sys.stdout.flush()
         if self.screen.live and self.screen.due():
-            rows = [*self.lines, line(now)]
-            self.screen.show(HEAD, rows[::-1], self.screen.progress(now.rounds, done))
+            now = self.standing()
+            points = [*self.course.points, (now.rounds, now.mistakes, now.loss, now.updates)]
+            rows = [line(*point) for point in reversed(points)]
+            self.screen.show(HEAD, rows, self.screen.progress(now.rounds, done))
 
 
-def line(now: Standing) -> tuple[str, ...]:
-    rounds = max(now.rounds, 1)
-    return (f"{now.rounds:,}", f"{now.mistakes:,}", f"{now.rate:.4f}", f"{now.loss / rounds:.4g}", f"{now.updates:,}")
+def line(rounds: int, mistakes: int, loss: float, updates: int) -> tuple[str, ...]:
+    each = max(rounds, 1)
+    return (f"{rounds:,}", f"{mistakes:,}", f"{mistakes / each:.4f}", f"{loss / each:.4g}", f"{updates:,}")
 
 
 def aligned(cells: tuple[str, ...]) -> str:

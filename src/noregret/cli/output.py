@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import sys
@@ -23,7 +24,7 @@ def written(path: str, what: str) -> Iterator[IO[str]]:
     whole = not target.exists() or target.is_file()  # a device or a pipe is written as it is
     place = target.with_name(f".{target.name}.{secrets.token_hex(8)}") if whole else target
     try:
-        with open(place, "w", encoding="utf-8", newline="") as file:
+        with open(place, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             yield file
         if whole:
             os.replace(place, target)
@@ -39,7 +40,16 @@ def write_json(path: str | None, report: dict[str, Any]) -> None:
     """A report for machines: keys in a fixed order, numbers exact."""
     if path is not None:
         with written(path, "the report") as file:
-            file.write(json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+            file.write(json.dumps(finite(report), indent=2, allow_nan=False) + "\n")
+
+
+def finite(value: Any) -> Any:
+    """JSON has no word for a loss that is infinite; it is written as a text."""
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plain_label(label: Any) -> Any:

@@ -22,8 +22,8 @@ def run(told: argparse.Namespace) -> int:
     both = told.json == "-" and told.out == "-"
     if both:
         raise BadValue("--json - and predictions both want standard output; give --out PATH")
-    writable(told.json, "--json")
-    writable(told.out, "--out")
+    writable(told.json, "--json", told.data, told.model)
+    writable(told.out, "--out", told.data, told.model)
     screen = Screen(told.quiet, piped=told.out == "-")
     for file in told.rule:
         imported(file)

@@ -12,13 +12,13 @@ from noregret.cli.rules import cards_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import made, opened, remarks, suited, writable
 from noregret.errors import BadValue
-from noregret.session import COLUMNS, Entrants, Race, Standing, Watcher, cells, race
+from noregret.session import Entrants, Race, Standing, Watcher, cells, columns, race
 from noregret.streams import Batch, Source
 
 
 def run(told: argparse.Namespace) -> int:
     screen = Screen(told.quiet, piped=told.json == "-")
-    writable(told.json, "--json")
+    writable(told.json, "--json", told.data)
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
@@ -59,7 +59,7 @@ class Lookout(Watcher):
             best = now.standings[0]
             leads = f"{best.name} leads" if len(now) > 1 else best.name
             title = f"{self.screen.progress(best.rounds, done)}; {leads} with {score(best)}"
-            self.screen.show(COLUMNS, [cells(one) for one in now], title)
+            self.screen.show(columns(best.learner.game), [cells(one) for one in now], title)
 
 
 def described(source: Source, batch: Batch) -> str:

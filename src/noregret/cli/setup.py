@@ -50,14 +50,16 @@ def remarks(learner: Learner, source: Source) -> list[str]:
     return said
 
 
-def writable(path: str | None, what: str) -> None:
-    """Refuse a place that cannot be written before any work is done."""
+def writable(path: str | None, what: str, *needed: str) -> None:
+    """Refuse, before any work is done, a place that cannot be written, or that holds what is still needed."""
     if path in (None, "-"):
         return
     target = Path(str(path))
     folder = target.parent
     if target.is_dir():
         raise BadValue(f"{what} {path}: this is a folder; name a file in it")
+    if any(target.is_file() and Path(other).is_file() and target.samefile(other) for other in needed):
+        raise BadValue(f"{what} {path}: this would overwrite what is to be read; name another file")
     if not folder.is_dir():
         raise BadValue(f"{what} {path}: there is no folder {folder}; make it first")
     if not os.access(target if target.exists() else folder, os.W_OK):

@@ -29,6 +29,11 @@ class Mistakes:
         return {"rounds": self.rounds, "mistakes": self.mistakes, "rate": self.mistakes / max(self.rounds, 1)}
 
 
+def added(total: float, losses: np.ndarray) -> float:
+    """The total with these added one after the other: the same bits in whatever chunks they come."""
+    return float(np.cumsum(np.concatenate(([total], losses)))[-1])
+
+
 class Loss:
     """The sum of the losses suffered, and their mean."""
 
@@ -37,7 +42,7 @@ class Loss:
 
     def see(self, transcript: Transcript) -> None:
         self.rounds += transcript.rounds
-        self.total += float(transcript.losses.sum())
+        self.total = added(self.total, transcript.losses)
 
     def report(self) -> dict[str, float]:
         return {"loss": self.total, "mean_loss": self.total / max(self.rounds, 1)}
@@ -68,3 +73,29 @@ class Runtime:
 
     def report(self) -> dict[str, float]:
         return {"seconds": self.seconds, "rounds_per_second": self.rounds / max(self.seconds, 1e-9)}
+
+
+class Course:
+    """How things stood whenever the rounds had doubled: (rounds, mistakes, loss, updates), the same in any chunks."""
+
+    def __init__(self, first: int = 1) -> None:
+        self.next, self.points = first, list[tuple[int, int, float, int]]()
+        self.rounds, self.mistakes, self.loss, self.updates = 0, 0, 0.0, 0
+
+    def see(self, transcript: Transcript) -> None:
+        start = 0
+        while self.next <= self.rounds + transcript.rounds - start:
+            stop = start + self.next - self.rounds
+            self.add(transcript, start, stop)
+            self.points.append((self.rounds, self.mistakes, self.loss, self.updates))
+            self.next, start = 2 * self.next, stop
+        self.add(transcript, start, transcript.rounds)
+
+    def add(self, transcript: Transcript, start: int, stop: int) -> None:
+        self.rounds += stop - start
+        self.mistakes += int(np.count_nonzero(transcript.mistakes[start:stop]))
+        self.loss = added(self.loss, transcript.losses[start:stop])
+        self.updates += int(np.count_nonzero(transcript.updated[start:stop]))
+
+    def report(self) -> dict[str, float]:
+        return {}

@@ -95,7 +95,7 @@ def matches(cells: Any, pattern: str) -> int:
 
 def decimal_commas(cells: Any) -> bool:
     """Whether a column of text would be one of numbers if commas were points."""
-    return matches(cells, r"^[+-]?[0-9]+,[0-9]+$") > NEARLY * max(len(cells) - cells.null_count, 1)
+    return bool(matches(cells, r"^[+-]?[0-9]+,[0-9]+$") > NEARLY * max(len(cells) - cells.null_count, 1))
 
 
 def wrong_number(cell: str, share: float | None = None) -> str | None:
@@ -128,7 +128,7 @@ def label_of(cell: str) -> int | float | str:
 def wrong_label(cell: str, targets: bool) -> str | None:
     """Why the text of a cell cannot be a label, or None when it can."""
     if not cell:
-        return "the label is empty"
+        return "the label is empty; every row needs one"
     if endless(cell) or (number(cell) and not np.isfinite(float(cell))):
         return f"the label is {cell}; it must be finite"
     if targets and not number(cell):

@@ -102,9 +102,10 @@ class Csv(Source):
         head = b""
         while len(head) < SAMPLE or (len(head) < LONGEST and head.count(b"\n") < FEWEST):
             more = full(file, SAMPLE)
-            if not more:
-                break
             head += more
+            if len(more) < SAMPLE:
+                head += b"" if head.endswith(b"\n") else b"\n"
+                break
         if not head.strip():
             raise BadValue(f"{self.name}: is empty; give a file with rows")
         if b"\0" in head:

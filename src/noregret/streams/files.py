@@ -18,11 +18,15 @@ AGAIN = "the file may be damaged or cut off; get it again"
 
 
 class Unreadable(BadValue):
-    """A file that cannot be read, or not to its end; `why` is the message without the file's name."""
+    """A file that cannot be read, or not to its end; `why` is the message without the file's name.
+
+    A reader that knows notes the `line`, counted from where it began to read.
+    """
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name}: {why}")
         self.why = why
+        self.line = 1
 
 
 class Raw(io.RawIOBase):

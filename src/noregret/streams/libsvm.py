@@ -1,27 +1,47 @@
-"""libsvm (svmlight) text as a source of rounds, parsed ahead by a second thread."""
+"""libsvm (svmlight) text as a source of rounds, parsed ahead by two more threads."""
 
 import math
-from collections.abc import Callable, Generator, Iterator
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.chunk import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.streams import libsvm_text as text
-from noregret.streams.ahead import ahead
+from noregret.streams.ahead import in_order
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.libsvm_fault import what_is_wrong
 from noregret.streams.source import Batch, Reading, Source
 
-WINDOW = 1 << 22  # bytes of text parsed at a time: the fastest of 0.5 to 8 MB from a file to a model
+WINDOW = 1 << 22  # bytes of text parsed at a time; from a file to a model smaller is slower, larger gains little
 ROWS = 1 << 15  # rows in a batch, at most
 LONGEST = 1 << 30  # bytes in a line, at most
 SLOW = 4096  # numbers left to Python before their list must grow
+THREADS = 2  # parsing takes several times as long as learning
 MARK = b"\xef\xbb\xbf"  # what some editors put before the text
 WHOLE = 2.0**53  # up to here a float holds every whole number
 
 Parse = Callable[[np.ndarray, np.ndarray, text.Out], None]
+
+
+class Stretch(NamedTuple):
+    """Whole lines of a file: buffer[:end]; whether the last one lacked its end; the share of the file read by then."""
+
+    buffer: bytearray
+    end: int
+    cut_off: bool
+    done: float | None
+
+
+class Part(NamedTuple):
+    """What a stretch of lines holds; a fault is a line, counted from the stretch's first, and what is wrong there."""
+
+    batches: list[Batch]
+    lines: int
+    skipped: int
+    fault: tuple[int, str] | None = None
 
 
 class Libsvm(Source):
@@ -40,14 +60,29 @@ class Libsvm(Source):
         if self.path == "-" and self.started:
             raise BadValue("standard input can be read only once; put the rows into a file to read them again")
         self.started = True
-        self.skipped = 0
-        rows = 0
+        lines = Lines(TextFile(self.path), self.window)
         parse = compiled()
-        blocks = Blocks(TextFile(self.path), self.reading, self.window, parse)
-        for batch, self.skipped in ahead(blocks.batches()):
-            rows += len(batch.X)
-            yield batch
-        self.skipped = blocks.skipped
+        count = min(THREADS, os.cpu_count() or 1)
+        parsers = [Parser(self.reading, self.window, parse) for _ in range(count)]
+        parts = in_order(parsers, lines.into, Parser.part, lines.file.close)
+        try:
+            yield from self.joined(parts)
+        finally:
+            parts.close()
+
+    def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
+        """The batches of all parts, their lines counted through."""
+        self.skipped = rows = lines = 0
+        for part in parts:
+            self.skipped += part.skipped
+            for batch in part.batches:
+                assert batch.lines is not None
+                rows += len(batch.X)
+                yield batch._replace(lines=batch.lines + lines)
+            if part.fault is not None:
+                line, why = part.fault
+                raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
+            lines += part.lines
         if rows == 0:
             why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
             raise BadValue(f"{self.name}: holds no rows{why}")
@@ -67,160 +102,153 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:
         text.parse_lines(buffer, out, table)
 
 
-class Window:
-    """The part of a file that is in memory: it slides along, and always ends with a whole line."""
+class Lines:
+    """A file, handed out in stretches of whole lines. Where they end depends on the file and the size alone."""
 
     def __init__(self, file: TextFile, size: int) -> None:
         self.file, self.size = file, size
-        self.filled = self.end = 0
-        self.over = self.cut_off = False
-        self.bytes = bytearray(size + text.PAD)
+        self.rest = b""
+        self.first, self.over = True, False
 
-    @property
-    def room(self) -> int:
-        return len(self.bytes) - text.PAD
+    def into(self, parser: "Parser") -> Stretch | Part | None:
+        """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
+        buffer, filled, end = parser.buffer, len(self.rest), 0
+        if filled > len(buffer) - text.PAD:
+            buffer = bytearray(filled + text.PAD)
+        buffer[:filled] = self.rest
+        try:
+            while not (end or self.over):
+                if filled == len(buffer) - text.PAD:
+                    buffer = self.longer(buffer, filled)
+                filled = self.fill(buffer, filled)
+                end = buffer.rfind(b"\n", 0, filled) + 1
+        except Unreadable as error:
+            self.over, self.rest = True, b""
+            broken = (error.line, error.why) if (error.line, self.first) != (1, True) else (0, error.why)
+            return Part([], 0, 0, broken)
+        return self.handed_out(buffer, filled, end)
 
-    def resize(self, size: int) -> None:
-        """The same text in a buffer of another size."""
-        bigger = bytearray(size + text.PAD)
-        bigger[: self.filled] = memoryview(self.bytes)[: self.filled]
-        self.bytes = bigger
+    def handed_out(self, buffer: bytearray, filled: int, end: int) -> Stretch | None:
+        if self.first and buffer.startswith(MARK):
+            buffer[: len(MARK)] = b" " * len(MARK)
+        cut_off = self.over and filled > end
+        if cut_off:
+            buffer[filled] = text.NEWLINE
+            end = filled = filled + 1
+        self.first = False
+        self.rest = bytes(memoryview(buffer)[end:filled])
+        return Stretch(buffer, end, cut_off, self.file.progress()) if end else None
 
-    def slide(self) -> bool:
-        """Move on to the next whole lines; False if there are none. A line longer than the window makes it grow."""
-        rest = self.bytes[self.end : self.filled]
-        self.bytes[: len(rest)] = rest
-        self.filled = len(rest)
-        if self.room > self.size > self.filled:
-            self.resize(self.size)
-        self.end = 0
-        while not (self.end or self.over):
-            if self.filled == self.room:
-                self.resize(2 * self.longer())
-            self.fill()
-            self.end = self.bytes.rfind(b"\n", 0, self.filled) + 1
-        if self.over and self.filled > self.end:
-            self.cut_off = True
-            self.bytes[self.filled] = text.NEWLINE
-            self.end = self.filled = self.filled + 1
-        return self.end > 0
-
-    def longer(self) -> int:
-        """The room there is, if a line may take more."""
-        if self.bytes.find(b"\0", 0, self.filled) >= 0:
-            raise Unreadable(self.file.name, "this is not libsvm text but binary data")
-        if self.room >= LONGEST:
-            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it libsvm text?")
-        return self.room
-
-    def fill(self) -> None:
-        view = memoryview(self.bytes)
-        while self.filled < self.room and not self.over:
-            got = self.file.readinto(view[self.filled : self.room])
-            self.filled += got
+    def fill(self, buffer: bytearray, filled: int) -> int:
+        view, room = memoryview(buffer), len(buffer) - text.PAD
+        while filled < room and not self.over:
+            try:
+                got = self.file.readinto(view[filled:room])
+            except Unreadable as error:
+                error.line = buffer.count(b"\n", 0, filled) + 1
+                raise
+            filled += got
             self.over = got == 0
+        return filled
+
+    def longer(self, buffer: bytearray, filled: int) -> bytearray:
+        """The same bytes with room for as many more, if a line may take that."""
+        if buffer.find(b"\0", 0, filled) >= 0:
+            raise Unreadable(self.file.name, "this is not libsvm text but binary data")
+        if filled >= LONGEST:
+            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it libsvm text?")
+        bigger = bytearray(2 * filled + text.PAD)
+        bigger[:filled] = memoryview(buffer)[:filled]
+        return bigger
 
 
-class Blocks:
-    """Rows from a file, one batch after another. Nothing in it depends on time: only on the file and the sizes."""
+class Parser:
+    """Batches from stretches of lines, one stretch at a time, in arrays that are filled again and again."""
 
-    def __init__(self, file: TextFile, reading: Reading, size: int, parse: Parse) -> None:
-        self.file, self.reading, self.parse = file, reading, parse
-        self.window = Window(file, size)
-        self.size = size
+    def __init__(self, reading: Reading, size: int, parse: Parse) -> None:
+        self.reading, self.parse, self.size = reading, parse, size
+        self.buffer = bytearray(size + text.PAD)
         self.out = text.room(size, ROWS, SLOW)
         self.table = np.zeros(text.SLOTS, np.int64)
-        self.table[text.LINE] = 1
-        self.table[text.BASE] = 0 if reading.zero_based else 1
-        self.table[text.LABELLED] = reading.labelled
         self.skipped = 0
 
-    def batches(self) -> Generator[tuple[Batch, int], None, None]:
-        """Every batch, and how many lines were skipped up to its end."""
-        table, first = self.table, True
-        with self.file:
-            while self.slide():
-                table[text.POSITION] = len(MARK) if first and self.window.bytes.startswith(MARK) else 0
-                table[text.END] = self.window.end
-                first = False
-                while table[text.POSITION] < table[text.END]:
-                    self.block()
-                    if table[text.ROWS] > 0:
-                        yield self.batch(), self.skipped
-
-    def slide(self) -> bool:
-        window = self.window
+    def part(self, stretch: Stretch | Part) -> Part:
+        """The rows of a stretch; those of the block with a wrong line are left out."""
+        if isinstance(stretch, Part):
+            return stretch
+        table, batches, fault = self.table, [], None
+        table[:] = 0
+        table[text.LINE], table[text.END] = 1, stretch.end
+        table[text.BASE] = 0 if self.reading.zero_based else 1
+        table[text.LABELLED] = self.reading.labelled
+        self.skipped = 0
+        room = len(stretch.buffer)
+        out = self.out
+        if room > self.size + text.PAD:
+            self.out = text.room(room, ROWS, SLOW)
         try:
-            there = window.slide()
-        except Unreadable as error:
-            line = int(self.table[text.LINE]) + window.bytes.count(b"\n", 0, window.filled)
-            if line == 1:
-                raise
-            raise BadValue(f"{self.file.name}:{line}: {error.why}") from None
-        if window.room != self.size:
-            self.size = window.room
-            self.out = text.room(window.room, ROWS, SLOW)
-        return there
+            while table[text.POSITION] < table[text.END]:
+                self.block(stretch)
+                if table[text.ROWS] > 0:
+                    batches.append(self.batch(stretch.done))
+        except Fault as found:
+            fault = found.line, found.why
+        self.out = out
+        return Part(batches, int(table[text.LINE]) - 1, self.skipped, fault)
 
-    def block(self) -> None:
-        """Parse until the arrays are full or the window ends."""
+    def block(self, stretch: Stretch) -> None:
+        """Parse until the arrays are full or the stretch ends."""
         table = self.table
         for slot in (text.ROWS, text.NONZEROS, text.SLOW, text.DISORDER):
             table[slot] = 0
         start = table.copy()
-        buffer = np.frombuffer(self.window.bytes, np.uint8)
+        buffer = np.frombuffer(stretch.buffer, np.uint8)
         while True:
             self.parse(table, buffer, self.out)
             if table[text.VERDICT] == text.FINE:
-                if self.settled(start):
+                if self.settled(stretch):
                     return
                 table[:] = start
             elif table[text.VERDICT] == text.SLOW_FULL:
                 more = np.concatenate([self.out.slow, np.empty_like(self.out.slow)])
                 self.out = self.out._replace(slow=more)
             else:
-                self.refuse_or_skip(start)
+                if not self.reading.skip:
+                    self.settled(stretch)  # an error in a line before goes first
+                self.refuse(stretch, int(table[text.FAULT]), int(table[text.VERDICT]))
 
-    def settled(self, start: np.ndarray) -> bool:
+    def settled(self, stretch: Stretch) -> bool:
         """Have Python read the numbers that the parser could not; False if lines with infinite ones were struck out."""
         out, whole = self.out, True
         for where, first, last in out.slow[: self.table[text.SLOW]].tolist():
-            value = float(self.window.bytes[first:last])
+            value = float(stretch.buffer[first:last])
             if where >= 0:
                 out.val[where] = value
             else:
                 out.y[-1 - where] = value
             if not math.isfinite(value):
-                self.refuse(first, text.BAD_VALUE if where >= 0 else text.BAD_LABEL, start)
+                self.refuse(stretch, first, text.BAD_VALUE if where >= 0 else text.BAD_LABEL)
                 whole = False
         return whole
 
-    def refuse_or_skip(self, start: np.ndarray) -> None:
-        """A line that cannot be parsed: an error, or parsing goes on after it. An error in a line before goes first."""
-        table = self.table
-        if not self.reading.skip:
-            self.settled(start)
-        self.refuse(int(table[text.FAULT]), int(table[text.VERDICT]), start)
-
-    def refuse(self, fault: int, verdict: int, start: np.ndarray) -> None:
-        """Raise the error at a place in the window; or make a comment of its line, which leaves it out."""
-        window = self.window
-        first = max(window.bytes.rfind(b"\n", 0, fault) + 1, int(start[text.POSITION]))
+    def refuse(self, stretch: Stretch, at: int, verdict: int) -> None:
+        """Raise the fault at a place; or make a comment of its line, which leaves it out."""
+        buffer = stretch.buffer
+        first = buffer.rfind(b"\n", 0, at) + 1
         if self.reading.skip:
-            if window.bytes[first] != text.HASH:
-                window.bytes[first] = text.HASH
+            if buffer[first] != text.HASH:
+                buffer[first] = text.HASH
                 self.skipped += 1
             return
-        last = window.bytes.find(b"\n", fault)
-        line = int(start[text.LINE]) + window.bytes.count(b"\n", int(start[text.POSITION]), first)
+        last = buffer.find(b"\n", at)
         if verdict == text.BAD_VALUE:
-            fault = start_of_feature(window.bytes, fault)
-        why = what_is_wrong(bytes(window.bytes[first:last]), fault - first, verdict, int(start[text.BASE]))
-        if window.cut_off and last == window.end - 1:
+            at = start_of_feature(buffer, at)
+        why = what_is_wrong(bytes(buffer[first:last]), at - first, verdict, int(self.table[text.BASE]))
+        if stretch.cut_off and last == stretch.end - 1:
             why += "; the last line has no end, so the file may be cut off"
-        raise BadValue(f"{self.file.name}:{line}: {why}")
+        raise Fault(buffer.count(b"\n", 0, first) + 1, why)
 
-    def batch(self) -> Batch:
+    def batch(self, done: float | None) -> Batch:
         """A copy of what was parsed, because the arrays are filled again."""
         table, out = self.table, self.out
         rows, values = int(table[text.ROWS]), int(table[text.NONZEROS])
@@ -231,7 +259,7 @@ class Blocks:
             int(table[text.WIDTH]),
             ready=bool(table[text.DISORDER] == 0),
         )
-        return Batch(Rows(block), self.labels(out.y[:rows]), out.lines[:rows].copy(), self.file.progress())
+        return Batch(Rows(block), self.labels(out.y[:rows]), out.lines[:rows].copy(), done)
 
     def labels(self, y: np.ndarray) -> Any:
         """Whole numbers where all of them are; None where no row has a label."""
@@ -240,6 +268,13 @@ class Blocks:
         if not self.reading.targets and bool(((np.rint(y) == y) & (np.abs(y) < WHOLE)).all()):
             return y.astype(np.int64)
         return y.copy()
+
+
+class Fault(Exception):
+    """A wrong line of a stretch."""
+
+    def __init__(self, line: int, why: str) -> None:
+        self.line, self.why = line, why
 
 
 def start_of_feature(line: bytearray, fault: int) -> int:

@@ -103,6 +103,7 @@ LOW_BITS = np.uint64(11)
 SLACK = 2.0**-40
 FAR = 10**15  # an exponent beyond any that digits, at most a line of them, could make up for
 NOTHING = np.uint64(0)
+TWO_BYTES, ZERO_POINT = np.uint64(0xFFFF), np.uint64(int.from_bytes(b"0.", "little"))
 
 
 def digits_at(buffer: Any, i: Any) -> Any:
@@ -211,31 +212,42 @@ def number_at(buffer: Any, i: Any, bad: Any) -> Any:
 
 def value_at(buffer: Any, i: Any) -> Any:
     """As `number_at`; quicker for the usual forms, 1 or -2.5 or 0.0123456789."""
-    negative = byte_at(buffer, i) == MINUS
-    end = i + 1 if negative else i
-    if byte_at(buffer, end) == ZERO and byte_at(buffer, end + 1) == POINT:
-        whole, mantissa = 0, NOTHING
-        end += 1
+    # Two calls, not one that starts after the sign: a branch is guessed, a sum would be waited for.
+    if byte_at(buffer, i) == MINUS:
+        verdict, end, value = short_number(buffer, i + 1)
+        value = -value
     else:
-        whole, mantissa = digits_at(buffer, end)
-        end += whole
+        verdict, end, value = short_number(buffer, i)
+    if verdict != FINE:
+        verdict, end, value = number_at(buffer, i, BAD_VALUE)
+    return verdict, end, value
+
+
+def short_number(buffer: Any, i: Any) -> Any:
+    """A number of few digits, without sign or exponent; of anything else it says NEEDS_PYTHON, unasked."""
+    if load_word(buffer, i) & TWO_BYTES == ZERO_POINT:
+        whole, mantissa, end = 0, NOTHING, i + 1
+    else:
+        whole, mantissa = digits_at(buffer, i)
+        end = i + whole
         if whole == 0 or whole == 8:
-            return number_at(buffer, i, BAD_VALUE)
-    decimals = 0
-    if byte_at(buffer, end) == POINT:
-        decimals, digits = digits_at(buffer, end + 1)
-        mantissa = mantissa * POWERS[place(decimals)] + digits
-        end += decimals + 1
-    if decimals < 8 and usually_closes(byte_at(buffer, end)):
-        value = np.float64(np.int64(mantissa)) / SCALES[place(decimals)]
-        return FINE, end, -value if negative else value
-    if decimals == 8:
-        end, mantissa, decimals = more_decimals(buffer, end, mantissa)
-        if whole + decimals <= DIGITS and usually_closes(byte_at(buffer, end)):
-            verdict, value = scaled(mantissa, -decimals)
-            if verdict == FINE:
-                return FINE, end, -value if negative else value
-    return number_at(buffer, i, BAD_VALUE)
+            return NEEDS_PYTHON, i, 0.0
+        if usually_closes(byte_at(buffer, end)):
+            return FINE, end, np.float64(np.int64(mantissa))
+        if byte_at(buffer, end) != POINT:
+            return NEEDS_PYTHON, i, 0.0
+    decimals, digits = digits_at(buffer, end + 1)
+    mantissa = mantissa * POWERS[place(decimals)] + digits
+    end += decimals + 1
+    if decimals < 8:
+        if usually_closes(byte_at(buffer, end)):
+            return FINE, end, np.float64(np.int64(mantissa)) / SCALES[place(decimals)]
+        return NEEDS_PYTHON, i, 0.0
+    end, mantissa, decimals = more_decimals(buffer, end, mantissa)
+    if whole + decimals <= DIGITS and usually_closes(byte_at(buffer, end)):
+        verdict, value = scaled(mantissa, -decimals)
+        return verdict, end, value
+    return NEEDS_PYTHON, i, 0.0
 
 
 def more_decimals(buffer: Any, i: Any, mantissa: Any) -> Any:
@@ -326,8 +338,6 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any) -> Any:
     """The features of a row, from value number k on: the verdict, where it ends (or what is wrong), the next k."""
     base, previous, width, disorder = table[BASE], -1, table[WIDTH], table[DISORDER]
     while True:
-        if byte_at(buffer, i) == BLANK:
-            i += 1
         at, index = index_at(buffer, i)
         column = index - base
         if at == i or byte_at(buffer, at) != COLON or column < 0 or column >= LARGEST:
@@ -346,7 +356,6 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any) -> Any:
             verdict = kept_for_python(table, out, k, at + 1, end)
         if verdict != FINE:
             return verdict, i, k
-        i = end
         if column <= previous:
             disorder = 1
         previous = column
@@ -354,6 +363,10 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any) -> Any:
         out.idx[place(k)] = column
         out.val[place(k)] = value
         k += 1
+        i = end
+        if byte_at(buffer, i) == NEWLINE or byte_at(buffer, i) == HASH:
+            break
+        i += 1  # whatever else closes a number is a blank; to ask which one would be waited for
     table[WIDTH], table[DISORDER] = width, disorder
     return FINE, i, k
 

@@ -7,6 +7,7 @@ and ./iris is the file.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -21,9 +22,16 @@ from noregret.streams.synthetic import GENERATORS, Synthetic
 ROWS = 8192
 
 
-def open_source(spec: Any, reading: Reading | None = None, seed: int = 0) -> Source:
-    """The source that a text names, or that is made of arrays (X, y) or of an iterable of rounds (x, y)."""
-    reading = reading or Reading()
+def open_source(spec: Any, reading: Reading | None = None, seed: int = 0, **how: Any) -> Source:
+    """The source that a text names, or that is made of arrays (X, y) or of an iterable of rounds (x, y).
+
+    How a file is read may be told as a Reading, or by its parts: label="price", zero_based=True, skip=True,
+    targets=True for real labels. Iterating gives batches with X, y and the lines they stand on.
+    """
+    unknown = [name for name in how if name not in Reading.__dataclass_fields__]
+    if unknown:
+        raise BadValue(f"open_source has no option {unknown[0]!r}; it has {', '.join(Reading.__dataclass_fields__)}")
+    reading = replace(reading or Reading(), **how)
     if isinstance(spec, Source):
         return spec
     if isinstance(spec, Path):
@@ -91,19 +99,7 @@ def file_source(path: str, spec: str, reading: Reading) -> Source:
     """A file by its ending, or by a look at its first line."""
     if path != "-" and Path(path).is_dir():
         path = str(datasets.inside(Path(path), spec))
-    kind = datasets.split_name(path)[1]
-    if path == "-" or kind is None:
-        from noregret.streams.piped import Begun, PipedCsv, PipedLibsvm
-
-        file = Begun(path)
-        try:
-            kind = sniffed(file.look(LOOK), file.name)
-        except BadValue:
-            file.close()
-            raise
-        if path == "-":
-            return PipedCsv(file, reading) if kind == "csv" else PipedLibsvm(file, reading)
-        file.close()
+    kind = datasets.split_name(path)[1] or looked_at(path)
     if kind == "csv":
         from noregret.streams.csv import Csv
 
@@ -111,6 +107,14 @@ def file_source(path: str, spec: str, reading: Reading) -> Source:
     from noregret.streams.libsvm import Libsvm
 
     return Libsvm(path, reading)
+
+
+def looked_at(path: str) -> str:
+    """The format of a file whose name does not tell; what was looked at of standard input is kept for its reader."""
+    from noregret.streams.files import TextFile
+
+    with TextFile(path) as file:
+        return sniffed(file.peek(LOOK), file.name)
 
 
 LOOK = 1 << 16  # bytes in which the format should show
