@@ -15,12 +15,12 @@ help:
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
-	@echo "make bench     measure against scikit-learn and River"
+	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
 
 race: $(TESTED)
-	@$(BIN)/python -m noregret race
+	@$(BIN)/noregret race
 
 test: check
 	@$(BIN)/python -m pytest

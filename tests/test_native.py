@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from noregret import compiled, objects
 from noregret.algebra.kernel import BANKS
 from noregret.card import Card
 from noregret.games.assembly import GAMES, Plan, fingerprint
@@ -38,9 +39,54 @@ def test_a_second_process_compiles_nothing_and_a_damaged_file_costs_one_loop(tmp
     assert set(first.compiled) >= LOOPS
     assert len(first.compiled) == len(set(first.compiled))
     assert in_a_process(PLAYING, cache=tmp_path).log == []
-    damaged = next(tmp_path.rglob("*binary_pa1_sparse*.nbc"))
+    damaged = next(tmp_path.rglob("*binary_pa1_sparse*.o"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert in_a_process(PLAYING, cache=tmp_path).compiled == ["binary_pa1_sparse"]
+
+
+LOADED = """
+import noregret as nr
+asked = (("pa1", {}), ("ogd", {"loss": "logistic"}), ("winnow", {}))
+learners = [nr.make(name, algebra="sparse", **told) for name, told in asked]
+said = [learner.learn(np.abs(X), Y).scores(np.abs(X)).tolist() for learner in learners], "numba" in sys.modules
+"""
+
+
+def test_a_later_process_needs_no_compiler_and_computes_the_same(tmp_path: Path) -> None:
+    scores, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+    assert with_compiler
+    again, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+    assert again == scores
+    assert with_compiler != objects.supported()
+
+
+@pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
+def test_an_object_file_that_is_cut_or_changed_is_never_loaded(tmp_path: Path) -> None:
+    first = in_a_process(LOADED, cache=tmp_path)
+    for number, file in enumerate(sorted((tmp_path / "objects").iterdir())):
+        content = file.read_bytes()
+        file.write_bytes([content[:-7], content[:20], b"", content[:-1] + bytes([content[-1] ^ 1])][number % 4])
+    again = in_a_process(LOADED, cache=tmp_path)
+    assert again.compiled == first.compiled
+    assert again.said[0] == first.said[0]
+
+
+@pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
+def test_an_object_that_needs_what_is_not_there_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import llvmlite.binding as llvm
+
+    monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
+    objects.engine()
+    text = "declare double @nowhere_to_be_found(double)\ndefine double @asks(double %x) {{\n{}\n}}"
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    for body, needed in (
+        ("%y = call double @nowhere_to_be_found(double %x)\nret double %y", ["nowhere_to_be_found"]),
+        ("ret double %x", []),
+    ):
+        code = machine.emit_object(llvm.parse_assembly(text.format(body)))
+        assert objects.undefined(code) == needed
+        objects.keep("asks", "asks", code)
+        assert (objects.load("asks") is None) == bool(needed)
 
 
 RULES = """
@@ -169,7 +215,6 @@ def test_remarks_docstrings_and_papers_are_no_edits(tmp_path: Path) -> None:
 
 
 def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
-    from noregret import native
 
     def kinds(rows: np.ndarray) -> Iterator[Any]:
         frozen = rows.copy()
@@ -182,14 +227,14 @@ def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
     for learner in (dense, sparse):
         learner.learn(X, Y).predict(X)
         learner.learn_one(by_number(X[0]), 1)
-    made = len(native._made)
+    made = len(compiled._made)
     for learner, rows in product((dense, sparse), kinds(X)):
         count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         learner.learn(rows, Y[:count]).predict(rows)
         learner.learn(rows, Y[:count].astype(float), weight=np.ones(count, np.float32))
         learner.learn(rows, Y[:count].tolist())
         learner.learn_one(by_number(X[0].astype(np.float32)), np.int8(1))
-    assert len(native._made) == made
+    assert len(compiled._made) == made
 
 
 # ---- a rule of one's own ------------------------------------------------------------------------------------------

@@ -2,15 +2,21 @@
 
 import contextlib
 import hashlib
+import os
 import re
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from noregret.games.assembly import GAMES, Plan
+
+BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
+MADE_WITH = (sorted(OPTIONS.items()), version("numba"))
 
 _waited = threading.local()
 

@@ -46,7 +46,7 @@ class Engine:
 
     def prepare(self, rows: Any) -> Any:
         """The compiled loop, with parameters and state in its table."""
-        from noregret.native import loop
+        from noregret.compiled import loop
 
         if self.layout is None:
             outcomes = 2 if self.plan.game == "multiclass" else 1

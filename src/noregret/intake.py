@@ -49,7 +49,7 @@ def scaler(native: bool) -> Callable[..., None]:
 
 
 def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray, seen: tuple[np.ndarray, ...]) -> None:
-    from noregret.native import text_reader
+    from noregret.compiled import over_arrays
 
     real = np.zeros(1)
     reals = {"val": scaling.VAL, "out": scaling.OUT, "count": scaling.COUNT}
@@ -57,4 +57,4 @@ def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray,
     places = {"idx": (scaling.IDX, np.zeros(1, np.int32)), **{name: (slot, real) for name, slot in reals.items()}}
     table = np.zeros(scaling.SLOTS, np.int64)
     table[scaling.LEARN] = learn
-    text_reader(scaling.scale_rows, places)(table, idx, val, out, *seen)
+    over_arrays(scaling.scale_rows, places)(table, idx, val, out, *seen)

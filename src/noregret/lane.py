@@ -66,7 +66,7 @@ class Lane:
 
     def make_room(self, features: int) -> None:
         """A buffer for rows of so many features, and a journal for the cells they touch."""
-        from noregret.native import guarded
+        from noregret.compiled import guarded
 
         learner, first, space = self.learner, self.learner.engine.layout.first, self.learner.space
         assert space is not None

@@ -1,20 +1,11 @@
-"""Stamp, compile, cache: the only file that imports numba.
-
-A compiled loop has one plain entry, `status entry(table)`. The table holds addresses and sizes: parameters, state,
-rows, outcomes. So a loop has one signature for ever, whatever arrays it is given, and one round costs one foreign call.
-"""
+"""Stamp and compile: the only file that imports numba. What is compiled is kept, and found again, by `compiled`."""
 
 import contextlib
-import ctypes
-import hashlib
 import logging
-import os
 import sys
 import threading
 import types as plain
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -26,24 +17,22 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret import guard
+from noregret import guard, objects
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
-from noregret.cache import discarded, explain, files_hash, source_hash, waiting, writable
+from noregret.cache import OPTIONS, discarded, explain, writable
+from noregret.compiled import Made
 from noregret.errors import Error
 from noregret.games import hooks
-from noregret.games.assembly import Plan, assemble, fingerprint, rebound
+from noregret.games.assembly import Plan, assemble, rebound
 from noregret.games.entry import entry
-from noregret.layout import Layout, address, cache_folder, fill
+from noregret.layout import Layout, cache_folder
 
 log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)
-BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
 # Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
 CANNOT = (NumbaError, UnsupportedBytecodeError)
-MADE_WITH = (sorted(OPTIONS.items()), numba.__version__)
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
@@ -191,21 +180,10 @@ def only_the_entry(symbol: str) -> Iterator[None]:
         codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable = finalize, executable
 
 
-_complained: set[Path] = set()
-
-
 def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
-    """Compile an entry, or take it from the cache folder. A folder that cannot be written is said so, once."""
+    """Compile an entry; or, where entries are not kept as object files, take it from the compiler's own cache."""
     folder = cache_folder()
-    cached = writable(folder)
-    if not cached and folder not in _complained:
-        _complained.add(folder)
-        warnings.warn(
-            f"the cache folder {folder} cannot be written: loops are compiled anew in every process; "
-            "set NOREGRET_CACHE to a folder that can",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    cached = not objects.supported() and writable(folder)
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
@@ -222,25 +200,14 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
         numba.config.CACHE_DIR = previous
 
 
-class Entry:
-    """A compiled function over a table, callable without Python's help: other threads go on meanwhile."""
-
-    def __init__(self, text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any]) -> None:
-        self.symbol = symbol
-        self.function = disk_cached(rebound(text, symbol, bindings), symbol)
-        self.hit = bool(sum(self.function.stats.cache_hits.values()))
-        if not self.hit:
-            log.info("compiled %s", symbol)
-        made = self.function.overloads[(TABLE,)]
-        self.address = int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
-        signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        self.call = signature(self.address)
-        self._result, self._exception = ctypes.c_int64(), ctypes.c_void_p()
-        self.result, self.exception = ctypes.addressof(self._result), ctypes.addressof(self._exception)
-
-    def run(self, table: int) -> int:
-        """0 when it came to its end, otherwise something in it raised an error."""
-        return int(self.call(self.result, self.exception, table))
+def compiled(text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any]) -> Made:
+    """A text with its names bound, as machine code."""
+    function = disk_cached(rebound(text, symbol, bindings), symbol)
+    made = function.overloads[(TABLE,)]
+    name = made.fndesc.llvm_func_name
+    where = int(made.library.get_pointer_to_function(name))
+    code = bytes(made.library._compiled_object or b"")
+    return Made(where, name, code, function, bool(sum(function.stats.cache_hits.values())))
 
 
 # ---- loops ------------------------------------------------------------------------------------------------------
@@ -252,36 +219,16 @@ def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) 
     return numba.njit(**INNER)(text)
 
 
-def loop(plan: Plan, layout: Layout) -> Entry:
-    """The loop of a plan, compiled once a process and kept on disk between processes."""
-    return once((plan, layout.key), lambda: stamp_loop(plan, layout))
-
-
-def stamp_loop(plan: Plan, layout: Layout) -> Entry:
-    key = hashlib.sha256(
-        (fingerprint(plan) + source_hash(plan.game, MADE_WITH) + repr(layout.key)).encode()
-    ).hexdigest()
+def compiled_loop(plan: Plan, layout: Layout, symbol: str) -> Made:
+    """The loop of a plan, over a table of this layout."""
     bound: dict[str, Any] = {}
     for name, first, example in layout.places():
         bound[f"read_{name}"] = reader(numba.typeof(example), first)
     bound["play"], bound["judge"] = assemble(plan, stamp)
     try:
-        return Entry(entry, f"{plan.name}_{key[:16]}", bound)
+        return compiled(entry, symbol, bound)
     except Exception as error:
         raise Error(explain(plan, error)) from (None if isinstance(error, CANNOT) else error)
-
-
-_made: dict[Any, Entry] = {}
-_lock = threading.Lock()
-
-
-def once(key: Any, make: Callable[[], Entry]) -> Entry:
-    found = _made.get(key)
-    if found is None:
-        with waiting(), _lock:
-            found = _made.get(key) or make()
-            _made[key] = found
-    return found
 
 
 # ---- tools that serve every loop --------------------------------------------------------------------------------
@@ -329,16 +276,6 @@ def vector(kind: Any) -> Any:
     return types.Array(kind, 1, "C")
 
 
-def tool(text: Callable[..., Any], bindings: Callable[[], Mapping[str, Any]]) -> Entry:
-    """A small compiled function, kept like a loop; its bindings are made only when it is compiled."""
-
-    def make() -> Entry:
-        texts = [Path(__file__), Path(guard.__file__), Path(text.__code__.co_filename)]
-        return Entry(text, f"{text.__name__}_{files_hash(texts, MADE_WITH)[:16]}", bindings())
-
-    return once(text, make)
-
-
 def journal_bindings() -> dict[str, Any]:
     return {
         "cells": stamp(guard.cells, "cells", {"array_at": array_at}),
@@ -347,30 +284,21 @@ def journal_bindings() -> dict[str, Any]:
     }
 
 
-def journal() -> Entry:
-    """The compiled undo of the cells that a few rows touch."""
-    return tool(guard.journal_cells, journal_bindings)
+def guarded_bindings() -> dict[str, Any]:
+    return {
+        **journal_bindings(),
+        "table_at": table_at,
+        "call": call_loop,
+        "read_scores": reader(vector(types.float64), guard.SCORES),
+        "read_counters": reader(vector(types.float64), guard.COUNTERS),
+        "read_truth": reader(vector(types.float64), guard.TRUTH),
+        "read_moved": reader(vector(types.uint8), guard.MOVED),
+        "read_tally": reader(vector(types.int64), guard.TALLY),
+        "missed": stamp(guard.missed, "missed", {}),
+    }
 
 
-def guarded() -> Entry:
-    """One round of any loop, with its undo, in one foreign call."""
-    return tool(
-        guard.guarded_round,
-        lambda: {
-            **journal_bindings(),
-            "table_at": table_at,
-            "call": call_loop,
-            "read_scores": reader(vector(types.float64), guard.SCORES),
-            "read_counters": reader(vector(types.float64), guard.COUNTERS),
-            "read_truth": reader(vector(types.float64), guard.TRUTH),
-            "read_moved": reader(vector(types.uint8), guard.MOVED),
-            "read_tally": reader(vector(types.int64), guard.TALLY),
-            "missed": stamp(guard.missed, "missed", {}),
-        },
-    )
-
-
-# ---- readers of text --------------------------------------------------------------------------------------------
+# ---- texts over arrays --------------------------------------------------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -415,22 +343,7 @@ def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> di
     return bound
 
 
-def text_reader(text: Callable[..., Any], places: Mapping[str, tuple[int, Any]]) -> Callable[..., None]:
-    """A compiled reader of text: called with its table and the values that stand there.
-
-    `places` gives, for each of the text's `read_` functions, a slot of the table and an example of the value.
-    """
-
-    def bindings() -> dict[str, Any]:
-        bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-        return with_all_it_calls(text, {**MACHINE, **bound})
-
-    compiled = tool(text, bindings)
-
-    def run(table: np.ndarray, *values: Any) -> None:
-        for (first, _), value in zip(places.values(), values, strict=True):
-            fill(table, first, value)
-        if compiled.run(address(table)) != 0:
-            raise IndexError(f"{text.__name__} reached out of its arrays")
-
-    return run
+def text_bindings(text: Callable[..., Any], places: Mapping[str, tuple[int, Any]]) -> dict[str, Any]:
+    """What a text over arrays needs: readers of its places, the functions of the machine, and all it calls."""
+    bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
+    return with_all_it_calls(text, {**MACHINE, **bound})

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from noregret.card import Card
@@ -150,8 +149,6 @@ def race(
     watcher = watcher or Watcher()
     watching = [standard() for _ in entrants]
     baselines = Baselines()
-    if any(learner.settings.native for _, learner in entrants):
-        import_module("noregret.native")  # the compiler loads once; that is nobody's running time
 
     def so_far() -> Race:
         standings = [standing(*one, referees) for one, referees in zip(entrants, watching, strict=True)]

@@ -34,7 +34,7 @@ class CellUndo:
     """Keeps the cells that some sparse rows touch; right when they are few and the state is large."""
 
     def __init__(self, state: Any, block: SparseBlock, width: int) -> None:
-        from noregret.native import journal
+        from noregret.compiled import journal
 
         self.state, self.width = state, width
         self.arrays = memory(state)

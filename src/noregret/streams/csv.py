@@ -184,14 +184,14 @@ class Csv(Source):
 
 def compiled() -> Callable[..., None]:
     """The reader of blocks without surprises, at full speed."""
-    from noregret import native
+    from noregret.compiled import over_arrays
     from noregret.streams import csv_text as text
 
     examples = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.room(np.zeros(1, np.int8), 1, 1)),
     }
-    return native.text_reader(text.csv, examples)
+    return over_arrays(text.csv, examples)
 
 
 # ---- lines and cells ------------------------------------------------------------------------------------------------

@@ -90,10 +90,10 @@ class Libsvm(Source):
 
 def compiled() -> Parse:
     """The parser at full speed."""
-    from noregret import native
+    from noregret.compiled import over_arrays
 
     examples = {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.room(1, 1, 1))}
-    return native.text_reader(text.libsvm, examples)
+    return over_arrays(text.libsvm, examples)
 
 
 def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:
