@@ -150,3 +150,15 @@ def test_a_model_damaged_in_its_scaling_is_refused(tmp_path: Path) -> None:
     learner.scaling.mean[0] = np.nan
     with pytest.raises(nr.Error, match="damaged"):
         unpack(pack(learner), "model.nr")
+
+
+@pytest.mark.parametrize("told", [{}, {"scale": True}])
+def test_rows_of_different_length_get_their_constant_too(told: dict[str, Any]) -> None:
+    ragged = [{name: row[name] for name in names[: t % 5]} for t, row in enumerate(dicts)]
+    learner = nr.make("pa1", bias=True, **told).learn(ragged, y)
+    by_hand = nr.make("pa1").learn([{"one": 1.0, **row} for row in (scaled(ragged) if told else ragged)], y)
+    found = learner.scores([{}, *({name: 1.0} for name in names)])
+    if not told:
+        expected = by_hand.scores([{"one": 1.0}, *({"one": 1.0, name: 1.0} for name in names)])
+        assert np.array_equal(found, expected)
+    assert found[0] == pytest.approx(by_hand.scores_one({"one": 1.0}), abs=1e-9)

@@ -283,11 +283,17 @@ def with_bias(block: Block) -> Block:
     if isinstance(block, DenseBlock):
         return DenseBlock(np.concatenate((np.ones((block.rows, 1)), block.val), axis=1))
     indptr = block.indptr + np.arange(block.rows + 1)
-    used = int(block.indptr[-1])
+    used, each = int(block.indptr[-1]), int(block.indptr[-1]) // max(block.rows, 1)
     idx, val = np.zeros(used + block.rows, np.int32), np.ones(used + block.rows)
-    own = np.ones(idx.size, bool)
-    own[indptr[:-1]] = False
-    idx[own], val[own] = block.idx[:used] + 1, block.val[:used]
+    if (np.diff(block.indptr) == each).all():  # rows of one length are a table, and tables move fast
+        own: Any = (slice(None), slice(1, None))
+        shape, inside = (block.rows, each + 1), (block.rows, each)
+    else:
+        own = np.ones(idx.size, bool)
+        own[indptr[:-1]] = False
+        shape, inside = (idx.size,), (used,)  # type: ignore[assignment]
+    idx.reshape(shape)[own] = (block.idx[:used] + 1).reshape(inside)
+    val.reshape(shape)[own] = block.val[:used].reshape(inside)
     return SparseBlock(indptr, idx, val, block.width + 1, block.ready)
 
 

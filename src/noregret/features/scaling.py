@@ -73,7 +73,7 @@ class Scaling:
         self.reach(block.width)
         idx = columns(block)
         if learn:
-            touched = np.unique(np.concatenate((idx, never)).astype(np.int64))
+            touched = distinct(np.concatenate((idx, never)), block.width)
             self.before = (touched, *(array[touched] for array in self.arrays))
         fresh = never[self.count[never] == 0.0]
         self.count[fresh] = NEVER
@@ -96,6 +96,15 @@ class Scaling:
             for array, old in zip(self.arrays, olds, strict=True):
                 array[touched] = old
             self.before = None
+
+
+def distinct(numbers: np.ndarray, width: int) -> np.ndarray:
+    """The different numbers, all below the width: marked where they are many, sorted where they are few."""
+    if 16 * numbers.size < width:
+        return np.unique(numbers)
+    marked = np.zeros(width, bool)
+    marked[numbers] = True
+    return np.flatnonzero(marked)
 
 
 def columns(block: Block) -> np.ndarray:
