@@ -162,3 +162,55 @@ def test_rows_of_different_length_get_their_constant_too(told: dict[str, Any]) -
         expected = by_hand.scores([{"one": 1.0}, *({"one": 1.0, name: 1.0} for name in names)])
         assert np.array_equal(found, expected)
     assert found[0] == pytest.approx(by_hand.scores_one({"one": 1.0}), abs=1e-9)
+
+
+def test_looking_at_features_never_learned_leaves_no_trace() -> None:
+    looked, plain = (nr.make("pa1", scale=True).learn(named(X[:60, :2], names[:2]), y[:60]) for _ in range(2))
+    looked.predict(named(np.ones((3, 1)), ["city=Paris"], np.array([True])))
+    for learner in (looked, plain):
+        learner.learn(named(X[60:], names), y[60:])
+    assert np.array_equal(looked.scores(dicts), plain.scores(dicts))
+
+
+@pytest.mark.parametrize("where", ["learner.counts", "rounds.Call.run"])
+def test_an_interrupt_at_any_moment_leaves_the_learner_as_it_was(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from noregret.modelfile import pack
+
+    learner = nr.make("pa1", scale=True, bias=True).learn(dicts[:60], y[:60])
+    before = pack(learner)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"noregret.{where}", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn([*dicts[60:], {"new": 1.0}], [*y[60:].tolist(), 7])
+    monkeypatch.undo()
+    assert pack(learner) == before
+
+
+def test_broken_sparse_rows_are_refused_with_a_bias_too() -> None:
+    import scipy.sparse as sp
+
+    broken = sp.csr_array((np.ones(2), np.array([0, 1], np.int32), np.array([0, 1, 2])), shape=(2, 3))
+    broken.indices[1] = -1
+    with pytest.raises(nr.BadValue, match="feature number -1"):
+        nr.make("pa1", bias=True).learn(broken, [1, -1])
+    bad = sp.csr_array(np.array([[0.0, 0.0, 0.0, np.nan]]))
+    with pytest.raises(nr.BadValue, match="row 0, feature 3"):
+        nr.make("pa1", bias=True).learn(bad, [1])
+
+
+def test_rows_without_rows_teach_nothing() -> None:
+    learner = nr.make("pa1").learn(named(np.zeros((0, 2)), ["a", "b"]), [])
+    assert learner.copy().rounds == 0
+
+
+def test_a_row_is_named_by_its_number_in_the_data() -> None:
+    rows, labels = np.ones((9000, 2)), np.ones(9000)
+    rows[8500, 1] = np.nan
+    with pytest.raises(nr.BadValue, match=r"^row 8500, feature 1"):
+        nr.race((rows, labels), ["pa1"], native=False)
+    labels[8600] = 0.5
+    with pytest.raises(nr.BadValue, match=r"^row 8600: the label 0\.5"):
+        nr.race((np.ones((9000, 2)), labels), ["pa1"], native=False)

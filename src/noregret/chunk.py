@@ -115,7 +115,8 @@ def as_block(X: Any) -> Block:
     table = np.ascontiguousarray(table, dtype=np.float64)
     if not all_finite(table):
         row, column = np.argwhere(~np.isfinite(table))[0]
-        raise BadValue(f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite")
+        message = f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite"
+        raise BadValue(message, row=int(row))
     return DenseBlock(frozen(table))
 
 
@@ -190,7 +191,7 @@ def verified(block: Block) -> Block:
         return block._replace(ready=True)
     if finding % 4 == UNSORTED:
         return verified(tidied(block))
-    raise BadValue(complaint(block, finding))
+    raise BadValue(complaint(block, finding), row=finding // 4)
 
 
 def tidied(block: SparseBlock) -> SparseBlock:
@@ -223,28 +224,29 @@ def gather(rows: Sequence[Mapping[Any, Any]]) -> tuple[np.ndarray, list[Any], np
             names += row
             values.extend(row.values())
     except (TypeError, AttributeError, OverflowError):
-        raise BadValue(what_is_wrong(rows)) from None
+        raise BadValue(*what_is_wrong(rows)) from None
     indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)
     if not all_finite(val):
-        raise BadValue(what_is_wrong(rows))
+        raise BadValue(*what_is_wrong(rows))
     return indptr, names, val
 
 
-def what_is_wrong(rows: Sequence[Any]) -> str:
-    """The first thing in rows of dicts that is not a finite number."""
+def what_is_wrong(rows: Sequence[Any]) -> tuple[str, int | None]:
+    """The first thing in rows of dicts that is not a finite number, and its row."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            return f"row {number}: expected a dict of features, not {type(row).__name__}"
+            return f"row {number}: expected a dict of features, not {type(row).__name__}", number
         for name, value in row.items():
+            where = f"row {number}, feature {name!r}"
             try:
                 if not np.isfinite(array("d", [value])[0]):
-                    return f"row {number}, feature {name!r}: the value is {value}; every value must be finite"
+                    return f"{where}: the value is {value}; every value must be finite", number
             except TypeError:
-                return f"row {number}, feature {name!r}: expected a number, not {value!r}"
+                return f"{where}: expected a number, not {value!r}", number
             except OverflowError:
-                return f"row {number}, feature {name!r}: the value is too large for a float"
-    return "the rows could not be read"
+                return f"{where}: the value is too large for a float", number
+    return "the rows could not be read", None
 
 
 def to_sparse(block: Block) -> SparseBlock:
@@ -312,5 +314,5 @@ def weights(given: Any, rows: int) -> np.ndarray | None:
     bad = ~(np.isfinite(h) & (h >= 0.0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise BadValue(f"row {row}: the weight is {h[row]}; weights must be finite and not negative")
+        raise BadValue(f"row {row}: the weight is {h[row]}; weights must be finite and not negative", row=row)
     return np.ascontiguousarray(h)

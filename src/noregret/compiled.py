@@ -12,11 +12,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret import guard, objects
+from noregret.algebra.verbs import unbound as unbound
 from noregret.cache import MADE_WITH, files_hash, source_hash, waiting, writable
 from noregret.games.assembly import Plan, fingerprint
 from noregret.layout import Layout, address, cache_folder, fill
@@ -113,11 +115,23 @@ def loop(plan: Plan, layout: Layout) -> Entry:
 # ---- tools that serve every loop --------------------------------------------------------------------------------
 
 
-def tool(text: Callable[..., Any], bindings: Bindings) -> Entry:
+def called(function: Callable[..., Any], seen: dict[str, Any] | None = None) -> list[Callable[..., Any]]:
+    """The plain functions that a text calls, and those that they call."""
+    seen = {} if seen is None else seen
+    for name in function.__code__.co_names:
+        one = function.__globals__.get(name)
+        if isinstance(one, FunctionType) and name not in seen:
+            seen[name] = one
+            called(one, seen)
+    return list(seen.values())
+
+
+def tool(text: Callable[..., Any], bindings: Bindings, replaced: Mapping[str, Any] = MappingProxyType({})) -> Entry:
     """A small compiled function, kept like a loop; its bindings are asked for only when it is compiled."""
 
     def make() -> Entry:
-        files = [Path(__file__).with_name("native.py"), Path(guard.__file__), Path(text.__code__.co_filename)]
+        here = [Path(__file__).with_name(name) for name in ("native.py", "layout.py")]
+        files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
         symbol = f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
         return fetched(symbol, lambda compiler: compiler.compiled(text, symbol, bindings(compiler)))
 
@@ -134,12 +148,17 @@ def guarded() -> Entry:
     return tool(guard.guarded_round, lambda compiler: compiler.guarded_bindings())
 
 
-def over_arrays(text: Callable[..., Any], places: Mapping[str, tuple[int, Any]]) -> Callable[..., None]:
+def over_arrays(
+    text: Callable[..., Any],
+    places: Mapping[str, tuple[int, Any]],
+    replaced: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+) -> Callable[..., None]:
     """A compiled text over arrays: called with its table and the values that stand there.
 
-    `places` gives, for each of the text's `read_` functions, a slot of the table and an example of the value.
+    `places` gives, for each of the text's `read_` functions, a slot of the table and an example of the value;
+    `replaced`, functions that stand for those of their name wherever the text, or what it calls, calls them.
     """
-    compiled = tool(text, lambda compiler: compiler.text_bindings(text, places))
+    compiled = tool(text, lambda compiler: compiler.text_bindings(text, places, replaced), replaced)
 
     def run(table: np.ndarray, *values: Any) -> None:
         for (first, _), value in zip(places.values(), values, strict=True):

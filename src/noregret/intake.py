@@ -16,7 +16,7 @@ NOTHING = np.zeros(0, np.int32)
 
 def taken(learner: "Learner", X: Any, grow: bool) -> Block:
     """A block of the learner's algebra; names, scales and the algebra itself are learned only when growing."""
-    if isinstance(X, (list, tuple)) and not len(X):
+    if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     block, never = numbered(learner, X, grow)
     if learner.scaling is not None:
@@ -25,7 +25,7 @@ def taken(learner: "Learner", X: Any, grow: bool) -> Block:
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
         block = to_dense(verified(block))
-    return with_bias(block) if learner.settings.bias else block
+    return with_bias(verified(block)) if learner.settings.bias else block
 
 
 def numbered(learner: "Learner", X: Any, grow: bool) -> tuple[Block, np.ndarray]:

@@ -59,8 +59,10 @@ class Labels:
         try:
             return self.coded(y)
         except BadValue as error:
-            error.row = self.first_unusable(y)
-            raise
+            row = self.first_unusable(y)
+            if row is None or len(y) == 1:
+                raise
+            raise BadValue(f"row {row}: {error}", row) from None
 
     def first_unusable(self, y: Any) -> int | None:
         """The first row whose label cannot be one."""

@@ -95,6 +95,7 @@ class Learner:
             try:
                 call = Call(self, X, y, weight, checked)
                 outcomes = call.run()
+                counted_now = counts(self, call, outcomes)
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
@@ -105,14 +106,13 @@ class Learner:
                 if isinstance(error, RuleRaised):
                     raise rule_error(self, X, y, weight, counted) from None
                 raise
-            self.tally[ROUNDS] += call.block.rows
-            self.tally[UPDATES] += sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-            self.tally[MISTAKES] += sum(int(np.count_nonzero(mistaken(self, outcome))) for outcome in outcomes)
+            # From here on nothing can fail, and nothing is left half done.
+            self.tally += counted_now
+            self.classes_before = len(self.labels)
             if self.scaling is not None:
                 self.scaling.keep()
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
-            self.classes_before = len(self.labels)
             return outcomes
 
     def _marks(self) -> Marks:
@@ -352,6 +352,15 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
+
+
+def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
+    """Rounds, updates and mistakes of a call."""
+    found = np.zeros(3, np.int64)
+    found[ROUNDS] = call.block.rows
+    found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
+    found[MISTAKES] = sum(int(np.count_nonzero(mistaken(learner, outcome))) for outcome in outcomes)
+    return found
 
 
 def one_row(x: Any) -> Any:

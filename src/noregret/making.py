@@ -30,7 +30,7 @@ def card_of(rule: Any) -> Card:
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
     known = load_all()
     if rule not in known:
-        raise BadValue(f"there is no learner {rule!r}{suggestion(rule, known) or '; see noregret.learners()'}")
+        raise BadValue(f"there is no learner {rule!r}{suggestion(rule, known) or '; `noregret learners` lists them'}")
     return known[rule]
 
 

@@ -33,6 +33,7 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     seat_alike(a, b)
     combine(a, b)
     a.tally += b.tally
+    a.source = None
     a.rebind()
     return a
 

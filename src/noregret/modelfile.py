@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,7 @@ def write(learner: "Learner", path: Any) -> None:
     content = pack(learner)
     temporary: Path | None = None
     try:
-        target = Path(path)
+        target = Path(os.path.realpath(path))  # a link stays a link
         if target.exists() and not target.is_file():
             with open(target, "wb") as device:  # not a place to put a file at: a device or a pipe takes the bytes
                 device.write(content)
@@ -132,6 +133,8 @@ def write(learner: "Learner", path: Any) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except (OSError, TypeError, ValueError) as error:
         if temporary is not None:

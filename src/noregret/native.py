@@ -221,6 +221,10 @@ def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) 
 
 def compiled_loop(plan: Plan, layout: Layout, symbol: str) -> Made:
     """The loop of a plan, over a table of this layout."""
+    for function in plan.card.functions():
+        if "print" in function.__code__.co_names:
+            where = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+            raise Error(f"{where}: rule {plan.card.name} prints; to watch it, make the learner with native=False")
     bound: dict[str, Any] = {}
     for name, first, example in layout.places():
         bound[f"read_{name}"] = reader(numba.typeof(example), first)
@@ -343,7 +347,10 @@ def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> di
     return bound
 
 
-def text_bindings(text: Callable[..., Any], places: Mapping[str, tuple[int, Any]]) -> dict[str, Any]:
+def text_bindings(
+    text: Callable[..., Any], places: Mapping[str, tuple[int, Any]], replaced: Mapping[str, Callable[..., Any]]
+) -> dict[str, Any]:
     """What a text over arrays needs: readers of its places, the functions of the machine, and all it calls."""
     bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    return with_all_it_calls(text, {**MACHINE, **bound})
+    stamped = {name: stamp(one, name, {}) for name, one in replaced.items()}
+    return with_all_it_calls(text, {**MACHINE, **bound, **stamped})

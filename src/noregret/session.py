@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from noregret.card import Card
 from noregret.chunk import Transcript
 from noregret.errors import BadValue, shown
 from noregret.learner import Learner
+from noregret.making import card_of, make
 from noregret.making import learners as catalogue
-from noregret.making import make
 from noregret.referees import Baselines, Loss, Mistakes, Referee, Runtime, Updates
 from noregret.reports.tables import table
 from noregret.streams import Batch, Source, open_source
+from noregret.transcribe import loss_of
 
 Entrants = list[tuple[str, Learner]]
+LONG = 1e9  # losses from here on are shown by their size only
 
 
 def standard() -> list[Referee]:
@@ -45,8 +47,11 @@ def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
     except BadValue as error:
         if error.row is None or batch.lines is None:
             raise
-        message = str(error).removeprefix(f"row {error.row}: ")
-        raise BadValue(f"{source.name}:{batch.lines[error.row]}: {message}", error.row) from None
+        line, message = int(batch.lines[error.row]), str(error)
+        if source.kind == "arrays":  # its lines are the numbers of its rows
+            raise BadValue(message.replace(f"row {error.row}", f"row {line}", 1), line) from None
+        message = message.removeprefix(f"row {error.row}: ").removeprefix(f"row {error.row}, ")
+        raise BadValue(f"{source.name}:{line}: {message}", error.row) from None
 
 
 def reported(referees: Iterable[Referee]) -> dict[str, float]:
@@ -55,7 +60,7 @@ def reported(referees: Iterable[Referee]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one learner did in a race."""
+    """How one learner did in a race; `stopped` says why it could not go on, where it could not."""
 
     name: str
     learner: Learner
@@ -64,6 +69,7 @@ class Standing:
     loss: float
     updates: int
     seconds: float
+    stopped: str | None = None
 
     @property
     def rate(self) -> float:
@@ -78,7 +84,7 @@ class Race:
     """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done."""
 
     def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.mistakes, one.loss))
+        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, one.mistakes, one.loss))
         self.baselines = baselines or {}
 
     @property
@@ -111,12 +117,14 @@ def columns(game: str) -> tuple[str, ...]:
 
 def cells(one: Standing) -> tuple[str, ...]:
     """A standing as a row of a table."""
+    loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
     if one.learner.game == "regression":
-        scored: tuple[str, ...] = (f"{one.loss:.1f}", f"{one.loss / max(one.rounds, 1):.4g}")
+        scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
     else:
-        scored = (str(one.mistakes), f"{one.rate:.4f}", f"{one.loss:.1f}")
+        scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
     speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
-    return (one.name, *scored, str(one.updates), str(one.nonzeros), speed)
+    name = one.name if one.stopped is None else f"{one.name} (stopped)"
+    return (name, *scored, str(one.updates), str(one.nonzeros), speed)
 
 
 class Watcher:
@@ -144,52 +152,78 @@ def race(
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
-    entrants = line_up(learners, told)
+    invited = guests(learners)
     source = open_source(source)
-    watcher = watcher or Watcher()
-    watching = [standard() for _ in entrants]
-    baselines = Baselines()
+    entrants = line_up(invited, {**source.suits, **told})
+    return Course(entrants, source, watcher or Watcher()).run(threads)
 
-    def so_far() -> Race:
-        standings = [standing(*one, referees) for one, referees in zip(entrants, watching, strict=True)]
-        return Race(standings, baselines.report())
 
-    def lap(number: int, batch: Batch) -> Transcript:
-        transcript = played(entrants[number][1], source, batch)
-        for referee in watching[number]:
+class Course:
+    """A race while it runs."""
+
+    def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
+        self.entrants, self.source, self.watcher = entrants, source, watcher
+        self.watching = [standard() for _ in entrants]
+        self.stopped: dict[int, str] = {}
+        first = entrants[0][1]
+        self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
+
+    def run(self, threads: int) -> Race:
+        with ThreadPoolExecutor(max_workers=max(1, min(threads, len(self.entrants)))) as pool:
+            for turn, batch in enumerate(self.source):
+                if turn == 0:
+                    self.watcher.begin(self.entrants, batch)
+                going = [number for number in range(len(self.entrants)) if number not in self.stopped]
+                running = [pool.submit(self.lap, number, batch) for number in going]
+                self.settle(dict(zip(going, [finished.result() for finished in running], strict=True)))
+                self.watcher.lap(self.so_far, batch.done)
+        return self.so_far()
+
+    def lap(self, number: int, batch: Batch) -> Transcript | BadValue:
+        try:
+            transcript = played(self.entrants[number][1], self.source, batch)
+        except BadValue as error:
+            return error
+        for referee in self.watching[number]:
             referee.see(transcript)
         return transcript
 
-    with ThreadPoolExecutor(max_workers=max(1, min(threads, len(entrants)))) as pool:
-        for turn, batch in enumerate(source):
-            if turn == 0:
-                watcher.begin(entrants, batch)
-            running = [pool.submit(lap, number, batch) for number in range(len(entrants))]
-            transcripts = [finished.result() for finished in running]
-            baselines.see(transcripts[0])
-            watcher.lap(so_far, batch.done)
-    return so_far()
+    def settle(self, laps: dict[int, Transcript | BadValue]) -> None:
+        """What stops every learner is wrong with the data; what stops some of them is wrong with them."""
+        errors = {number: lap for number, lap in laps.items() if isinstance(lap, BadValue)}
+        for number, error in errors.items():
+            if len(errors) == len(laps):
+                raise error
+            self.stopped[number] = str(error)
+        self.baselines.see(next(lap for lap in laps.values() if isinstance(lap, Transcript)))
+
+    def so_far(self) -> Race:
+        standings = [
+            standing(*one, referees, self.stopped.get(number))
+            for number, (one, referees) in enumerate(zip(self.entrants, self.watching, strict=True))
+        ]
+        return Race(standings, self.baselines.report())
 
 
-def line_up(learners: Sequence[Any] | None, told: dict[str, Any]) -> Entrants:
-    """The learners of a race, by name."""
-    if isinstance(learners, str) or not isinstance(learners, Iterable | None):
-        raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
+def guests(learners: Sequence[Any] | None) -> list[Any] | None:
+    """Cards and learners; a name that nobody has is found out before anything is read."""
     if learners is None:
-        learners = [card.name for card in catalogue() if card.shown and told.get("game", "binary") in card.games]
-    entrants = [entrant(one, told) for one in learners]
-    if not entrants:
+        return None
+    if isinstance(learners, str) or not isinstance(learners, Iterable):
+        raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
+    return [one if isinstance(one, Learner) else card_of(one) for one in learners]
+
+
+def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
+    """The learners of a race, by name."""
+    if invited is None:
+        invited = [card for card in catalogue() if card.shown and told.get("game", "binary") in card.games]
+    if not invited:
         raise BadValue("a race needs at least one learner")
-    return entrants
+    return [(one.card.name, one) if isinstance(one, Learner) else (one.name, make(one, **told)) for one in invited]
 
 
-def entrant(one: Any, told: dict[str, Any]) -> tuple[str, Learner]:
-    if isinstance(one, Learner):
-        return one.card.name, one
-    return (one.name if isinstance(one, Card) else str(one)), make(one, **told)
-
-
-def standing(name: str, learner: Learner, referees: Sequence[Referee]) -> Standing:
+def standing(name: str, learner: Learner, referees: Sequence[Referee], stopped: str | None = None) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"])
+    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped)

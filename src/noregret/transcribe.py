@@ -96,6 +96,13 @@ def margins(learner: "Learner", outcome: "Outcome") -> np.ndarray:
     return np.asarray(own - best)
 
 
+def loss_of(learner: "Learner", errors: np.ndarray) -> np.ndarray:
+    """What a regression learner would suffer for predictions so far from their targets."""
+    loss = LOSSES[dict(learner.settings.choices).get("loss", "eps_insensitive")].value
+    with np.errstate(over="ignore"):
+        return suffered(loss, 1.0 - np.abs(errors) + learner.settings.setting["eps"])
+
+
 def suffered(loss: Callable[[Any], Any], margin: np.ndarray) -> np.ndarray:
     """The losses at these margins; where a class has no rival yet there is nothing to lose."""
     return np.where(np.isposinf(margin), 0.0, loss(margin))

@@ -80,7 +80,7 @@ def missing(jobs: Sequence[Job]) -> list[Job]:
 
 
 def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None = None) -> None:
-    """Compile loops, each process taking every so manieth; `tell` hears how many are ready, of how many."""
+    """Compile loops, dealt out to processes in turn; `tell` hears how many are ready, of how many."""
     if not jobs:
         return
     workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
@@ -116,7 +116,7 @@ def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None 
 
 def start(jobs: Sequence[Job]) -> "subprocess.Popen[str]":
     told = json.dumps([[job.name, dict(job.told)] for job in jobs])
-    command = [sys.executable, "-m", "noregret.warming", told]
+    command = [sys.executable, "-P", "-m", "noregret.warming", told]  # -P: nothing beside the data is imported
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SAMPLE, noregret, refused
+import noregret as nr
+from tests.cli.running import OWN_RULE, SAMPLE, noregret, refused
 
 
 @pytest.fixture
@@ -237,3 +238,105 @@ def test_a_rule_file_that_cannot_be_used(folder: Path) -> None:
     refused(noregret("race", "good.svm", "--learners", "raises.py:mine", cwd=folder), "raises.py:2", "KeyError")
     refused(noregret("race", "good.svm", "--learners", "empty.py:mine", cwd=folder), "empty.py", "'mine'")
     refused(noregret("race", "good.svm", "--learners", "absent.py:mine", cwd=folder), "absent.py")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn", "good.svm", "--learner", "pa1", "--save", "m.nr", "--json", "m.nr"],
+        ["learn", "good.svm", "--learner", "my_rule.py:mine", "--save", "my_rule.py"],
+        ["race", "good.svm", "--learners", "my_rule.py:mine", "--json", "./my_rule.py"],
+        ["predict", "kept.nr", "good.svm", "--out", "o.csv", "--json", "o.csv"],
+        ["predict", "kept.nr", "good.svm", "--out", "kept.nr"],
+        ["learn", "good.svm", "--resume", "kept.nr", "--json", "kept.nr"],
+    ],
+)
+def test_no_output_goes_where_something_else_is(folder: Path, words: list[str]) -> None:
+    write(folder, "my_rule.py", OWN_RULE)
+    nr.make("pa1").learn([[1.0]], [1]).save(folder / "kept.nr")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    refused(noregret(*words, cwd=folder), "overwrite")
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_a_model_goes_on_only_as_it_was_made(folder: Path) -> None:
+    write(folder, "t.csv", "a,b,y\n" + "".join(f"{k % 3},{k % 2},{k % 2}\n" for k in range(30)))
+    noregret("learn", "t.csv", "--learner", "pa1", "--save", "t.nr", cwd=folder)
+    noregret("learn", "good.svm", "--learner", "pa1", "--save", "m.nr", cwd=folder)
+    for words, part in (
+        (["good.svm", "--resume", "m.nr", "--zero-based"], "count from 1"),
+        (["good.svm", "--resume", "m.nr", "--learner", "arow"], "learned by pa1, not by arow"),
+        (["good.svm", "--resume", "m.nr", "--set", "C=2"], "--set is for a new model"),
+        (["t.csv", "--resume", "t.nr", "--label", "b"], "'y', not 'b'"),
+        (["good.svm", "--resume", "t.nr"], "by name"),
+    ):
+        before = [(folder / name).read_bytes() for name in ("m.nr", "t.nr")]
+        refused(noregret("learn", *words, cwd=folder), part)
+        assert [(folder / name).read_bytes() for name in ("m.nr", "t.nr")] == before
+
+
+def test_a_table_without_the_columns_of_the_model(folder: Path) -> None:
+    write(folder, "t.csv", "a,b,y\n" + "".join(f"{k % 3},{k % 2},{k % 2}\n" for k in range(30)))
+    noregret("learn", "t.csv", "--learner", "pa1", "--save", "t.nr", cwd=folder)
+    write(folder, "other.csv", "c,d\n1,2\n")
+    refused(noregret("predict", "t.nr", "other.csv", "--out", "o.csv", cwd=folder), "none of the columns", "'a', 'b'")
+    assert not (folder / "o.csv").exists()
+    write(folder, "less.csv", "b,y\n1,0\n")
+    done = noregret("predict", "t.nr", "less.csv", cwd=folder)
+    assert done.returncode == 0
+    assert "lacks columns of the model: 'a'" in done.stderr
+    write(folder, "words.csv", "a,b\nlow,1\nhigh,2\n")
+    assert (
+        "not numbers or not text, as the model learned them: 'a'"
+        in noregret("predict", "t.nr", "words.csv", cwd=folder).stderr
+    )
+
+
+def test_one_column_is_no_table(folder: Path) -> None:
+    write(folder, "t.csv", "a b label\n1 2 x\n2 1 y\n")
+    refused(noregret("race", "t.csv", cwd=folder), "t.csv", "only one column")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such redirection there")
+def test_closed_streams(folder: Path) -> None:
+    command = f"{sys.executable} -m noregret"
+    learn = f"{command} learn good.svm --learner pa1 --save m.nr >&- 2>&- <&-"
+    assert subprocess.run(learn, shell=True, cwd=folder).returncode == 0
+    assert nr.load(folder / "m.nr").rounds == 200
+    done = subprocess.run(
+        f"{command} predict m.nr good.svm >&-", shell=True, cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    refused(subprocess.CompletedProcess([], done.returncode, "", done.stderr), "standard output is closed")
+    assert (
+        subprocess.run(f"{command} race good.svm --learners pa1 2>&-", shell=True, cwd=folder, stdout=-3).returncode
+        == 0
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe_is_read_once(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "noregret", "learn", "pipe", "--learner", "pa1"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    (folder / "pipe").write_text(SAMPLE)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "in 200 rounds" in out
+
+
+def test_a_learner_that_diverges_leaves_the_race_to_the_others(folder: Path) -> None:
+    write(folder, "far.svm", "".join(f"{1 if k % 2 else -1} 1:{(-1) ** k * 3e8} 2:{k}e7\n" for k in range(40)))
+    done = noregret("race", "far.svm", "--learners", "pa1,winnow", "--json", "out.json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "winnow (stopped)" in done.stdout
+    assert "winnow could not go on" in done.stderr
+    refused(noregret("race", "far.svm", "--learners", "winnow", cwd=folder), "no longer finite")
+
+
+def test_what_is_odd_is_said(folder: Path) -> None:
+    write(folder, "small.csv", "a,y\n" + "".join(f"{k},{k / 1e6}\n" for k in range(50)))
+    assert "within eps = 0.1" in noregret("race", "small.csv", "--game", "regression", cwd=folder).stderr
+    write(folder, "many.csv", "a,y\n" + "".join(f"{k},{k}\n" for k in range(80)))
+    assert "--game regression" in noregret("race", "many.csv", "--learners", "pa1", cwd=folder).stderr

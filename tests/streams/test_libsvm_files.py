@@ -169,3 +169,14 @@ def test_whatever_goes_wrong_in_a_thread_is_raised_after_the_rows_before_it(
     with pytest.raises(MemoryError, match="no room"):
         next(reading)
     assert not readers()
+
+
+def test_leaving_early_ends_every_thread_and_closes_the_file(tmp_path: Path) -> None:
+    import threading
+
+    path = tmp_path / "long.svm"
+    path.write_bytes(b"1 1:0.5 2:0.25 3:0.125\n" * 1_000_000)
+    batches = iter(Libsvm(str(path), Reading()))
+    next(batches)
+    batches.close()  # type: ignore[attr-defined]
+    assert [thread for thread in threading.enumerate() if thread.name == "reading ahead"] == []

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from noregret.cli.interrupts import listen
 from noregret.cli.options import parsed
 from noregret.errors import Error
 
@@ -16,11 +17,9 @@ INTERRUPTED, REFUSED = 130, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show is no reason to stop
-            stream.reconfigure(errors="backslashreplace")
-    warnings.showwarning = warned  # type: ignore[assignment]
+    open_streams()
     try:
+        listen()
         told = parsed(sys.argv[1:] if arguments is None else arguments)
         code = int(import_module(f"noregret.cli.{told.module}").run(told))
         sys.stdout.flush()
@@ -28,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(error)
     except KeyboardInterrupt:
         return complain("stopped", INTERRUPTED)
+    except SystemExit as ended:  # --help and --version
+        return int(ended.code or 0)
     except BrokenPipeError:
         muted()
         return complain("standard output was closed before everything was written")
@@ -37,6 +38,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return complain("out of memory: use fewer learners, or fewer features (names instead of large numbers)")
     return code
+
+
+def open_streams() -> None:
+    """Standard streams that were closed go nowhere, and no file takes their place; all can show any name."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = open(os.devnull, "w")  # noqa: SIM115 (kept for the life of the process)
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = warned  # type: ignore[assignment]
 
 
 def warned(message: Warning | str, *_: Any) -> None:

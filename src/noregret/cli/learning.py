@@ -1,25 +1,23 @@
 """`noregret learn`: one learner over one source, its mistakes as they come, and the model kept."""
 
 import argparse
-import contextlib
 import hashlib
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from noregret import __version__
+from noregret.cli.interrupts import deaf, heed
 from noregret.cli.output import write_json
-from noregret.cli.racing import described, score, standing_report, warn_of
-from noregret.cli.rules import imported, named, settings
+from noregret.cli.report import described, head, score, standing_report, warn_of
+from noregret.cli.rules import file_of, imported, named, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
-from noregret.cli.setup import made, opened, remarks, suited, writable
+from noregret.cli.setup import check_columns, check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.modelfile import load
-from noregret.referees import Course, Referee
-from noregret.session import Race, Standing, played, standard, standing
+from noregret.referees import Milestones, Referee
+from noregret.session import Standing, played, standard, standing
 from noregret.streams import Batch, Source
 
 INTERRUPTED = 130
@@ -30,30 +28,31 @@ HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 
 def run(told: argparse.Namespace) -> int:
     screen = Screen(told.quiet, piped=told.json == "-")
-    for path, what in ((told.json, "--json"), (told.save, "--save")):
-        writable(path, what, told.data)
+    if told.save == "-":
+        raise BadValue("--save -: a model is kept in a file; name one")
+    target = told.save or told.resume
+    check_outputs({"--save": target, "--json": told.json}, [told.data, file_of(told.learner), *told.rule])
     for file in told.rule:
         imported(file)
     learner, source = resumed(told) if told.resume else fresh(told)
-    target = told.save or told.resume
-    head = head_of(told)
-    lesson = Lesson(learner, source, screen, learned_already(learner, head))
-    interrupted = False
+    begins = head_of(told, source)
+    lesson = Lesson(learner, source, screen, learned_already(learner, begins))
     try:
         with screen.drawing():
             lesson.learn()
+        interrupted = False
     except KeyboardInterrupt:
         interrupted = True
-    learner.source = {**source.about(), "head": head, "rows": lesson.rows, "ended": not interrupted}
-    if target is not None:
-        with uninterrupted():
+    with deaf():
+        learner.source = {**source.about(), "head": begins, "rows": lesson.rows, "ended": not interrupted}
+        if target is not None:
             learner.save(target)
     result = lesson.standing()
     write_json(told.json, report(told, source, result, target, interrupted))
     if told.json != "-":
         conclude(result, target, interrupted)
     screen.tail(source)
-    warn_of(screen, source, Race([result]))
+    warn_of(screen, source, learner, result.updates)
     return INTERRUPTED if interrupted else 0
 
 
@@ -70,20 +69,21 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
 def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     """A model and its source, which goes on after the rows the model has learned if it was interrupted there."""
     card = None if told.learner is None else named(told.learner)
-    learner = load(told.resume, card)
-    asked = [flag for flag in ("set", "game", "scale", "bias") if getattr(told, flag) not in (None, [])]
-    if asked:
-        raise BadValue(f"--{asked[0]} belongs to a new model; {told.resume} was made with {settings_of(learner)}")
-    writable(told.save or told.resume, "--resume", told.data)
+    learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
+    if card is not None and card.name != learner.card.name:
+        raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
     kept = learner.source or {}
-    told.zero_based = told.zero_based or bool(kept.get("zero_based"))
+    for flag in ("set", "game", "scale", "bias"):
+        if getattr(told, flag) not in (None, []):
+            raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
+    if told.zero_based and kept and not kept.get("zero_based"):
+        raise BadValue(f"{told.resume} was learned from features that count from 1; leave --zero-based out")
+    if told.label is not None and kept.get("label") not in (None, told.label):
+        raise BadValue(f"{told.resume} was learned with the label {kept['label']!r}, not {told.label!r}")
+    told.zero_based = told.zero_based or kept.get("zero_based") is True
     told.label = told.label or kept.get("label")
     told.game = "regression" if learner.game == "regression" else None
     return learner, opened(told)
-
-
-def settings_of(learner: Learner) -> str:
-    return ", ".join(f"{name}={value}" for name, value in learner.params.items()) or "its defaults"
 
 
 class Lesson:
@@ -92,7 +92,7 @@ class Lesson:
     def __init__(self, learner: Learner, source: Source, screen: Screen, skip: int) -> None:
         self.learner, self.source, self.screen, self.skip = learner, source, screen, skip
         self.before = learner.rounds
-        self.course, self.told = Course(FIRST), 0
+        self.course, self.told = Milestones(FIRST), 0
         self.referees: list[Referee] = [*standard(), self.course]
 
     @property
@@ -109,6 +109,7 @@ class Lesson:
             if first:
                 self.begin(batch)
                 first = False
+            heed()
             transcript = played(self.learner, self.source, batch)
             for referee in self.referees:
                 referee.see(transcript)
@@ -117,6 +118,7 @@ class Lesson:
             raise BadValue(f"{self.source.name}: all its {self.skip:,} rows are learned already; give it new ones")
 
     def begin(self, batch: Batch) -> None:
+        check_columns(self.learner, self.source, self.screen)
         self.screen.note(described(self.source, batch))
         for text in remarks(self.learner, self.source):
             self.screen.note(f"  {text}")
@@ -161,15 +163,15 @@ def beyond(source: Source, skip: int) -> Iterator[Batch]:
             yield batch
 
 
-def head_of(told: argparse.Namespace) -> str | None:
-    """What tells this source from others: how its file begins, or its name and seed; nothing for standard input."""
-    if told.data == "-":
+def head_of(told: argparse.Namespace, source: Source) -> str | None:
+    """What tells this source from others: how its file begins, or its name and seed; nothing for a pipe."""
+    if source.kind not in ("csv", "libsvm"):
+        return f"{told.data}, seed {told.seed}"
+    path = Path(source.name)
+    if not path.is_file():
         return None
-    path = Path(told.data)
-    if path.is_file():
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
-    return f"{told.data}, seed {told.seed}"
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
 
 
 def learned_already(learner: Learner, head: str | None) -> int:
@@ -177,26 +179,14 @@ def learned_already(learner: Learner, head: str | None) -> int:
     kept = learner.source or {}
     rows = kept.get("rows")
     same = head is not None and kept.get("head") == head and kept.get("ended") is False
-    return rows if same and isinstance(rows, int) else 0
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """No second Ctrl-C stops the model from being saved."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return rows if same and type(rows) is int and rows > 0 else 0
 
 
 def report(
     told: argparse.Namespace, source: Source, result: Standing, target: str | None, interrupted: bool
 ) -> dict[str, Any]:
     return {
-        "noregret": __version__,
-        "command": ["noregret", *told.said],
-        "source": {**source.about(), "rounds": result.rounds},
+        **head(told, source, rounds=result.rounds),
         "game": result.learner.game,
         "seed": told.seed,
         "learners": [{**standing_report(result), "rounds_in_all": result.learner.rounds}],

@@ -17,6 +17,8 @@ from noregret.errors import BadValue
 def written(path: str, what: str) -> Iterator[IO[str]]:
     """A text file to write to; it takes its place only when everything is in it. - is standard output."""
     if path == "-":
+        if sys.stdout.name == os.devnull:
+            raise BadValue(f"standard output is closed, and {what} should go there; name a file")
         yield sys.stdout
         sys.stdout.flush()
         return

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret import __version__
+from noregret.cli.interrupts import heed
 from noregret.cli.output import plain_label, write_json, written
+from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
 from noregret.cli.screen import Screen, jobs_for
-from noregret.cli.setup import reading, writable
+from noregret.cli.setup import check_columns, check_outputs, reading
 from noregret.errors import BadValue, NotLearned
 from noregret.learner import Learner
 from noregret.modelfile import load
@@ -22,8 +23,7 @@ def run(told: argparse.Namespace) -> int:
     both = told.json == "-" and told.out == "-"
     if both:
         raise BadValue("--json - and predictions both want standard output; give --out PATH")
-    writable(told.json, "--json", told.data, told.model)
-    writable(told.out, "--out", told.data, told.model)
+    check_outputs({"--out": told.out, "--json": told.json}, [told.data, told.model, *told.rule])
     screen = Screen(told.quiet, piped=told.out == "-")
     for file in told.rule:
         imported(file)
@@ -34,21 +34,26 @@ def run(told: argparse.Namespace) -> int:
     count = Count()
     with screen.drawing(), written(told.out, "the predictions") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(head(learner, told.scores))
+        numbered = told.on_bad == "skip"
         for batch in source:
+            heed()
             if count.rows == 0:
+                check_columns(learner, source, screen)
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
+                out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
             found = labels_of(learner, scores)
-            out.writerows(rows(found, scores, told.scores))
+            written_rows = rows(found, scores, told.scores and learner.game != "regression")
+            if numbered and batch.lines is not None:
+                written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
+            out.writerows(written_rows)
             count.add(learner, found, batch)
             if screen.due():
                 screen.show((), (), screen.progress(count.rows, batch.done))
     write_json(told.json, report(told, source, count))
     if told.out != "-":
         screen.note(f"{count.rows:,} predictions written to {told.out}{count.told()}")
-    if source.skipped:
-        screen.warn(f"{source.name}: {source.skipped:,} rows could not be used and were skipped")
+    skipped(screen, source)
     return 0
 
 
@@ -75,7 +80,7 @@ def labels_of(learner: Learner, scores: np.ndarray) -> list[Any]:
     return [plain[one] for one in chosen.tolist()]
 
 
-def head(learner: Learner, scores: bool) -> list[str]:
+def columns(learner: Learner, scores: bool) -> list[str]:
     if not scores or learner.game == "regression":
         return ["prediction"]
     if learner.game == "multiclass":
@@ -124,11 +129,4 @@ def report(told: argparse.Namespace, source: Source, count: Count) -> dict[str, 
     if count.labelled:
         key, value = ("mean_error", count.off / count.labelled) if count.regression else ("mistakes", count.mistakes)
         found[key] = value
-    return {
-        "noregret": __version__,
-        "command": ["noregret", *told.said],
-        "source": source.about(),
-        "model": told.model,
-        "out": told.out,
-        **found,
-    }
+    return {**head(told, source), "model": told.model, "out": told.out, **found}

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from noregret import __version__
+from noregret.cli.interrupts import heed
 from noregret.cli.output import write_json
-from noregret.cli.rules import cards_of, settings
+from noregret.cli.report import described, head, score, standing_report, warn_of
+from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
-from noregret.cli.setup import made, opened, remarks, suited, writable
+from noregret.cli.setup import check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
 from noregret.session import Entrants, Race, Standing, Watcher, cells, columns, race
 from noregret.streams import Batch, Source
@@ -18,7 +19,8 @@ from noregret.streams import Batch, Source
 
 def run(told: argparse.Namespace) -> int:
     screen = Screen(told.quiet, piped=told.json == "-")
-    writable(told.json, "--json", told.data)
+    rules = [file_of(one) for one in (told.learners or "").split(",")]
+    check_outputs({"--json": told.json}, [told.data, *rules])
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
@@ -36,7 +38,10 @@ def run(told: argparse.Namespace) -> int:
     if told.json != "-":
         conclude(told, source, result)
     screen.tail(source)
-    warn_of(screen, source, result)
+    for one in result:
+        if one.stopped is not None:
+            screen.warn(f"{one.name} could not go on: {one.stopped}")
+    warn_of(screen, source, result.winner, sum(one.updates for one in result))
     return 0
 
 
@@ -54,25 +59,13 @@ class Lookout(Watcher):
         self.screen.begun(self.source, jobs_for(learners, batch, distinct(batch.y)))
 
     def lap(self, race: Callable[[], Race], done: float | None) -> None:
+        heed()
         if self.screen.due():
             now = race()
             best = now.standings[0]
             leads = f"{best.name} leads" if len(now) > 1 else best.name
             title = f"{self.screen.progress(best.rounds, done)}; {leads} with {score(best)}"
             self.screen.show(columns(best.learner.game), [cells(one) for one in now], title)
-
-
-def described(source: Source, batch: Batch) -> str:
-    rows = "" if source.rows is None else f"{source.rows:,} rows, "
-    width = batch.X.block.width if hasattr(batch.X, "block") else getattr(batch.X, "shape", (0, 0))[1]
-    more = "so far" if source.kind in ("csv", "libsvm") else ""
-    return f"{source.name}: {rows}{width:,} features {more}".rstrip()
-
-
-def score(one: Standing) -> str:
-    if one.learner.game == "regression":
-        return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
-    return f"{one.mistakes:,} mistakes ({100 * one.rate:.2f} %)"
 
 
 def conclude(told: argparse.Namespace, source: Source, result: Race) -> None:
@@ -84,6 +77,9 @@ def conclude(told: argparse.Namespace, source: Source, result: Race) -> None:
     )
     lines.append(f"to compare: {compared(result, best)}")
     lines.append(f"train it: {training(told, best)}")
+    otherwise = [one.name for one in result if one.learner.card.final is not None]
+    if otherwise:
+        lines.append(f"note: {', '.join(otherwise)} counts here as it trains; what it learned predicts otherwise")
     sys.stdout.write("\n".join(lines) + "\n")
 
 
@@ -91,7 +87,7 @@ def compared(result: Race, best: Standing) -> str:
     rounds = max(best.rounds, 1)
     if best.learner.game == "regression":
         told = {"the running mean": "mean", "the last target": "last_target"}
-        return ", ".join(f"{name} is off by {result.baselines[key] / rounds:.4g}" for name, key in told.items())
+        return ", ".join(f"{name} loses {result.baselines[key] / rounds:.4g}" for name, key in told.items())
     told = {"always guessing the majority label": "majority", "the last label": "last_label"}
     found = {name: result.baselines[key] for name, key in told.items()}
     return ", ".join(
@@ -101,15 +97,17 @@ def compared(result: Race, best: Standing) -> str:
 
 def training(told: argparse.Namespace, best: Standing) -> str:
     """The command that would train the winner and keep it."""
-    said = [word for word in told.said if word != "race"]
     words = ["noregret", "learn", told.data, "--learner", spelled(told, best.name)]
-    for flag in ("--label", "--on-bad", "--game", "--seed"):
-        if flag in said:
-            words += [flag, said[said.index(flag) + 1]]
-    words += [flag for flag in ("--zero-based", "--scale", "--no-scale", "--bias", "--no-bias") if flag in said]
+    valued = {"--label": told.label, "--game": told.game, "--seed": told.seed or None}
+    valued["--on-bad"] = told.on_bad if told.on_bad != "stop" else None
+    for flag, value in valued.items():
+        words += [] if value is None else [flag, str(value)]
+    words += ["--zero-based"] if told.zero_based else []
+    for name in ("scale", "bias"):
+        asked = getattr(told, name)
+        words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
     for name, value in best.learner.settings.told.items():
-        if name not in ("game", "seed", "scale", "bias"):
-            words += ["--set", f"{name}={value}"]
+        words += [] if name in ("game", "seed", "scale", "bias") else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 
 
@@ -122,9 +120,7 @@ def spelled(told: argparse.Namespace, name: str) -> str:
 def report(told: argparse.Namespace, source: Source, result: Race) -> dict[str, Any]:
     best = result.standings[0]
     return {
-        "noregret": __version__,
-        "command": ["noregret", *told.said],
-        "source": {**source.about(), "rounds": best.rounds},
+        **head(told, source, rounds=best.rounds),
         "game": best.learner.game,
         "seed": told.seed,
         "learners": [standing_report(one) for one in result],
@@ -132,26 +128,3 @@ def report(told: argparse.Namespace, source: Source, result: Race) -> dict[str, 
         "winner": best.name,
         "train": training(told, best),
     }
-
-
-def standing_report(one: Standing) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "rounds": one.rounds,
-        "mistakes": one.mistakes,
-        "rate": one.rate,
-        "loss": one.loss,
-        "updates": one.updates,
-        "nonzeros": one.nonzeros,
-        "seconds": one.seconds,
-        "parameters": one.learner.params,
-    }
-
-
-def warn_of(screen: Screen, source: Source, result: Race) -> None:
-    """What is odd about the data, said at the end where it is seen."""
-    learner = result.standings[0].learner
-    if source.skipped:
-        screen.warn(f"{source.name}: {source.skipped:,} rows could not be used and were skipped")
-    if learner.game != "regression" and len(learner.classes) == 1:
-        screen.warn(f"{source.name}: every label is {learner.classes[0]!r}; with one class there is nothing to learn")

@@ -4,7 +4,6 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,28 +37,38 @@ def named(name: str) -> Card:
     return found
 
 
-@cache
+_imported: dict[Path, Any] = {}
+
+
 def imported(file: str) -> Any:
-    """A file of the user's own, run as any import would run it."""
-    path = Path(file)
+    """A file of the user's own, run once, as any import would run it."""
+    path = Path(file).resolve()
     if not path.is_file():
         raise BadValue(f"{file}: there is no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    try:
-        spec.loader.exec_module(module)
-    except Error as error:
-        text = str(error)
-        raise Error(text if file in text else f"{file}: {text}") from None
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        places = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path.resolve()]
-        line = getattr(error, "lineno", None) or (places[-1] if places else 1)
-        raise BadValue(f"{file}:{line}: the file cannot be imported: {type(error).__name__}: {error}") from None
-    return module
+    if path not in _imported:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except Error as error:
+            text = str(error)
+            raise Error(text if file in text else f"{file}: {text}") from None
+        except (Exception, SystemExit) as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            places = [frame.lineno for frame in frames if Path(frame.filename).resolve() == path]
+            line = getattr(error, "lineno", None) or (places[-1] if places else 1)
+            raise BadValue(f"{file}:{line}: the file cannot be imported: {type(error).__name__}: {error}") from None
+        sys.modules.setdefault(path.stem, module)
+        _imported[path] = module
+    return _imported[path]
+
+
+def file_of(name: str | None) -> str | None:
+    """The file in FILE.py:RULE."""
+    file, colon, _ = (name or "").rpartition(":")
+    return file if colon and file.endswith(".py") else None
 
 
 def settings(told: Sequence[str], cards: Sequence[Card]) -> dict[str, dict[str, Any]]:

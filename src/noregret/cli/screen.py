@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from noregret.errors import Error
 from noregret.learner import Learner
 from noregret.streams import Batch, Source
-from noregret.warming import Job, built_in, finish, job_of, missing
+from noregret.warming import Job, Tell, built_in, finish, job_of, missing
 
 EVERY = 2.0  # seconds between plain lines of progress
 REFRESH = 0.2  # seconds between drawings of a live table
@@ -53,7 +54,7 @@ class Screen:
         what = f"compiling {loops(len(absent))} for this machine, once"
         if self._drawing is None:
             self.note(f"{what} ...")
-            finish(absent)
+            self.finish(absent)
         else:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -66,8 +67,15 @@ class Screen:
                 self._drawing.update(bar, refresh=True)
 
             tell(0, 0)
-            finish(absent, tell=tell)
+            self.finish(absent, tell)
         self.note(f"compiled {loops(len(absent))} in {time.monotonic() - began:.1f} s; they are kept for the next time")
+
+    def finish(self, jobs: Sequence[Job], tell: Tell | None = None) -> None:
+        """What cannot be compiled ahead is compiled where it is needed, and may say there why it cannot."""
+        try:
+            finish(jobs, tell=tell)
+        except Error as error:
+            self.note(str(error))
 
     # ---- progress ------------------------------------------------------------------------------------------------
 

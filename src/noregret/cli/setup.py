@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from noregret.card import Card
+from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.making import make
@@ -27,8 +28,8 @@ def opened(told: argparse.Namespace) -> Source:
 
 def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
-    game = told.game or source.game
-    scale = source.kind == "csv" if told.scale is None else told.scale
+    game = told.game or source.suits.get("game")
+    scale = bool(source.suits.get("scale")) if told.scale is None else told.scale
     bias = (scale or game == "regression") if told.bias is None else told.bias
     wishes = {"game": game, "seed": told.seed, "scale": scale, "bias": bias}
     return {name: value for name, value in wishes.items() if value}
@@ -50,16 +51,46 @@ def remarks(learner: Learner, source: Source) -> list[str]:
     return said
 
 
-def writable(path: str | None, what: str, *needed: str) -> None:
-    """Refuse, before any work is done, a place that cannot be written, or that holds what is still needed."""
-    if path in (None, "-"):
+def check_columns(learner: Learner, source: Source, screen: Screen) -> None:
+    """A table should have the columns the model was learned from: refused if it has none, told if some are missing."""
+    learned, there = (learner.source or {}).get("columns"), source.about().get("columns")
+    if not isinstance(learned, dict) or not isinstance(there, dict):
         return
-    target = Path(str(path))
+    missing = [name for name in learned if name not in there]
+    turned = [name for name, kind in learned.items() if name in there and there[name] != kind]
+    if learned and len(missing) == len(learned):
+        raise BadValue(f"{source.name} has none of the columns of the model: {listed(missing)}")
+    if missing:
+        screen.warn(f"{source.name} lacks columns of the model: {listed(missing)}; they count as absent")
+    if turned:
+        screen.warn(f"{source.name}: not numbers or not text, as the model learned them: {listed(turned)}")
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(map(repr, names[:5])) + more
+
+
+def check_outputs(outputs: dict[str, str | None], needed: Sequence[str | None]) -> None:
+    """Refuse, before any work is done, places that cannot be written, that hold what is needed, or that are one."""
+    known = {
+        os.path.realpath(file): "what is to be read" for file in needed if file is not None and Path(file).is_file()
+    }
+    for what, path in outputs.items():
+        if path in (None, "-"):
+            continue
+        real = os.path.realpath(str(path))
+        if real in known:
+            raise BadValue(f"{what} {path}: this would overwrite {known[real]}; name another file")
+        known[real] = what
+        check_output(str(path), what)
+
+
+def check_output(path: str, what: str) -> None:
+    target = Path(path)
     folder = target.parent
     if target.is_dir():
         raise BadValue(f"{what} {path}: this is a folder; name a file in it")
-    if any(target.is_file() and Path(other).is_file() and target.samefile(other) for other in needed):
-        raise BadValue(f"{what} {path}: this would overwrite what is to be read; name another file")
     if not folder.is_dir():
         raise BadValue(f"{what} {path}: there is no folder {folder}; make it first")
     if not os.access(target if target.exists() else folder, os.W_OK):

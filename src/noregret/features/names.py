@@ -8,6 +8,8 @@ import numpy as np
 from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
 from noregret.errors import BadValue
 
+FEW = 256  # names that are looked up as fast as they are compared
+
 
 class Vocabulary(dict[str, int]):
     """Gives every new name the next number."""
@@ -25,6 +27,7 @@ class Names:
     def __init__(self) -> None:
         self.known = Vocabulary()
         self.mode: str | None = None
+        self.latest: tuple[Sequence[str], np.ndarray] = ((), np.zeros(0, np.int32))
 
     def settle(self, mode: str, fix: bool) -> None:
         """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
@@ -72,7 +75,7 @@ class Names:
     def numbers(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[np.ndarray, int]:
         """The number of every name, and how many features there are with these."""
         if grow:
-            return np.fromiter(map(self.known.__getitem__, names), np.int32, len(names)), len(self.known)
+            return self.grown(names), len(self.known)
         size = len(self.known)
         if heed_new:
             extra: dict[str, int] = {}
@@ -80,6 +83,16 @@ class Names:
             return np.array(found, np.int32), size + len(extra)
         idx = np.fromiter((self.known.get(name, size) for name in names), np.int32, len(names))
         return idx, size + int((idx == size).any())
+
+    def grown(self, names: Sequence[str]) -> np.ndarray:
+        """The numbers of names, new ones included; the names of a stream mostly begin as they did in its last batch."""
+        before, numbers = self.latest
+        if len(names) < len(before) or names[: len(before)] != before:
+            before, numbers = (), numbers[:0]
+        fresh = names[len(before) :]
+        numbers = np.concatenate((numbers, np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))))
+        self.latest = (names, numbers) if len(names) > FEW else ((), numbers[:0])
+        return numbers
 
     def name(self, number: int) -> Any:
         return number if self.mode != "names" else self.listed()[number]
@@ -89,6 +102,7 @@ class Names:
 
     def forget_from(self, size: int) -> None:
         """Undo what a refused call added."""
+        self.latest = ((), np.zeros(0, np.int32))
         while len(self.known) > size:
             self.known.popitem()
 

@@ -79,7 +79,9 @@ class Scaling:
         self.count[fresh] = NEVER
         out = np.empty(idx.size)
         self.run(learn, idx, np.ascontiguousarray(block.val).reshape(-1)[: idx.size], out, self.arrays)
-        if learn and not (all_finite(self.mean[touched]) and all_finite(self.spread[touched])):
+        if not learn:  # a feature that is only looked at may turn out to be a number when it is learned
+            self.count[fresh] = 0.0
+        elif not (all_finite(self.mean[touched]) and all_finite(self.spread[touched])):
             raise BadValue("values this large cannot be scaled: their squares are not finite. Learn without scaling")
         if isinstance(block, DenseBlock):
             return DenseBlock(out.reshape(block.val.shape))

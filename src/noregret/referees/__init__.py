@@ -1,6 +1,6 @@
 """Referees watch transcripts and keep score; they never touch a learner."""
 
 from noregret.referees.baselines import Baselines
-from noregret.referees.basic import Course, Loss, Mistakes, Referee, Runtime, Updates
+from noregret.referees.basic import Loss, Milestones, Mistakes, Referee, Runtime, Updates
 
-__all__ = ["Baselines", "Course", "Loss", "Mistakes", "Referee", "Runtime", "Updates"]
+__all__ = ["Baselines", "Milestones", "Loss", "Mistakes", "Referee", "Runtime", "Updates"]

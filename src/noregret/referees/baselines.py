@@ -1,5 +1,6 @@
 """What the simplest guesses would have done on the same rounds: the yardstick of every learner."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,33 +10,26 @@ from noregret.chunk import Transcript
 FEW, ROWS = 8, 8192  # classes up to which, and rounds of which, all counts are made at once
 
 
+Suffered = Callable[[np.ndarray], np.ndarray]
+
+
 class Baselines:
     """Guessing the majority label so far, or the last label; for real targets their mean so far, or the last one.
 
     Every guess is made before the truth is seen. Labels: mistakes; the first round is one, and among equally frequent
-    labels the one seen first is guessed. Targets: the sum of absolute errors; the first guess is 0. Whether there are
-    labels or targets is told, or shown by the first rounds: only a target is predicted by the score itself.
+    labels the one seen first is guessed. Targets, where a loss of errors is given: the sum of losses; the first guess
+    is 0.
     """
 
-    def __init__(self, targets: bool | None = None) -> None:
-        self.targets = targets
-        self.guess: Labels | Targets = Targets() if targets else Labels()
+    def __init__(self, loss: Suffered | None = None) -> None:
+        self.guess: Labels | Targets = Labels() if loss is None else Targets(loss)
 
     def see(self, transcript: Transcript) -> None:
-        if not transcript.rounds:
-            return
-        if self.targets is None:
-            self.targets = are_targets(transcript)
-            self.guess = Targets() if self.targets else self.guess
-        self.guess.see(transcript.truth)
+        if transcript.rounds:
+            self.guess.see(transcript.truth)
 
     def report(self) -> dict[str, float]:
         return self.guess.report()
-
-
-def are_targets(transcript: Transcript) -> bool:
-    predictions, scores = transcript.predictions, transcript.scores
-    return predictions.dtype.kind == "f" and scores.ndim == 1 and bool((predictions == scores).all())
 
 
 class Codes(dict[Any, int]):
@@ -97,9 +91,10 @@ class Labels:
 
 
 class Targets:
-    """Absolute errors of the running mean and of the last target, summed in the order of the rounds."""
+    """Losses of the running mean and of the last target, summed in the order of the rounds."""
 
-    def __init__(self) -> None:
+    def __init__(self, loss: Suffered) -> None:
+        self.loss = loss
         self.rounds = 0
         self.sum = self.last = self.mean_error = self.last_error = 0.0
 
@@ -108,8 +103,8 @@ class Targets:
         sums = np.cumsum(np.concatenate(([self.sum], y)))
         means = sums[:-1] / np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
         before = np.concatenate(([self.last], y[:-1]))
-        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], np.abs(y - means))))[-1])
-        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], np.abs(y - before))))[-1])
+        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], self.loss(y - means))))[-1])
+        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], self.loss(y - before))))[-1])
         self.rounds, self.sum, self.last = self.rounds + y.size, float(sums[-1]), float(y[-1])
 
     def report(self) -> dict[str, float]:

@@ -75,7 +75,7 @@ class Runtime:
         return {"seconds": self.seconds, "rounds_per_second": self.rounds / max(self.seconds, 1e-9)}
 
 
-class Course:
+class Milestones:
     """How things stood whenever the rounds had doubled: (rounds, mistakes, loss, updates), the same in any chunks."""
 
     def __init__(self, first: int = 1) -> None:

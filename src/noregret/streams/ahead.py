@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -11,7 +11,7 @@ DEPTH = 2  # how many items may wait
 PATIENCE = 0.5  # seconds; how long a thread that may be waiting for a pipe is waited for
 
 
-def ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
+def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
     """The same items in the same order, and the same error; the thread ends when the caller does."""
     waiting: queue.Queue[tuple[str, Any]] = queue.Queue(DEPTH)
     stop = threading.Event()
@@ -126,7 +126,8 @@ def labour(worker: Any, take: Any, work: Any, line: Line, waiting: "queue.Queue[
             line.taken += 1
             try:
                 task = take(worker)
-                line.over = task is None
+                if task is None:  # never back to False: whoever reads may want no more by now
+                    line.over = True
             except BaseException as error:
                 line.over = True
                 waiting.put(("error", (number, error)))

@@ -10,9 +10,12 @@ spoils one row and not the rest of the file. Where the first line holds a number
 are named c1, c2, ...
 """
 
+import contextlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +37,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
+    suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
         self, path: str, reading: Reading | None = None, block: int = 1 << 20, native: bool | None = None
@@ -50,19 +54,17 @@ class Csv(Source):
         self.started = True
         self.skipped, self.notes = 0, []
         rows = empty = 0
-        for batch, skipped, absent in ahead(self.batches(self.opened())):
-            rows, empty, self.skipped = rows + len(batch.X), absent, skipped
-            if len(batch.X):
-                yield batch
+        with contextlib.closing(ahead(self.batches(TextFile(self.path)))) as parts:
+            for batch, skipped, absent in parts:
+                rows, empty, self.skipped = rows + len(batch.X), absent, skipped
+                if len(batch.X):
+                    yield batch
         if not rows:
             why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
             raise BadValue(f"{self.name}: holds no rows{why}")
         if empty:
             cells = "1 empty cell was taken as an absent feature"
             self.notes.append(cells if empty == 1 else f"{empty:,} empty cells were taken as absent features")
-
-    def opened(self) -> TextFile:
-        return TextFile(self.path)
 
     def batches(self, file: TextFile) -> Generator[tuple[Batch, int, int], None, None]:
         """Every batch, and how many rows were skipped and how many cells were empty up to its end."""
@@ -73,6 +75,7 @@ class Csv(Source):
             if len(head) >= SAMPLE if self.native is None else self.native:
                 table.compiled = compiled()
             for block in whole_lines(chunks(head[start:], file, self.block), self.name):
+                self.refuse_zero_bytes(block, line)
                 count = block.count(b"\n") + (not block.endswith(b"\n"))
                 columns, lines = table.quick(block, count), np.arange(line, line + count)
                 if columns is None:
@@ -108,10 +111,13 @@ class Csv(Source):
                 break
         if not head.strip():
             raise BadValue(f"{self.name}: is empty; give a file with rows")
-        if b"\0" in head:
-            line = 1 + head[: head.index(b"\0")].count(b"\n")
-            raise BadValue(f"{self.name}:{line}: there is a zero byte; a table is text, in UTF-8")
+        self.refuse_zero_bytes(head, 1)
         return head
+
+    def refuse_zero_bytes(self, block: bytes, first: int) -> None:
+        if b"\0" in block:
+            line = first + block.count(b"\n", 0, block.index(b"\0"))
+            raise BadValue(f"{self.name}:{line}: there is a zero byte; a table is text, in UTF-8")
 
     def laid_out(self, head: bytes) -> tuple[int, int, Layout]:
         """The number of the first line of rows, where in the head it starts, and what the columns are."""
@@ -137,10 +143,15 @@ class Csv(Source):
             self.check_names(cells, line)
             sample = head[stop : head.rfind(b"\n") + 1] or head[stop:]
             line += 1
+        if len(cells) == 1 and self.reading.label is None and cells[0].lower() not in USUAL_LABELS:
+            raise BadValue(f"{self.name}: there is only one column, {shown(cells[0])}; separate the cells by commas, "
+                           "semicolons, tabs or bars")  # fmt: skip
         layout = Layout(delimiter, cells, self.label_among(cells))
         sound = Judge(Table(layout), self.name, skip=True)
         cells_of_sample = sound.text(sample, line)[0]
         settle(layout, cells_of_sample)
+        kinds = dict.fromkeys(layout.text, "text") | dict.fromkeys(layout.numeric, "numbers")
+        self.columns = {cells[place]: kind for place, kind in sorted(kinds.items())}
         for place in layout.text:
             if decimal_commas(cells_of_sample.column(place)):
                 self.notes.append(
@@ -191,7 +202,7 @@ def compiled() -> Callable[..., None]:
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.room(np.zeros(1, np.int8), 1, 1)),
     }
-    return over_arrays(text.csv, examples)
+    return over_arrays(text.csv, examples, text.ENDS)
 
 
 # ---- lines and cells ------------------------------------------------------------------------------------------------

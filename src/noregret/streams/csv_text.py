@@ -1,18 +1,15 @@
 """The text of the quick reader of tables, for blocks in which all is well and nothing is quoted.
 
 `parse_table` stops at the first surprise, a cell that is no number or a row of another length, and leaves the block to
-those who can say what it is. Numbers are read by the text of the libsvm reader. What may follow a number is another
-matter here: wherever this text is compiled, `closes` and `usually_closes` below stand for those of that name there,
-because they are named before `value_at` is.
+those who can say what it is. Numbers are read by the text of the libsvm reader; what may follow a number is another
+matter here, so when this text is compiled ENDS stands for the functions of those names there.
 """
 
-from pathlib import Path
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
-from noregret.streams import libsvm_text
+from noregret.compiled import unbound
 from noregret.streams.libsvm_text import BLANK, FINE, NEWLINE, PAD, RETURN, TAB, byte_at, place, value_at
 
 COMMA, SEMICOLON, BAR = 44, 59, 124
@@ -53,6 +50,10 @@ def closes(byte: Any) -> Any:
 
 def usually_closes(byte: Any) -> Any:
     return byte in (COMMA, NEWLINE, SEMICOLON, TAB, BAR)
+
+
+ENDS = {"closes": closes, "usually_closes": usually_closes}
+read_buffer = read_out = unbound
 
 
 def after_spaces(buffer: Any, i: Any) -> Any:
@@ -116,21 +117,7 @@ def parse_table(buffer: Any, out: Any, table: Any) -> None:
     table[ROWS] = row
 
 
-def read_buffer(table: Any) -> Any:
-    """The buffer that the table has the address of."""
-    raise NotImplementedError("bound when the text is compiled")
-
-
-def read_out(table: Any) -> Any:
-    """The arrays that the table has the addresses of."""
-    raise NotImplementedError("bound when the text is compiled")
-
-
 def csv(table: Any) -> int:
     """`parse_table` on what the table holds."""
     parse_table(read_buffer(table), read_out(table), table)
     return 0
-
-
-# The cache knows a compiled text by its name and its file, and the text of the numbers stands in another file.
-csv.__name__ = f"csv_{crc32(Path(libsvm_text.__file__).read_bytes()):08x}"

@@ -23,7 +23,7 @@ LOADERS = {
     "diabetes": "load_diabetes",
 }
 FORMATS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv"}
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lzma", ".lz4")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")
 
 

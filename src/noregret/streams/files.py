@@ -7,6 +7,7 @@ import io
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +43,7 @@ class Raw(io.RawIOBase):
 
     def bytes(self, size: int) -> bytes:
         try:
-            return bytes(self.file.read(size) or b"")
+            return patient(lambda: self.file.read(size))  # type: ignore[no-any-return]
         except OSError as error:
             raise Unreadable(self.title, f"cannot be read: {error.strerror or error}") from None
 
@@ -55,7 +56,7 @@ class Raw(io.RawIOBase):
         self.ahead = self.ahead[got:]
         if got < len(room):
             try:
-                got += int(self.file.readinto(memoryview(room)[got:]) or 0)
+                got += int(patient(lambda: self.file.readinto(memoryview(room)[got:])))
             except OSError as error:
                 raise Unreadable(self.title, f"cannot be read: {error.strerror or error}") from None
         self.count += got
@@ -72,10 +73,11 @@ class TextFile(io.RawIOBase):
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
-        self.peeked = b""
-        self.consumed = False
-        if path == "-" and _looked_at:
-            self.raw, self.kind, self.text, self.peeked = _looked_at.pop()
+        self.path, self.peeked, self.consumed = path, b"", False
+        self.raw: Any = None
+        self.text: Any = None
+        if path in _looked_at:
+            self.raw, self.kind, self.text, self.peeked = _looked_at.pop(path)
         else:
             self.raw = Raw(standard_input() if path == "-" else opened(path), self.name)
             self.kind, opener = compression(self.raw.head)
@@ -135,16 +137,24 @@ class TextFile(io.RawIOBase):
         return min(1.0, self.raw.count / self.size) if self.size else None
 
     def close(self) -> None:
-        """Close the file; standard input that was only looked at is kept for who reads it next."""
-        if not self.closed and self.name == "standard input" and not self.consumed:
-            _looked_at.append((self.raw, self.kind, self.text, self.peeked))
-        elif not self.closed:
-            self.text.close()
-            self.raw.close()
+        """Close the file; a pipe that was only looked at is kept for who reads it next: it cannot be opened again."""
+        if not self.closed and self.text is not None:
+            if self.peeked and not self.consumed and regular_size(self.raw.file) is None:
+                _looked_at[self.path] = (self.raw, self.kind, self.text, self.peeked)
+            else:
+                self.text.close()
+                self.raw.close()
         super().close()
 
 
-_looked_at: list[tuple[Raw, str, Any, bytes]] = []
+_looked_at: dict[str, tuple[Raw, str, Any, bytes]] = {}
+
+
+def patient(read: Callable[[], Any]) -> Any:
+    """What reading gives; a pipe that does not wait says None while there is nothing yet."""
+    while (found := read()) is None:
+        time.sleep(0.01)
+    return found
 
 
 def opened(path: str) -> Any:

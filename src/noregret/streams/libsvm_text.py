@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.compiled import unbound
+
 TAB, NEWLINE, RETURN, BLANK, HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 9, 10, 13, 32, 35, 43, 45, 46, 48, 57, 58
 LOWER_CASE = 32  # the bit that makes a capital letter a small one
 LETTER_E = 101
@@ -398,14 +400,7 @@ def parse_lines(buffer: Any, out: Any, table: Any) -> None:
 # ---- compiled -------------------------------------------------------------------------------------------------------
 
 
-def read_buffer(table: Any) -> Any:
-    """The buffer that the table has the address of."""
-    raise NotImplementedError("bound when the text is compiled")
-
-
-def read_out(table: Any) -> Any:
-    """The arrays that the table has the addresses of."""
-    raise NotImplementedError("bound when the text is compiled")
+read_buffer = read_out = unbound
 
 
 def libsvm(table: Any) -> int:

@@ -1,7 +1,8 @@
 """What every source is: a name, what is known of it beforehand, and batches of rounds in order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,9 @@ class Source:
     name = ""
     kind = ""
     rows: int | None = None  # where known beforehand
-    game: str | None = None  # where the data say what task they are, as built-in sets do
+    suits: Mapping[str, Any] = MappingProxyType({})  # what learners made for this source should be told
     label: str | None = None  # the column of the label, in tables
+    columns: Mapping[str, str] | None = None  # in tables, what each column of features holds: numbers or text
     zero_based = False  # whether the first feature is number 0, in libsvm text
     skipped = 0  # rows left out because they could not be used
 
@@ -54,6 +56,8 @@ class Source:
         told: dict[str, Any] = {"name": self.name, "kind": self.kind, "skipped": self.skipped}
         if self.label is not None:
             told["label"] = self.label
+        if self.columns is not None:
+            told["columns"] = dict(self.columns)
         if self.zero_based:
             told["zero_based"] = True
         return told

@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from noregret.chunk import Rows
 from noregret.errors import BadValue, shown
 from noregret.streams import datasets
@@ -157,7 +159,7 @@ class Arrays(Source):
         count = len(self.y)
         for start in range(0, count, self.batch):
             stop = min(start + self.batch, count)
-            yield Batch(self.X[start:stop], self.y[start:stop], None, stop / count)
+            yield Batch(self.X[start:stop], self.y[start:stop], np.arange(start, stop), stop / count)
 
 
 class BuiltIn(Source):
@@ -170,7 +172,8 @@ class BuiltIn(Source):
         self.name, self.seed, self.batch = name, seed, batch
         entry = next(one for one in datasets.BUILT_IN if one.name == name)
         self.rows = entry.rows
-        self.game = "regression" if entry.task == "regression" else None
+        if entry.task == "regression":
+            self.suits = {"game": "regression", "bias": True}
 
     def __iter__(self) -> Iterator[Batch]:
         return iter(Arrays(*datasets.dataset(self.name, self.seed), self.batch))

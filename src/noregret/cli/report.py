@@ -1,0 +1,70 @@
+"""What the commands say in common: of a source, of a learner, of what is odd about the data."""
+
+import argparse
+from typing import Any
+
+from noregret import __version__
+from noregret.cli.screen import Screen
+from noregret.learner import Learner
+from noregret.session import Standing
+from noregret.streams import Batch, Source
+
+MANY_CLASSES = 50
+
+
+def head(told: argparse.Namespace, source: Source, **more: Any) -> dict[str, Any]:
+    """The beginning of every report for machines."""
+    return {"noregret": __version__, "command": ["noregret", *told.said], "source": {**source.about(), **more}}
+
+
+def standing_report(one: Standing) -> dict[str, Any]:
+    found = {
+        "name": one.name,
+        "rounds": one.rounds,
+        "mistakes": one.mistakes,
+        "rate": one.rate,
+        "loss": one.loss,
+        "updates": one.updates,
+        "nonzeros": one.nonzeros,
+        "seconds": one.seconds,
+        "parameters": one.learner.params,
+    }
+    return found if one.stopped is None else {**found, "stopped": one.stopped}
+
+
+def described(source: Source, batch: Batch) -> str:
+    rows = "" if source.rows is None else f"{source.rows:,} rows, "
+    width = batch.X.block.width if hasattr(batch.X, "block") else getattr(batch.X, "shape", (0, 0))[1]
+    more = "so far" if source.kind in ("csv", "libsvm") else ""
+    return f"{source.name}: {rows}{counted(width, 'feature')} {more}".rstrip()
+
+
+def counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def score(one: Standing) -> str:
+    if one.learner.game == "regression":
+        return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
+    return f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+
+
+def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> None:
+    """What is odd about the data, said at the end where it is seen."""
+    skipped(screen, source)
+    labels, eps = learner.classes, learner.settings.setting.get("eps")
+    if learner.game == "regression":
+        if updates == 0 and eps:
+            screen.warn(f"{source.name}: every prediction was within eps = {eps:g}, so nothing was learned; "
+                        "give a smaller one, --set eps=0.001")  # fmt: skip
+    elif len(labels) == 1:
+        screen.warn(f"{source.name}: every label is {labels[0]!r}; with one class there is nothing to learn")
+    elif len(labels) > MANY_CLASSES and not any(isinstance(label, str) for label in labels):
+        screen.warn(f"{source.name}: the labels are {len(labels):,} different numbers; "
+                    "if they are targets and not classes, use --game regression")  # fmt: skip
+
+
+def skipped(screen: Screen, source: Source) -> None:
+    if source.skipped:
+        verb = "row could not be used and was" if source.skipped == 1 else "rows could not be used and were"
+        screen.warn(f"{source.name}: {source.skipped:,} {verb} skipped")
