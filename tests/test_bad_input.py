@@ -40,7 +40,7 @@ def broken(indptr: Any, indices: Any, data: Any, shape: tuple[int, int] = (1, 4)
 
 BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa11", {}, "did you mean 'pa1'?"),
-    ("zzz", {}, "see noregret.learners()"),
+    ("zzz", {}, "`noregret learners` lists them"),
     (None, {}, "a name or a decorated rule"),
     ("pa1", {"zzz": 1}, "no parameter 'zzz'; it takes C,"),
     ("pa1", {"clases": [1, 2]}, "did you mean 'classes'?"),

@@ -143,7 +143,8 @@ class Csv(Source):
             self.check_names(cells, line)
             sample = head[stop : head.rfind(b"\n") + 1] or head[stop:]
             line += 1
-        if len(cells) == 1 and self.reading.label is None and cells[0].lower() not in USUAL_LABELS:
+        unnamed = self.reading.labelled and self.reading.label is None
+        if len(cells) == 1 and unnamed and cells[0].lower() not in USUAL_LABELS:
             raise BadValue(f"{self.name}: there is only one column, {shown(cells[0])}; separate the cells by commas, "
                            "semicolons, tabs or bars")  # fmt: skip
         layout = Layout(delimiter, cells, self.label_among(cells))
