@@ -3,6 +3,7 @@
 
 SHELL := /bin/bash
 BIN := .venv/bin
+RUNS := .venv/.installed
 TESTED := .venv/.installed-test
 BENCHED := .venv/.installed-bench
 comma := ,
@@ -19,7 +20,7 @@ help:
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
 
-race: $(TESTED)
+race: $(RUNS)
 	@$(BIN)/noregret race
 
 test: check
@@ -55,16 +56,19 @@ $(BIN)/python:
 
 # $(call install,EXTRAS,STAMP): one line for each package pip fetches, its errors as they are.
 define install
-@echo "Installing noregret and what [$(1)] needs (once; a minute or two)"
-@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --no-input -e '.[$(1)]' \
+@echo "Installing noregret$(if $(1), and what $(1) needs) (once; a minute or two)"
+@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --no-input -e '.$(1)' \
     | awk '/^Collecting / { sub(/[^a-zA-Z0-9._-].*/, "", $$2); print "  " $$2; fflush() } \
            /^Installing collected/ { print "  installing"; fflush() }'
 @touch $(2)
 endef
 
 # The interpreter is an order-only need: its file time is the system's, not ours.
+$(RUNS): pyproject.toml | $(BIN)/python
+	$(call install,,$@)
+
 $(TESTED): pyproject.toml | $(BIN)/python
-	$(call install,test,$@)
+	$(call install,[test],$@)
 
 $(BENCHED): pyproject.toml | $(TESTED)
-	$(call install,test$(comma)bench,$@)
+	$(call install,[test$(comma)bench],$@)
