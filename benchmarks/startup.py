@@ -46,6 +46,34 @@ def wall(program: str, cache: str | None = None) -> float:
         return perf_counter() - start
 
 
+def command(*words: str, cache: str | None = None, cwd: str | None = None) -> float:
+    """Seconds a command takes, from its start to its end."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["NOREGRET_CACHE"] = cache
+    start = perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "noregret", *words], check=True, capture_output=True, env=environment, cwd=cwd
+    )
+    return perf_counter() - start
+
+
+def commands() -> Times:
+    """What a user waits for: the catalogue, a small race that needs no compiling, the very first race."""
+    times: Times = {"learners": [], "small race": [], "first race": []}
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "small.svm"), "w") as file:
+            file.writelines(f"{1 if k % 3 else -1} 1:{k % 3} 2:{(7 * k) % 5} {k % 11 + 3}:1\n" for k in range(200))
+        command("race", "small.svm", cwd=folder)
+        for _ in range(7):
+            times["learners"].append(command("learners"))
+            times["small race"].append(command("race", "small.svm", cwd=folder))
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as cache:
+            times["first race"].append(command("race", cache=cache))
+    return times
+
+
 def from_nothing() -> float:
     with tempfile.TemporaryDirectory() as cache:
         return wall(EVERYTHING, cache)
@@ -64,6 +92,7 @@ def run() -> list[Row]:
     for _ in range(2):
         walls["everything"].append(from_nothing())
 
+    typed = commands()
     others = ", ".join(f"{module} {min(imports[module]):.2f} s" for module in modules[1:])
 
     def seconds(work: str, times: list[float], at_most: float | None, peer: str = "") -> Row:
@@ -75,4 +104,7 @@ def run() -> list[Row]:
         seconds("import noregret, the whole process", walls["import"], None),
         seconds("a process to its first compiled round, cache filled", walls["first round"], 1.2),
         seconds("warm(): compile everything, cache empty", walls["everything"], 15.0),
+        seconds("`noregret learners`", typed["learners"], 0.4),
+        seconds("`noregret race small.svm`, ten learners, cache filled, to its end", typed["small race"], 2.0),
+        seconds("`noregret race`, the very first: compiling, then digits", typed["first race"], 30.0),
     ]
