@@ -126,13 +126,23 @@ def called(function: Callable[..., Any], seen: dict[str, Any] | None = None) -> 
     return list(seen.values())
 
 
+def symbol_of(text: Callable[..., Any], replaced: Mapping[str, Any]) -> str:
+    """What the cache knows a text by: its name, and all the files it is made from."""
+    here = [Path(__file__).with_name(name) for name in ("native.py", "layout.py")]
+    files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
+    return f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
+
+
+def is_kept(text: Callable[..., Any], replaced: Mapping[str, Any] = MappingProxyType({})) -> bool:
+    """Whether a text is there without compiling, as far as object files tell."""
+    return text in _made or not objects.supported() or objects.place(symbol_of(text, replaced)).exists()
+
+
 def tool(text: Callable[..., Any], bindings: Bindings, replaced: Mapping[str, Any] = MappingProxyType({})) -> Entry:
     """A small compiled function, kept like a loop; its bindings are asked for only when it is compiled."""
 
     def make() -> Entry:
-        here = [Path(__file__).with_name(name) for name in ("native.py", "layout.py")]
-        files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
-        symbol = f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
+        symbol = symbol_of(text, replaced)
         return fetched(symbol, lambda compiler: compiler.compiled(text, symbol, bindings(compiler)))
 
     return once(text, make)

@@ -263,5 +263,7 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     assert "1 loop is ready" in told.stdout
     raced = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **cache))
     assert "compil" not in raced.stderr
+    again = {"NOREGRET_CACHE": str(folder / "other")}
+    assert "compiling the reader" in well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **again)).stderr
     first = well(noregret("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
     assert "compiling 1 loop for this machine, once" in first.stderr

@@ -37,6 +37,7 @@ def run(told: argparse.Namespace) -> int:
     learner, source = resumed(told) if told.resume else fresh(told)
     begins = head_of(told, source)
     lesson = Lesson(learner, source, screen, learned_already(learner, begins))
+    screen.announce(source)
     try:
         with screen.drawing():
             lesson.learn()

@@ -32,6 +32,7 @@ def run(told: argparse.Namespace) -> int:
         raise NotLearned(f"{told.model}: this model has not learned a round yet")
     source = opened(told, learner)
     count = Count()
+    screen.announce(source)
     with screen.drawing(), written(told.out, "the predictions") as file:
         out = csv.writer(file, lineterminator="\n")
         numbered = told.on_bad == "skip"

@@ -32,6 +32,7 @@ def run(told: argparse.Namespace) -> int:
         cards = cards_of(None, common.get("game"))
         chosen = settings(told.set, cards)
     learners = made(cards, chosen, common)
+    screen.announce(source)
     with screen.drawing():
         result = race(source, learners, threads=told.threads, watcher=Lookout(screen, source))
     write_json(told.json, report(told, source, result))

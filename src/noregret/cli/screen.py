@@ -43,6 +43,11 @@ class Screen:
         for text in source.notes[self.said :]:
             self.note(f"{source.name}: {text}")
 
+    def announce(self, source: Source) -> None:
+        """Say that reading waits for the compiler, where it does."""
+        if source.needs_compiling():
+            self.note("compiling the reader for this machine, once ...")
+
     # ---- compiling -----------------------------------------------------------------------------------------------
 
     def compile(self, jobs: Sequence[Job]) -> None:

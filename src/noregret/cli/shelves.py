@@ -88,6 +88,7 @@ def show_datasets(told: argparse.Namespace) -> None:
 def warm_up(told: argparse.Namespace) -> None:
     from noregret.algebra import TYPES
     from noregret.games.assembly import GAMES
+    from noregret.streams import csv, libsvm
     from noregret.warming import warm
 
     chosen = {}
@@ -105,6 +106,8 @@ def warm_up(told: argparse.Namespace) -> None:
             said = ready * 10 // count
             sys.stderr.write(f"compiled {ready} of {count}\n")
 
+    csv.compiled()
+    libsvm.compiled()
     names = [named(name).name for name in told.names] or None
     count = warm(names, chosen["--games"], chosen["--algebras"], tell=tell)
     if not told.quiet:

@@ -11,6 +11,7 @@ are named c1, c2, ...
 """
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from difflib import get_close_matches
@@ -90,6 +91,13 @@ class Csv(Source):
                     batch = Batch(X[some], None if y is None else y[some], lines[some], file.progress())
                     yield batch, skipped, table.empty
             self.note_sprawl(table, line)
+
+    def needs_compiling(self) -> bool:
+        from noregret.compiled import is_kept
+        from noregret.streams import csv_text as text
+
+        large = os.path.isfile(self.path) and os.path.getsize(self.path) >= SAMPLE
+        return large and not is_kept(text.csv, text.ENDS)
 
     def note_sprawl(self, table: Table, lines: int) -> None:
         """Say which columns of text hardly repeat themselves: each value is a feature nobody can learn from."""

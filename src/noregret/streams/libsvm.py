@@ -70,6 +70,11 @@ class Libsvm(Source):
         finally:
             parts.close()
 
+    def needs_compiling(self) -> bool:
+        from noregret.compiled import is_kept
+
+        return not is_kept(text.libsvm)
+
     def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
         """The batches of all parts, their lines counted through."""
         self.skipped = rows = lines = 0

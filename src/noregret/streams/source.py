@@ -51,6 +51,10 @@ class Source:
     def __iter__(self) -> Iterator[Batch]:
         raise NotImplementedError
 
+    def needs_compiling(self) -> bool:
+        """Whether reading must wait for the compiler, as it does once on a machine."""
+        return False
+
     def about(self) -> dict[str, Any]:
         """What a report says of the source."""
         told: dict[str, Any] = {"name": self.name, "kind": self.kind, "skipped": self.skipped}
