@@ -1,4 +1,4 @@
-"""What the tests before this file would not have noticed."""
+"""Edges of what is handed over: features that are new, turned or only looked at; long runs; odd cells of tables."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -6,7 +6,7 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.card import Card, Choice, Param, must_say_whether_it_moved, suggestion
+from noregret.card import RESERVED, Card, Choice, Param, must_say_whether_it_moved, suggestion
 from noregret.errors import BadValue
 from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
@@ -100,16 +100,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
             *card.params,
             *GAMES[game].params,
             *(KERNEL_TAKES[kernel] if algebra == "kernel" else ()),
-            "game",
-            "algebra",
-            "covariance",
-            "kernel",
-            "classes",
-            "class_weight",
-            "native",
-            "seed",
-            "bias",
-            "scale",
+            *RESERVED,
         ]
         close = suggestion(name, known)
         takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from noregret.card import built_in
 from noregret.errors import Error
 from noregret.layout import cache_folder
 from noregret.making import learners, make
@@ -51,11 +52,7 @@ def warm(
 ) -> int:
     """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
     cards = learners()
-    chosen = (
-        [cards[name] for name in names]
-        if names is not None
-        else [card for card in cards if built_in(card.rule.__module__)]
-    )
+    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if built_in(card.rule)]
     jobs = [
         job_of(make(card, game=game), game, algebra)
         for card in chosen
@@ -127,10 +124,6 @@ def texts() -> str:
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def built_in(module: str) -> bool:
-    return module.startswith("noregret.")
 
 
 def compile_here(jobs: Sequence[Job]) -> None:

@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from noregret.card import built_in
 from noregret.errors import Error
 from noregret.learner import Learner
 from noregret.streams import Batch, Source
-from noregret.warming import Job, Tell, built_in, finish, job_of, missing
+from noregret.warming import Job, Tell, finish, job_of, missing
 
 EVERY = 2.0  # seconds between plain lines of progress
 REFRESH = 0.2  # seconds between drawings of a live table
@@ -144,7 +145,7 @@ def jobs_for(learners: Sequence[Learner], batch: Batch, classes: int) -> list[Jo
     jobs = []
     for learner in learners:
         settings = learner.settings
-        if not built_in(learner.card.rule.__module__) or not settings.native:
+        if not built_in(learner.card.rule) or not settings.native:
             continue
         games = [learner.game]
         if learner.game == "binary" and settings.auto and classes > 2:

@@ -47,22 +47,17 @@ class Csv(Source):
         self.path, self.reading, self.block = path, reading or Reading(), block
         self.native = native  # whether compiled code reads it; None: where the table is long enough to be worth it
         self.name = "standard input" if path == "-" else path
-        self.started = False
 
     def __iter__(self) -> Iterator[Batch]:
-        if self.path == "-" and self.started:
-            raise BadValue("standard input can be read only once; put the rows into a file to read them again")
-        self.started = True
-        self.skipped, self.notes = 0, []
+        self.claim()
+        self.notes = []
         rows = empty = 0
         with contextlib.closing(ahead(self.batches(TextFile(self.path)))) as parts:
             for batch, skipped, absent in parts:
                 rows, empty, self.skipped = rows + len(batch.X), absent, skipped
                 if len(batch.X):
                     yield batch
-        if not rows:
-            why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
-            raise BadValue(f"{self.name}: holds no rows{why}")
+        self.must_hold(rows)
         if empty:
             cells = "1 empty cell was taken as an absent feature"
             self.notes.append(cells if empty == 1 else f"{empty:,} empty cells were taken as absent features")

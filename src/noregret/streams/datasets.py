@@ -15,13 +15,6 @@ import numpy as np
 from noregret.errors import BadValue
 from noregret.streams.synthetic import ALWAYS, GENERATORS
 
-LOADERS = {
-    "digits": "load_digits",
-    "breast_cancer": "load_breast_cancer",
-    "iris": "load_iris",
-    "wine": "load_wine",
-    "diabetes": "load_diabetes",
-}
 FORMATS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv"}
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")
@@ -50,6 +43,7 @@ BUILT_IN = [
     Entry("wine", "multiclass", "three growers by what is in their wine", "built-in", 178, 13),
     Entry("diabetes", "regression", "the course of diabetes after one year", "built-in", 442, 10),
 ]
+LOADERS = {entry.name: f"load_{entry.name}" for entry in BUILT_IN}  # as scikit-learn calls them
 
 
 def dataset(name: str, seed: int = 0) -> tuple[Any, Any]:

@@ -54,12 +54,9 @@ class Libsvm(Source):
         self.path, self.reading, self.zero_based = path, reading, reading.zero_based
         self.name = "standard input" if path == "-" else path
         self.window = WINDOW
-        self.started = False
 
     def __iter__(self) -> Iterator[Batch]:
-        if self.path == "-" and self.started:
-            raise BadValue("standard input can be read only once; put the rows into a file to read them again")
-        self.started = True
+        self.claim()
         lines = Lines(TextFile(self.path), self.window)
         parse = compiled()
         count = min(THREADS, os.cpu_count() or 1)
@@ -77,7 +74,7 @@ class Libsvm(Source):
 
     def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
         """The batches of all parts, their lines counted through."""
-        self.skipped = rows = lines = 0
+        rows = lines = 0
         for part in parts:
             self.skipped += part.skipped
             for batch in part.batches:
@@ -88,9 +85,7 @@ class Libsvm(Source):
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
             lines += part.lines
-        if rows == 0:
-            why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
-            raise BadValue(f"{self.name}: holds no rows{why}")
+        self.must_hold(rows)
 
 
 def compiled() -> Parse:

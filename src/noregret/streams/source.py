@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.errors import BadValue
+
 
 class Batch(NamedTuple):
     """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far."""
@@ -36,7 +38,9 @@ class Reading:
 class Source:
     """Rounds from somewhere. Iterating gives batches; `notes` says what a user should know of how they were read."""
 
+    path = ""
     name = ""
+    started = False
     kind = ""
     rows: int | None = None  # where known beforehand
     suits: Mapping[str, Any] = MappingProxyType({})  # what learners made for this source should be told
@@ -50,6 +54,18 @@ class Source:
 
     def __iter__(self) -> Iterator[Batch]:
         raise NotImplementedError
+
+    def claim(self) -> None:
+        """Begin to read; what comes through a pipe can be read only once."""
+        if self.path == "-" and self.started:
+            raise BadValue("standard input can be read only once; put the rows into a file to read them again")
+        self.started, self.skipped = True, 0
+
+    def must_hold(self, rows: int) -> None:
+        """Refuse a file that turned out to have no rows."""
+        if not rows:
+            why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
+            raise BadValue(f"{self.name}: holds no rows{why}")
 
     def needs_compiling(self) -> bool:
         """Whether reading must wait for the compiler, as it does once on a machine."""
