@@ -51,6 +51,7 @@ def run(told: argparse.Namespace) -> int:
     result = lesson.standing()
     write_json(told.json, report(told, source, result, target, interrupted))
     if told.json != "-":
+        lesson.tell()
         conclude(result, target, interrupted)
     screen.tail(source)
     warn_of(screen, source, learner, result.updates)
@@ -127,18 +128,26 @@ class Lesson:
             self.screen.note(f"  going on after the {self.skip:,} rows learned before")
         self.screen.begun(self.source, jobs_for([self.learner], batch, distinct(batch.y)))
 
-    def show(self, done: float | None) -> None:
-        """A line for every doubling of the rounds, as mistakes become rarer; on a terminal also in between."""
-        if not self.screen.live and not self.screen.piped and not self.screen.quiet:
+    def tell(self) -> None:
+        """A line for every doubling of the rounds, as mistakes become rarer."""
+        if not self.screen.piped and not self.screen.quiet:
             for point in self.course.points[self.told :]:
                 sys.stdout.write((aligned(HEAD) if self.told == 0 else "") + aligned(line(*point)))
                 self.told += 1
             sys.stdout.flush()
-        if self.screen.live and self.screen.due():
-            now = self.standing()
-            points = [*self.course.points, (now.rounds, now.mistakes, now.loss, now.updates)]
-            rows = [line(*point) for point in reversed(points)]
-            self.screen.show(HEAD, rows, self.screen.progress(now.rounds, done))
+
+    def show(self, done: float | None) -> None:
+        if not self.screen.live:
+            self.tell()
+        elif self.screen.due():
+            self.draw(done)
+
+    def draw(self, done: float | None) -> None:
+        """On a terminal: how things stand, and the lines so far, the latest first."""
+        now = self.standing()
+        points = [*self.course.points, (now.rounds, now.mistakes, now.loss, now.updates)]
+        rows = [line(*point) for point in reversed(points)]
+        self.screen.show(HEAD, rows, self.screen.progress(now.rounds, done))
 
 
 def line(rounds: int, mistakes: int, loss: float, updates: int) -> tuple[str, ...]:

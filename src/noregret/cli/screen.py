@@ -111,14 +111,16 @@ class Screen:
         if self._drawing is None:
             self.note(title)
             return
+        from rich.console import Group
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(title=title, title_justify="left", title_style="dim", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
         for number, name in enumerate(head):
             table.add_column(name, justify="right" if number else "left", style="bold" if number == 0 else None)
         for number, row in enumerate(rows):
             table.add_row(*row, style="green" if number == 0 else None)
-        self._drawing.update(table, refresh=True)
+        self._drawing.update(Group(Text(title, style="dim", no_wrap=True), table), refresh=True)
 
     def progress(self, rounds: int, done: float | None) -> str:
         """How far, how fast, how long still."""
