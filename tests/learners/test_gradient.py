@@ -1,4 +1,4 @@
-"""Online gradient descent (Zinkevich 2003)."""
+"""Online gradient descent (Zinkevich 2003) and Adaline (Widrow and Hoff 1960)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,18 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
-from tests.learners.reading import ONE_PASS, comparators, same, sklearn, steps, two_classes, weights
+from tests.learners.reading import (
+    ONE_PASS,
+    after_each_round,
+    comparators,
+    datasets,
+    same,
+    sklearn,
+    steps,
+    two_classes,
+    weights,
+    written,
+)
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -125,3 +136,95 @@ def test_has_the_weights_of_scikit_learn(loss: str) -> None:
     name = "logistic" if loss == "log_loss" else loss
     learner = nr.make("ogd", loss=name, schedule="inv_sqrt", eta0=0.01).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_[0])
+
+
+# ---- Adaline ------------------------------------------------------------------------------------------------------
+
+TWO_GAMES = pytest.mark.parametrize("game", ["binary", "regression"])
+
+
+@TWO_GAMES
+def test_adaline_on_the_four_points(game: str) -> None:
+    X, y = streams.four()
+    path = after_each_round(nr.make("adaline", game=game, rho=0.1, native=False), X, y)
+    written(path, [[0.4, 0], [0.26, -0.14], [0.26, -0.226], [0.0464, -0.4396]])
+
+
+@TWO_GAMES
+@pytest.mark.parametrize("rho", [0.02, 0.1, 0.3])
+def test_adaline_takes_the_share_rho_of_the_error_times_the_squared_length(game: str, rho: float) -> None:
+    X, y = streams.dense(60, 4, seed=3)
+    learner = nr.make("adaline", game=game, rho=rho, native=False)
+    too_right = 0
+    for t, before, after, said in steps(learner, X, y, rounds=40):
+        error = y[t] - before @ X[t]
+        assert said.updated[0]
+        assert said.losses[0] == pytest.approx(error**2)
+        assert y[t] - after @ X[t] == pytest.approx((1.0 - rho * X[t] @ X[t]) * error)
+        np.testing.assert_allclose(after - before, rho * error * X[t], atol=1e-12)
+        too_right += int(y[t] * before @ X[t] > 1.0)
+    assert too_right > 0 or rho < 0.1
+
+
+def test_adaline_steps_back_from_a_margin_that_is_too_large() -> None:
+    learner = nr.make("adaline", rho=1.0, native=False).learn(np.array([[1.0, 0.0]]), [1])
+    said = learner.play(np.array([[3.0, 0.0]]), [1])
+    assert (said.scores[0], said.losses[0], said.mistakes[0], said.updated[0]) == (3.0, 4.0, False, True)
+    written(weights(learner, 2), [1.0 - 2.0 * 3.0, 0.0])
+
+
+def test_adaline_is_at_rest_where_there_is_no_error() -> None:
+    learner = nr.make("adaline", rho=1.0, native=False).learn(np.array([[1.0, 0.0]]), [1])
+    said = learner.play(np.array([[1.0, 0.0]]), [1])
+    assert (said.scores[0], said.losses[0], said.updated[0]) == (1.0, 0.0, False)
+
+
+@TWO_GAMES
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise: float, game: str) -> None:
+    X, y, u = streams.linear(300, 5, noise, seed)
+    if game == "binary":
+        y = streams.flip(np.sign(X @ u), noise, seed)
+    radius = float(np.linalg.norm(X, axis=1).max())
+    learner = nr.make("adaline", game=game, rho=0.5 / radius**2, native=False)
+    suffered = learner.play(X, y).losses.sum()
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    for v in [u, *comparators(X, y, seed)]:
+        theirs = float(np.sum((y - X @ v) ** 2))
+        assert suffered <= guarantee.bound(radius, float(np.linalg.norm(v)), theirs)
+
+
+def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
+    X, y = np.tile([[2.0, 0.0]], (200, 1)), np.full(200, 3.0)
+    learner = nr.make("adaline", game="regression", rho=1.0 / 8.0, native=False)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    assert learner.play(X, y).losses.sum() == pytest.approx(9.0 / (1.0 - 0.5**2))
+    assert guarantee.bound(2.0, 1.5, 0.0) == 2.0 * 9.0
+
+
+@pytest.mark.parametrize(("rho", "settles"), [(1.9 / 4.0, True), (2.1 / 4.0, False)])
+def test_adaline_settles_only_while_rho_is_below_two_over_the_squared_length(rho: float, settles: bool) -> None:
+    X, y = np.tile([[2.0, 0.0]], (200, 1)), np.ones(200)
+    losses = nr.make("adaline", game="regression", rho=rho, native=False).play(X, y).losses
+    assert (losses[-1] < 1e-6) == settles
+    assert (losses[-1] > 1e6) != settles
+
+
+def test_adaline_comes_to_the_least_squares_when_its_steps_are_short() -> None:
+    X, y, _ = streams.linear(50, 3, noise=0.5, seed=4)
+    learner = nr.make("adaline", game="regression", rho=1e-4)
+    for _ in range(3000):
+        learner.learn(X, y)
+    np.testing.assert_allclose(weights(learner, 3), np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-3)
+
+
+def test_adaline_has_the_weights_of_scikit_learn() -> None:
+    X, y = datasets.load_diabetes(return_X_y=True)
+    oracle = sklearn.SGDRegressor(
+        loss="squared_error", penalty=None, learning_rate="constant", eta0=0.7, **ONE_PASS
+    ).fit(X, y)
+    learner = nr.make("adaline", game="regression", rho=0.7).learn(X, y)
+    same(weights(learner, X.shape[1]), oracle.coef_)

@@ -1,4 +1,4 @@
-"""Winnow (Littlestone 1988)."""
+"""Winnow (Littlestone 1988) and its balanced form (Littlestone 1989)."""
 
 import math
 
@@ -96,3 +96,106 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
     guarantee = learner.card.guarantee
     assert guarantee is not None
     assert learner.mistakes < guarantee.bound(float(n), float(k))
+
+
+# ---- balanced Winnow ----------------------------------------------------------------------------------------------
+
+
+def pair(learner: nr.Learner, start: float = 2.0) -> tuple[Array, Array]:
+    """w+ and w-."""
+    kept = state(learner)
+    return start * kept["plus"][0], kept["minus"][0]
+
+
+def test_balanced_winnow_worked_by_hand() -> None:
+    X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    y = np.array([1.0, -1.0, -1.0, 1.0, 1.0])
+    learner = nr.make("winnow_balanced", native=False)
+    transcript = learner.play(X, y)
+    written(transcript.scores, [0, 1, -2, -2, -1])
+    assert transcript.updated.tolist() == [False, True, False, True, True]
+    written(np.array(pair(learner)), [[4, 2], [0.5, 1]])
+
+
+def test_a_balance_of_exactly_theta_is_positive() -> None:
+    learner = nr.make("winnow_balanced", native=False)
+    said = learner.play(np.array([[1.0, 0.0], [0.0, 1.0]]), [1, -1])
+    assert said.predictions.tolist() == [1, 1]
+    assert said.updated.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("alpha", "start"), [(1.2, 1.0), (2.0, 2.0), (3.0, 1.5)])
+def test_the_product_of_the_two_weights_of_a_feature_never_changes(alpha: float, start: float) -> None:
+    X, y, _ = streams.disjunction(150, 30, k=3, active=6, seed=1)
+    y = streams.flip(y, 0.1, seed=1)
+    learner = nr.make("winnow_balanced", alpha=alpha, start=start, native=False)
+    exponents = np.zeros(30)
+    seen = {-1.0: 0, 1.0: 0}
+    for t in range(150):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        assert said.updated[0] == said.mistakes[0]
+        if said.mistakes[0]:
+            exponents += y[t] * X[t]
+            seen[float(y[t])] += 1
+        plus, minus = pair(learner, start)
+        np.testing.assert_allclose(plus * minus, start, rtol=1e-12)
+        np.testing.assert_allclose(plus, start * alpha**exponents, rtol=1e-9)
+    assert min(seen.values()) > 3
+
+
+def test_a_negated_variable_is_learned() -> None:
+    X = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
+    y = np.where((X[:, 0] == 1.0) | (X[:, 1] == 0.0), 1.0, -1.0)
+    learner, plain = nr.make("winnow_balanced", native=False), nr.make("winnow", native=False)
+    for _ in range(30):
+        learner.learn(X, y)
+        plain.learn(X, y)
+    assert not learner.play(X, y).mistakes.any()
+    assert plain.play(X, y).mistakes.any()
+    plus, minus = pair(learner)
+    assert plus[1] < minus[1]
+
+
+def test_a_row_of_zeros_teaches_balanced_winnow_nothing() -> None:
+    learner = nr.make("winnow_balanced", native=False).learn(np.ones((1, 3)), [-1])
+    said = learner.play(np.zeros((1, 3)), [1])
+    assert (said.scores[0], said.mistakes[0], said.updated[0]) == (-1.0, True, False)
+
+
+@pytest.mark.parametrize(("alpha", "theta", "start"), [(1.1, 1.0, 2.0), (1.2, 0.0, 1.0), (1.3, 5.0, 1.0)])
+@pytest.mark.parametrize("n", [10, 400])
+@pytest.mark.parametrize("seed", range(3))
+def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
+    seed: int, n: int, alpha: float, theta: float, start: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.choice([-1.0, 0.0, 1.0], size=(400, n))
+    u = np.zeros(n)
+    u[:3] = [0.4, -0.3, 0.3]
+    clear = np.abs(X @ u) > 0.25
+    X, y = X[clear], np.sign(X[clear] @ u)
+    gamma = float((y * (X @ u)).min())
+    learner = nr.make("winnow_balanced", alpha=alpha, theta=theta, start=start)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    bound = guarantee.bound(float(n), gamma, alpha, theta, start)
+    assert bound < 300.0
+    while learner.play(X, y).updated.any() and learner.updates <= bound:
+        pass
+    assert 0 < learner.updates <= bound
+
+
+def test_two_opposite_rows_take_many_of_the_updates_that_the_bound_allows() -> None:
+    X, y = np.tile([[1.0], [-1.0]], (200, 1)), np.tile([1.0, -1.0], 200)
+    learner = nr.make("winnow_balanced", alpha=1.1, theta=50.0, native=False).learn(X, y)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    bound = guarantee.bound(1.0, 1.0, 1.1, 50.0, 2.0)
+    assert 0.4 * bound < learner.updates <= bound
+
+
+def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
+    guarantee = nr.learners()["winnow_balanced"].guarantee
+    assert guarantee is not None
+    assert guarantee.bound(10.0, 0.3, 2.0, 1.0, 2.0) == math.inf
+    assert guarantee.bound(10.0, 0.35, 2.0, 1.0, 2.0) < math.inf

@@ -1,4 +1,4 @@
-"""The perceptron (Rosenblatt 1958, Novikoff 1963) and its average (Freund and Schapire 1999)."""
+"""The perceptron (Rosenblatt 1958, Novikoff 1963), its average (Freund and Schapire 1999), and a margin to keep."""
 
 import numpy as np
 import pytest
@@ -45,6 +45,28 @@ def test_the_average_of_the_four_points_counts_the_zero_vector() -> None:
     written(weights(learner, 2), [2.2, -1.0])
 
 
+def test_a_margin_of_exactly_b_is_enough() -> None:
+    X, y = streams.four()
+    learner = nr.make("perceptron_margin", b=1.0, native=False)
+    transcript = learner.play(X, y)
+    written(y * transcript.scores, [0, -4, 1, -4])
+    assert transcript.updated.tolist() == [True, True, False, True]
+    more = nr.make("perceptron_margin", b=1.5, native=False)
+    assert more.play(X, y).updated.tolist() == [True, True, True, True]
+    written(weights(more, 2), [1, -4])
+
+
+def test_a_margin_of_nothing_is_the_perceptron_itself() -> None:
+    X, y = streams.sparse(200, 12, density=0.3, seed=4)
+    plain, bare = nr.make("perceptron", native=False), nr.make("perceptron_margin", b=0.0, native=False)
+    assert plain.play(X, y).updated.tolist() == bare.play(X, y).updated.tolist()
+    assert (weights(plain, 12) == weights(bare, 12)).all()
+
+
+def test_a_margin_to_keep_is_no_loss_and_plays_no_regression() -> None:
+    assert nr.learners()["perceptron_margin"].games == ("binary", "multiclass")
+
+
 def epochs(learner: nr.Learner, X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
     """Passes until one without an update, and the updates made."""
     for epoch in range(1, 100):
@@ -85,6 +107,28 @@ def test_an_update_raises_the_margin_by_eta_times_the_squared_length(eta: float)
     assert 5 < moved < 35
 
 
+@pytest.mark.parametrize(("b", "eta"), [(0.5, 1.0), (1.0, 0.3), (3.0, 2.5)])
+def test_an_example_short_of_b_gains_eta_times_its_squared_length(b: float, eta: float) -> None:
+    X, y = streams.dense(80, 6, seed=1)
+    moved = right = 0
+    for t, before, after, said in steps(nr.make("perceptron_margin", b=b, eta=eta, native=False), X, y, rounds=60):
+        margin = y[t] * before @ X[t]
+        assert said.updated[0] == (margin < b)
+        gain = eta * X[t] @ X[t] if margin < b else 0.0
+        assert y[t] * after @ X[t] == pytest.approx(margin + gain)
+        moved += int(said.updated[0])
+        right += int(0.0 < margin < b)
+    assert 5 < moved < 60
+    assert right > 0
+
+
+def test_only_the_ratio_of_b_and_eta_matters() -> None:
+    X, y = streams.dense(200, 6, seed=2)
+    small, large = (nr.make("perceptron_margin", b=b, eta=2.0 * b, native=False) for b in (1.0, 4.0))
+    assert small.play(X, y).updated.tolist() == large.play(X, y).updated.tolist()
+    same(weights(large, 6), 4.0 * weights(small, 6))
+
+
 def test_only_the_length_of_the_weights_depends_on_eta() -> None:
     X, y = streams.dense(200, 6, seed=2)
     one, three = (nr.make("perceptron", eta=eta, native=False) for eta in (1.0, 3.0))
@@ -120,6 +164,32 @@ def test_updates_are_at_most_radius_over_margin_squared(name: str, seed: int, ma
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
     assert 0 < learner.updates <= bound
+
+
+@pytest.mark.parametrize(("b", "eta"), [(0.0, 1.0), (0.01, 1.0), (1.0, 1.0), (1.0, 20.0)])
+@pytest.mark.parametrize("margin", [0.05, 0.4])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_a_margin_to_keep_the_bound_grows_by_twice_b_over_eta(
+    seed: int, margin: float, b: float, eta: float
+) -> None:
+    X, y, u = streams.separable(400, 6, margin, seed)
+    learner = nr.make("perceptron_margin", b=b, eta=eta)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    bound = guarantee.bound(np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min(), b, eta)
+    while learner.play(X, y).updated.any() and learner.updates <= bound:
+        pass
+    assert 0 < learner.updates <= bound
+    assert (y * learner.scores(X)).min() >= b
+
+
+def test_one_row_again_and_again_takes_as_many_updates_as_the_bound_allows() -> None:
+    X, y = np.tile([[1.0, 0.0]], (20, 1)), np.ones(20)
+    learner = nr.make("perceptron_margin", b=5.0, native=False).learn(X, y)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    assert learner.updates == 5
+    assert guarantee.bound(1.0, 1.0, 5.0, 1.0) == 11.0
 
 
 @pytest.mark.parametrize("seed", range(3))

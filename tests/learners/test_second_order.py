@@ -1,4 +1,4 @@
-"""The second-order perceptron (Cesa-Bianchi, Conconi and Gentile 2005) and AROW (Crammer et al. 2009)."""
+"""The second-order perceptron (Cesa-Bianchi et al. 2005), AROW (Crammer et al. 2009), NHERD and NAROW (2010)."""
 
 from typing import Any
 
@@ -51,6 +51,17 @@ def test_the_second_order_perceptron_on_the_four_points() -> None:
     assert transcript.updated.tolist() == [True, True, False, False]
     written(state(learner)["v"][0], [3, -1])
     written(np.linalg.inv(covariance(learner)), [[18, 1], [1, 2]])
+
+
+def test_nherd_on_the_four_points() -> None:
+    X, y = streams.four()
+    means = [[0.235294, 0], [0.233161, -0.61658], [0.233954, -0.693687], [0.233778, -0.709273]]
+    written(after_each_round(full("nherd"), X, y), means)
+    learner, sigmas = full("nherd"), []
+    for t in range(4):
+        sigmas.append(covariance(learner.learn(X[t : t + 1], y[t : t + 1]))[[0, 0, 1], [0, 1, 1]])
+    third, fourth = [0.003442, -0.001653, 0.160661], [0.003429, -0.002766, 0.061657]
+    written(np.array(sigmas), [[0.00346, 0, 1], [0.003451, -0.002589, 0.251726], third, fourth])
 
 
 # ---- one step of AROW ---------------------------------------------------------------------------------------------
@@ -121,9 +132,10 @@ def test_full_arow_is_the_ridge_regression_on_its_updates() -> None:
 
 
 @pytest.mark.parametrize("kept", ["diagonal", "drop"])
-def test_confidence_only_grows(kept: str) -> None:
+@pytest.mark.parametrize("name", ["arow", "nherd"])
+def test_confidence_only_grows(name: str, kept: str) -> None:
     X, y = streams.sparse(100, 8, density=0.4, seed=4)
-    learner, last = nr.make("arow", covariance=kept, native=False), np.ones(8)
+    learner, last = nr.make(name, covariance=kept, native=False), np.ones(8)
     for t in range(100):
         learner.learn(X[t : t + 1], y[t : t + 1])
         now = state(learner)["sigma"][0]
@@ -151,6 +163,104 @@ def test_the_second_order_perceptron_keeps_two_sums_and_solves_for_its_score() -
         np.testing.assert_allclose(state(learner)["v"][0], v, rtol=1e-12)
         np.testing.assert_allclose(covariance(learner), np.linalg.inv(A), rtol=1e-9, atol=1e-12)
     assert 10 < learner.updates < 70
+
+
+# ---- one step of NHERD --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 7.0])
+def test_nherd_moves_every_weight_vector_of_its_gaussian_toward_margin_one(C: float) -> None:
+    """Each vector q moves to the minimum of (q' - q)' Sigma^-1 (q' - q) + C (1 - y q'.x)^2."""
+    X, y = streams.dense(30, 3, seed=6)
+    learner, moved = full("nherd", C=C).learn(X[:5], y[:5]), 0
+    for t in range(5, 30):
+        mean, sigma = weights(learner, 3), covariance(learner)
+        if not learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
+            assert y[t] * mean @ X[t] >= 1.0
+            continue
+        moved += 1
+        P, root = np.linalg.inv(sigma), np.linalg.cholesky(sigma)
+        flock = np.concatenate([mean + np.sqrt(3.0) * root.T, mean - np.sqrt(3.0) * root.T])
+        herded = np.linalg.solve(P + C * np.outer(X[t], X[t]), (flock @ P + C * y[t] * X[t]).T)
+        np.testing.assert_allclose(weights(learner, 3), herded.mean(axis=1), rtol=1e-7, atol=1e-10)
+        np.testing.assert_allclose(covariance(learner), np.cov(herded, ddof=0), rtol=1e-5, atol=1e-10)
+    assert moved >= 5
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_an_nherd_update_divides_the_loss_of_its_round(C: float, kept: str) -> None:
+    X, y = noisy(seed=7)
+    learner = nr.make("nherd", C=C, covariance=kept, native=False).learn(X[:5], y[:5])
+    for t in range(5, 60):
+        sigma = covariance(learner) if kept == "full" else np.diag(state(learner)["sigma"][0])
+        loss = 1.0 - float(y[t] * weights(learner, 5) @ X[t])
+        if learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
+            left = 1.0 - float(y[t] * weights(learner, 5) @ X[t])
+            assert left == pytest.approx(bound("nherd", loss, C, float(X[t] @ sigma @ X[t])), rel=1e-6, abs=1e-12)
+
+
+def test_nherd_is_surer_than_arow_after_the_same_step() -> None:
+    X, y = streams.dense(1, 3, seed=8)
+    herd, arow = full("nherd", C=2.0).learn(X, y), full("arow", r=0.5).learn(X, y)
+    same(weights(herd, 3), weights(arow, 3))
+    assert X[0] @ covariance(herd) @ X[0] < X[0] @ covariance(arow) @ X[0]
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("nherd", {"C": C}) for C in (5e-324, 1e-300, 1e-9, 1e9)] + [("narow", {"b": b}) for b in (1e-300, 1e-9, 1e9)],
+)
+def test_any_parameter_that_is_allowed_stays_finite(name: str, told: dict[str, float], kept: str) -> None:
+    X, y = noisy(seed=9)
+    learner = nr.make(name, covariance=kept, native=False, **told)
+    assert np.isfinite(learner.play(X, y).scores).all()
+    assert all(np.isfinite(found).all() for found in state(learner).values())
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+def test_nherd_with_a_c_beyond_rounding_stays_finite_or_refuses(kept: str) -> None:
+    X, y = noisy(seed=9)
+    learner = nr.make("nherd", C=1e300, covariance=kept, native=False)
+    for t in range(len(y)):
+        try:
+            learner.learn(X[t : t + 1], y[t : t + 1])
+        except nr.BadValue:
+            assert kept == "full"  # five rounds leave it nothing but rounding
+    assert all(np.isfinite(found).all() for found in state(learner).values())
+
+
+# ---- one step of NAROW --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("b", [0.3, 1.0, 5.0])
+def test_narow_leaves_no_direction_with_a_variance_above_one_over_b(b: float) -> None:
+    X, y = streams.dense(80, 4, seed=10)
+    learner, A, theta = full("narow", b=b), np.eye(4), np.zeros(4)
+    for t in range(80):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        chi = float(X[t] @ np.linalg.solve(A, X[t]))
+        ahead = A + np.outer(X[t], X[t]) * max(0.0, b * chi - 1.0) / chi
+        left = float(X[t] @ np.linalg.solve(ahead, X[t]))
+        assert left == pytest.approx(min(chi, 1.0 / b))
+        score = float(theta @ np.linalg.solve(ahead, X[t]))
+        assert said.scores[0] == pytest.approx(score, abs=1e-10)
+        assert said.updated[0] == (y[t] * score < 1.0)
+        if said.updated[0]:
+            A, theta = ahead, theta + y[t] * X[t]
+        np.testing.assert_allclose(state(learner)["theta"][0], theta, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(covariance(learner), np.linalg.inv(A), rtol=1e-9, atol=1e-12)
+    assert learner.updates > 10
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+def test_narow_is_the_perceptron_with_margin_while_every_direction_counts_as_known(kept: str) -> None:
+    X, y = noisy(seed=11)
+    w = np.zeros(5)
+    for t in range(len(y)):
+        w = w + (y[t] * w @ X[t] < 1.0) * y[t] * X[t]
+    same(weights(nr.make("narow", b=1e-9, covariance=kept, native=False).learn(X, y), 5), w)
 
 
 # ---- the theorems -------------------------------------------------------------------------------------------------
@@ -187,3 +297,22 @@ def test_the_second_order_perceptron_makes_few_updates_beside_any_comparator(see
         short = float(hinge(unit, Z, labels, gamma).sum())
         spread = 1.0 + float(np.sum((Z @ unit) ** 2))
         assert moved.sum() <= bound("sop", gamma, short, spread, log_det)
+
+
+@pytest.mark.parametrize("b", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_narow_keeps_up_with_the_margins_of_any_comparator(seed: int, b: float) -> None:
+    X, y = noisy(seed)
+    learner, variances, margins = full("narow", b=b), 0.0, 0.0
+    moved = np.zeros(len(y), bool)
+    for t in range(len(y)):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        moved[t] = said.updated[0]
+        if moved[t]:
+            after = covariance(learner)
+            variances, margins = variances + float(X[t] @ after @ X[t]), margins + float(y[t] * said.scores[0])
+            assert X[t] @ after @ X[t] <= (1.0 + 1e-9) / b
+    A = np.linalg.inv(covariance(learner))
+    for u in comparators(X, y, seed):
+        gained = float(np.sum(y[moved] * (X[moved] @ u))) - margins
+        assert gained <= bound("narow", float(u @ A @ u), variances) + 1e-6

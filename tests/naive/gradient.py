@@ -1,4 +1,4 @@
-"""Online gradient descent (Zinkevich 2003): w -= rate(t) g with g = slope z.
+"""Online gradient descent (Zinkevich 2003): w -= rate(t) g with g = slope z; Adaline (Widrow and Hoff 1960).
 
 The slope is the derivative of the loss with respect to the margin y f in classification. In
 regression g is the gradient of (f - y)^2 or of max(0, |f - y| - eps); as z = sign(y - f) x, its
@@ -70,4 +70,28 @@ class OGD(FirstOrder):
         return -self.rate(t) * r.weight * derivative
 
 
-RULES: dict[str, Callable[..., Rule]] = {"ogd": OGD}
+class Adaline(FirstOrder):
+    """w += rho (y - f) x on every round; with z = y x or z = sign(y - f) x, that is rho |y - f| z or its opposite.
+
+    With another loss, half its slope stands for the error. An importance weight scales the step.
+    """
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+
+    def __init__(self, rho: float = 0.01, loss: str = "squared") -> None:
+        self.rho = rho
+        self.loss = loss
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        if self.loss != "squared":
+            error = -slope(self.loss, r) / 2.0
+        elif r.error is not None:
+            error = abs(r.error)
+        else:
+            error = 1.0 - r.margin  # y (y - f), as y is -1 or +1
+        return self.rho * r.weight * error if error != 0.0 else None
+
+
+RULES: dict[str, Callable[..., Rule]] = {"ogd": OGD, "adaline": Adaline}

@@ -1,4 +1,4 @@
-"""Perceptron (Rosenblatt 1958) and averaged perceptron (Freund and Schapire 1999)."""
+"""Perceptron (Rosenblatt 1958), averaged (Freund and Schapire 1999) and with margin (Duda and Hart 1973)."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,22 @@ class AveragedPerceptron(FirstOrder):
         return {"w": self.w, "u": self.u}
 
 
+class MarginPerceptron(FirstOrder):
+    """If margin < b, or margin <= b when b = 0: w += eta z. An importance weight scales eta."""
+
+    weighs = True
+
+    def __init__(self, b: float = 1.0, eta: float = 1.0) -> None:
+        self.b = b
+        self.eta = eta
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        short = r.margin <= self.b if self.b == 0.0 else r.margin < self.b
+        return self.eta * r.weight if short else None
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     "perceptron": Perceptron,
     "perceptron_averaged": AveragedPerceptron,
+    "perceptron_margin": MarginPerceptron,
 }

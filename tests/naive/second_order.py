@@ -1,4 +1,7 @@
-"""Second-order perceptron (Cesa-Bianchi, Conconi, Gentile 2005) and AROW (Crammer et al. 2009).
+"""Second-order perceptron (Cesa-Bianchi, Conconi, Gentile 2005), AROW (Crammer et al. 2009) and their relatives.
+
+CW (Dredze et al. 2008, Crammer et al. 2008), SCW (Hoi et al. 2012), NHERD (Crammer, Lee 2010), NAROW (Orabona,
+Crammer 2010).
 
 Every score has its own covariance block, started at the identity. Sharpening by kappa along z is
 Sigma^-1 += kappa z z', that is Sigma_b -= beta (Sigma_b z_b)(Sigma_b z_b)' in every block b, with
@@ -8,6 +11,7 @@ the one beta = kappa / (1 + kappa v) and v = z' Sigma z summed over the blocks.
 from collections.abc import Callable
 
 import numpy as np
+from scipy.stats import norm
 
 from .rules import Array, Round, Rule
 
@@ -28,10 +32,10 @@ class Full:
         for b in range(len(z)):
             self.sigma[b] = self.sigma[b] - beta * np.outer(Sz[b], Sz[b])
 
-    def foresee(self, x: Array) -> Array:
-        """(Sigma_b^-1 + x x')^-1 x, one row per block."""
+    def foresee(self, kappa: Array, x: Array) -> Array:
+        """(Sigma_b^-1 + kappa_b x x')^-1 x, one row per block."""
         precisions = [np.linalg.inv(sigma) for sigma in self.sigma]
-        return np.array([np.linalg.solve(A + np.outer(x, x), x) for A in precisions])
+        return np.array([np.linalg.solve(A + k * np.outer(x, x), x) for k, A in zip(kappa, precisions, strict=True)])
 
 
 class Drop:
@@ -48,9 +52,9 @@ class Drop:
         beta = kappa / (1.0 + kappa * float(np.sum(z * Sz)))
         self.sigma = self.sigma - beta * Sz**2
 
-    def foresee(self, x: Array) -> Array:
-        """Sigma x / (1 + x' Sigma x), the exact (Sigma^-1 + x x')^-1 x of a diagonal Sigma."""
-        return np.array([sigma * x / (1.0 + float(np.sum(sigma * x**2))) for sigma in self.sigma])
+    def foresee(self, kappa: Array, x: Array) -> Array:
+        """Sigma x / (1 + kappa x' Sigma x), the exact (Sigma^-1 + kappa x x')^-1 x of a diagonal Sigma."""
+        return np.asarray(self.sigma * x / (1.0 + kappa * np.sum(self.sigma * x**2, axis=1))[:, None])
 
 
 class Diagonal:
@@ -69,8 +73,8 @@ class Diagonal:
     def sharpen(self, kappa: float, z: Array) -> None:
         self.precision = self.precision + kappa * z**2
 
-    def foresee(self, x: Array) -> Array:
-        return x / (self.precision + x**2)
+    def foresee(self, kappa: Array, x: Array) -> Array:
+        return np.asarray(x / (self.precision + kappa[:, None] * x**2))
 
 
 COVARIANCES: dict[str, type[Full] | type[Drop] | type[Diagonal]] = {
@@ -122,7 +126,7 @@ class SOP(Rule):
         self.cov = COVARIANCES[self.covariance](k, d)
 
     def scores(self, x: Array) -> Array:
-        return np.asarray(np.sum(self.v * self.cov.foresee(x), axis=1))
+        return np.asarray(np.sum(self.v * self.cov.foresee(np.ones(len(self.v)), x), axis=1))
 
     def update(self, r: Round) -> bool:
         if r.margin > 0.0:
@@ -135,4 +139,145 @@ class SOP(Rule):
         return {"v": self.v, "sigma": self.cov.sigma}
 
 
-RULES: dict[str, Callable[..., Rule]] = {"arow": AROW, "sop": SOP}
+class NHERD(AROW):
+    """If margin < 1: w += (1 - margin) / (v + 1/C) Sigma z, then Sigma_b = A Sigma_b A' with A from the paper.
+
+    The diagonals follow from Sigma^-1 += (2 C + C^2 v) z z'.
+    """
+
+    weighs = False
+
+    def __init__(self, C: float = 1.0, covariance: str = "diagonal") -> None:
+        self.C = C
+        self.covariance = covariance
+
+    def update(self, r: Round) -> bool:
+        if r.margin >= 1.0:
+            return False
+        C, Sz = self.C, self.cov.image(r.z)
+        v = float(np.sum(r.z * Sz))
+        self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
+        if isinstance(self.cov, Diagonal):
+            self.cov.sharpen(2.0 * C + C**2 * v, r.z)
+        else:
+            beta = (C**2 * v + 2.0 * C) / (1.0 + C * v) ** 2
+            outer = np.einsum("bi,bj->bij", Sz, Sz) if isinstance(self.cov, Full) else Sz**2
+            self.cov.sigma = self.cov.sigma - beta * outer
+        return True
+
+
+class NAROW(Rule):
+    """Score theta' A'^-1 x, A' = A + x x'/r, r = chi / (b chi - 1) if chi > 1/b, else inf, chi = x' A^-1 x.
+
+    If margin < 1: theta += z, A = A' with the chi of z.
+    """
+
+    regresses = True
+
+    def __init__(self, b: float = 1.0, covariance: str = "diagonal") -> None:
+        self.b = b
+        self.covariance = covariance
+
+    def start(self, k: int, d: int) -> None:
+        self.theta: Array = np.zeros((k, d))
+        self.cov = COVARIANCES[self.covariance](k, d)
+
+    def r(self, chi: float) -> float:
+        return chi / (self.b * chi - 1.0) if chi > 1.0 / self.b else np.inf
+
+    def scores(self, x: Array) -> Array:
+        chis = np.sum(x * self.cov.image(np.tile(x, (len(self.theta), 1))), axis=1)
+        kappas = np.array([1.0 / self.r(float(chi)) for chi in chis])
+        return np.asarray(np.sum(self.theta * self.cov.foresee(kappas, x), axis=1))
+
+    def update(self, r: Round) -> bool:
+        if r.margin >= 1.0:
+            return False
+        self.theta = self.theta + r.z
+        self.cov.sharpen(1.0 / self.r(float(np.sum(r.z * self.cov.image(r.z)))), r.z)
+        return True
+
+    def state(self) -> dict[str, Array]:
+        return {"theta": self.theta, "sigma": self.cov.sigma}
+
+
+class CW(AROW):
+    """The stdev form: if margin < phi sqrt(v), reach margin = phi sqrt(u), u = z' Sigma z after the step.
+
+    Sigma stays as it is if u were to fall under 1e-12 |z|^2.
+    """
+
+    weighs = False
+    regresses = False
+
+    def __init__(self, eta: float = 0.9, covariance: str = "diagonal") -> None:
+        self.phi = float(norm.ppf(eta))
+        self.covariance = covariance
+
+    def alpha(self, m: float, v: float) -> float:
+        phi = self.phi
+        psi, zeta = 1.0 + phi**2 / 2.0, 1.0 + phi**2
+        return float((-m * psi + np.sqrt(m**2 * phi**4 / 4.0 + v * phi**2 * zeta)) / (v * zeta))
+
+    def update(self, r: Round) -> bool:
+        phi, Sz = self.phi, self.cov.image(r.z)
+        v = float(np.sum(r.z * Sz))
+        if r.margin >= phi * np.sqrt(v):
+            return False
+        alpha = self.alpha(r.margin, v)
+        u = 0.25 * (-alpha * v * phi + np.sqrt(alpha**2 * v**2 * phi**2 + 4.0 * v)) ** 2
+        self.w = self.w + alpha * Sz
+        if u > 1e-12 * self.sqnorm(r):
+            self.cov.sharpen(float(alpha * phi / np.sqrt(u)), r.z)
+        return True
+
+
+class CWVariance(CW):
+    """The variance form: if margin < phi v, reach margin = phi u."""
+
+    def update(self, r: Round) -> bool:
+        phi, m, Sz = self.phi, r.margin, self.cov.image(r.z)
+        v = float(np.sum(r.z * Sz))
+        if m >= phi * v:
+            return False
+        b = 1.0 + 2.0 * phi * m
+        alpha = (-b + np.sqrt(b**2 - 8.0 * phi * (m - phi * v))) / (4.0 * phi * v)
+        self.w = self.w + alpha * Sz
+        if v / (1.0 + 2.0 * alpha * phi * v) > 1e-12 * self.sqnorm(r):
+            self.cov.sharpen(float(2.0 * alpha * phi), r.z)
+        return True
+
+
+class SCW1(CW):
+    """CW, but alpha is at most C."""
+
+    def __init__(self, eta: float = 0.75, C: float = 1.0, covariance: str = "diagonal") -> None:
+        super().__init__(eta, covariance)
+        self.C = C
+
+    def alpha(self, m: float, v: float) -> float:
+        return min(self.C, super().alpha(m, v))
+
+
+class SCW2(SCW1):
+    """CW with the squared loss."""
+
+    def __init__(self, eta: float = 0.9, C: float = 1.0, covariance: str = "diagonal") -> None:
+        super().__init__(eta, C, covariance)
+
+    def alpha(self, m: float, v: float) -> float:
+        phi, n = self.phi, v + 1.0 / (2.0 * self.C)
+        gamma = np.sqrt(phi**4 * m**2 * v**2 + 4.0 * n * v * phi**2 * (n + v * phi**2))
+        return float((-(2.0 * m * n + phi**2 * m * v) + gamma) / (2.0 * (n**2 + n * v * phi**2)))
+
+
+RULES: dict[str, Callable[..., Rule]] = {
+    "arow": AROW,
+    "sop": SOP,
+    "nherd": NHERD,
+    "narow": NAROW,
+    "cw": CW,
+    "cw_variance": CWVariance,
+    "scw1": SCW1,
+    "scw2": SCW2,
+}

@@ -74,6 +74,13 @@ def test_passive_aggressive_vectors(name: str, params: dict[str, float], expecte
     near(after_each_round(binary(name, **params), X, y), expected)
 
 
+def test_adaline_vectors() -> None:
+    X, y = streams.four()
+    expected = [[0.4, 0], [0.26, -0.14], [0.26, -0.226], [0.0464, -0.4396]]
+    near(after_each_round(binary("adaline", rho=0.1), X, y), expected)
+    near(after_each_round(regression("adaline", rho=0.1), X, y), expected)
+
+
 def test_second_order_perceptron_vectors() -> None:
     X, y = streams.four()
     twin = binary("sop", covariance="full")
@@ -127,6 +134,13 @@ def test_winnow_without_a_threshold_counts_the_coordinates_in_use() -> None:
     X = np.array([boolean(8, 2), boolean(8, 1), boolean(8, 5), boolean(8, 1)])
     scores, _ = binary("winnow", alpha=2.0, theta=0.0).run(X, -np.ones(4))
     near(scores, [1 - 2, 1 - 2, 1 - 5, 1 - 5])
+
+
+def test_balanced_winnow_learns_a_negated_variable() -> None:
+    rows = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
+    y = np.where((rows[:, 0] == 1.0) | (rows[:, 1] == 0.0), 1.0, -1.0)
+    twin = binary("winnow_balanced")
+    assert [int(twin.run(rows, y)[1].sum()) for _ in range(30)][-1] == 0
 
 
 def test_multiclass_passive_aggressive_vectors() -> None:
@@ -208,10 +222,12 @@ class TestScikitLearn:
 FIRST_ORDER: list[tuple[str, dict[str, Any]]] = [
     ("perceptron", {"eta": 0.5}),
     ("perceptron_averaged", {}),
+    ("perceptron_margin", {"b": 0.3, "eta": 0.5}),
     ("pa", {}),
     ("pa1", {"C": 0.1}),
     ("pa2", {"C": 0.1}),
     ("ogd", {"eta0": 0.2, "loss": "logistic", "schedule": "inv_sqrt"}),
+    ("adaline", {"rho": 0.05}),
 ]
 
 
@@ -286,9 +302,11 @@ def test_a_class_takes_part_from_the_round_of_its_first_label() -> None:
 
 WEIGHED: list[tuple[str, dict[str, Any]]] = [
     ("perceptron", {}),
+    ("perceptron_margin", {"b": 0.3}),
     ("pa1", {"C": 0.1}),
     ("pa2", {"C": 0.1}),
     ("ogd", {"schedule": "inv_t"}),
+    ("adaline", {"rho": 0.05}),
     ("arow", {"covariance": "drop"}),
     ("rda", {"lam": 0.05}),
 ]
@@ -331,14 +349,14 @@ def test_regression_steps_down_the_gradient(loss: str) -> None:
     assert (updated == (of_score != 0.0)).all()
 
 
-@pytest.mark.parametrize("name", ["pa", "perceptron_averaged", "sop", "winnow"])
+@pytest.mark.parametrize("name", ["pa", "perceptron_averaged", "sop", "winnow", "winnow_balanced"])
 def test_learners_without_weights_refuse_them(name: str) -> None:
     X, y = streams.four()
     with pytest.raises(ValueError, match="does not take weights"):
         binary(name).run(X, y, weight=np.ones(4))
 
 
-@pytest.mark.parametrize("name", ["perceptron", "perceptron_averaged", "sop", "winnow"])
+@pytest.mark.parametrize("name", ["perceptron", "perceptron_averaged", "perceptron_margin", "sop", "winnow"])
 def test_classification_rules_refuse_regression(name: str) -> None:
     with pytest.raises(ValueError, match="does not play regression"):
         regression(name)

@@ -37,4 +37,24 @@ class Winnow(Rule):
         return r.wrong
 
 
-RULES: dict[str, Callable[..., Rule]] = {"winnow": Winnow}
+class BalancedWinnow(Rule):
+    """Keeps one exponent e a feature, from 0: w+ = start alpha^e, w- = alpha^-e; scores (w+ - w-).x - theta."""
+
+    def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0) -> None:
+        self.alpha = alpha
+        self.theta = theta
+        self.first = start
+
+    def scores(self, x: Array) -> Array:
+        return self.effective() @ x - self.theta
+
+    def effective(self) -> Array:
+        return np.asarray(self.first * self.alpha**self.w - 1.0 / self.alpha**self.w)
+
+    def update(self, r: Round) -> bool:
+        if r.wrong:
+            self.w = self.w + r.z
+        return r.wrong
+
+
+RULES: dict[str, Callable[..., Rule]] = {"winnow": Winnow, "winnow_balanced": BalancedWinnow}

@@ -27,7 +27,7 @@ class OnlineClassifier(ClassifierMixin, Online):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # Weights that stay positive can say only that a feature speaks for a class: centred data are out of reach.
-        positive = any(field.law == "multiply" for field in self._member.state.values())
+        positive = [field.law for field in self._member.state.values()] == ["multiply"]
         tags.classifier_tags.poor_score = positive or self._swings
         return tags
 
@@ -133,6 +133,7 @@ class OnlineRegressor(RegressorMixin, Online):
     def _fresh(self) -> Learner:
         loss = getattr(self, "loss", None)
         sharp = isinstance(loss, str) and loss in LOSSES and not LOSSES[loss].insensitive
+        NOT_NEGATIVE.check(type(self).__name__, "eps", self.eps)
         return self._make(game="regression", **{} if sharp else {"eps": self.eps})
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ from noregret.schedules import rate
 from noregret.state import plain
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
+WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
 
 def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> float:
@@ -36,3 +37,25 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
 def ogd(p: P, s: S, g: G) -> None:
     """Step against the gradient, by a rate that falls with the rounds."""
     add(s.w, -rate(p.eta0, s.n.t), g)
+
+
+def adaline_bound(radius: float, size: float, comparator_squares: float) -> float:
+    """2 times the squared errors of u, plus 2 R^2 |u|^2."""
+    return 2.0 * comparator_squares + 2.0 * (radius * size) ** 2
+
+
+@gradient_rule(
+    paper=WIDROW_HOFF_1960,
+    params={"rho": Param(0.01, above=0.0, about="the share of the error that a row of length 1 takes away")},
+    state={"w": plain},
+    loss="squared",
+    guarantee=Guarantee(
+        "the sum of (y - w.x)^2 <= 2 sum of (y - u.x)^2 + 2 R^2 |u|^2",
+        "the squared loss, every |x| <= R, rho = 1 / (2 R^2); any u; all weights 1",
+        adaline_bound,
+    ),
+    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+)
+def adaline(p: P, s: S, g: G) -> None:
+    """Step by rho times the error, on every round, right or wrong."""
+    add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error

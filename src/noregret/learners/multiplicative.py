@@ -7,6 +7,9 @@ from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
 from noregret.state import positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
+LITTLESTONE_1989 = (
+    "Littlestone, Mistake bounds and logarithmic linear-threshold learning algorithms, PhD thesis, UC Santa Cruz, 1989"
+)
 TIE = 5e-324  # a sum of exactly theta counts as positive
 
 
@@ -47,5 +50,53 @@ def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     s.n.features = max(s.n.features, extent(z))
     if margin <= 0.0:
         multiply(s.w, p.alpha, z)
+        return True
+    return False
+
+
+def balanced_bound(features: float, margin: float, alpha: float, theta: float, start: float) -> float:
+    """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)
+
+    An update multiplies the sum of all weights, the fraction included, by at most cosh ln alpha; after M of them some
+    exponent has reached gamma M.
+    """
+    gain = margin * math.log(alpha) - math.log(0.5 * (alpha + 1.0 / alpha))
+    if gain <= 0.0:
+        return math.inf
+    return math.log((1.0 + start) * features + theta * (alpha + 1.0) / (alpha - 1.0)) / gain
+
+
+def balanced_score(p: P, s: S, x: X) -> float:
+    """(w+ - w-).x against the threshold; w+ is kept as a multiple of its first value."""
+    return float(p.start * dot(s.plus, x) - dot(s.minus, x) - p.theta + TIE)
+
+
+@margin_rule(
+    paper=LITTLESTONE_1989,
+    params={
+        "alpha": Param(2.0, above=1.0, about="the factor of a promotion or demotion"),
+        "theta": Param(1.0, at_least=0.0, about="the threshold"),
+        "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1"),
+    },
+    state={"plus": positive, "minus": positive},
+    score=balanced_score,
+    guarantee=Guarantee(
+        "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
+        "n features, every |x_j| <= 1, and some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
+        "where gamma ln alpha > ln cosh ln alpha",
+        balanced_bound,
+    ),
+    merge=Merge(
+        "exact",
+        "the exponents of the weights add: promotions and demotions are pooled; no bound is claimed",
+        "add",
+    ),
+    title="BalancedWinnow",
+)
+def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
+    """Promote what speaks for the label and demote what speaks against it: weights of either sign."""
+    if margin <= 0.0:
+        multiply(s.plus, p.alpha, z)
+        multiply(s.minus, 1.0 / p.alpha, z)
         return True
     return False

@@ -8,6 +8,7 @@ ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; No
 FREUND_SCHAPIRE_1999 = (
     "Freund and Schapire, Large margin classification using the perceptron algorithm, Machine Learning 37, 1999"
 )
+DUDA_HART_1973 = "Duda and Hart, Pattern Classification and Scene Analysis, Wiley, 1973"
 
 
 def novikoff(radius: float, margin: float) -> float:
@@ -60,5 +61,34 @@ def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
     if margin <= 0.0:
         add(s.w, 1.0, z)
         add(s.u, s.n.t, z)
+        return True
+    return False
+
+
+def margin_bound(radius: float, margin: float, b: float, eta: float) -> float:
+    """(R^2 + 2 b / eta) / gamma^2 updates; with b = 0 it is the bound of the perceptron."""
+    return (radius**2 + 2.0 * b / eta) / margin**2
+
+
+@margin_rule(
+    paper=DUDA_HART_1973,
+    params={
+        "b": Param(1.0, at_least=0.0, about="the margin below which an example is added"),
+        "eta": Param(1.0, above=0.0, about="the length of a step"),
+    },
+    state={"w": plain},
+    weigh="eta",
+    guarantee=Guarantee(
+        "updates <= (R^2 + 2 b / eta) / gamma^2",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; all weights 1",
+        margin_bound,
+    ),
+    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+    title="MarginPerceptron",
+)
+def perceptron_margin(p: P, s: S, z: Z, margin: float) -> bool:
+    """Add the example also when it is right by less than b."""
+    if margin < p.b or margin <= 0.0:
+        add(s.w, p.eta, z)
         return True
     return False

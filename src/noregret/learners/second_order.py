@@ -8,6 +8,10 @@ from noregret.state import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
 CRAMMER_2009 = "Crammer, Kulesza and Dredze, Adaptive regularization of weight vectors, NIPS 2009"
+CRAMMER_LEE_2010 = "Crammer and Lee, Learning via Gaussian herding, NIPS 2010"
+ORABONA_2010 = "Orabona and Crammer, New adaptive algorithms for online classification, NIPS 2010"
+
+LARGEST_PRECISION = 1e150
 
 
 def arow_bound(spread: float, log_det: float, near_misses: float, comparator_loss: float) -> float:
@@ -73,5 +77,72 @@ def sop(p: P, s: S, z: Z, margin: float) -> bool:
     if margin <= 0.0:
         add(s.v, 1.0, z)
         sharpen(s.sigma, 1.0, image(s.sigma, z))
+        return True
+    return False
+
+
+def nherd_loss(loss: float, C: float, variance: float) -> float:
+    """l / (1 + C x'Sigma x), where l and Sigma are those before the update."""
+    return loss / (1.0 + C * variance)
+
+
+@margin_rule(
+    paper=CRAMMER_LEE_2010,
+    params={"C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian")},
+    state={"w": plain, "sigma": covariance},
+    guarantee=Guarantee(
+        "an update takes the hinge loss l of its round to l / (1 + C v), v = x'Sigma x before it",
+        "any covariance; on the round of the update",
+        nherd_loss,
+    ),
+    merge=Merge("heuristic", "precisions add, and so do precision times weights; no bound is claimed", "pool"),
+    title="NHERD",
+)
+def nherd(p: P, s: S, z: Z, margin: float) -> bool:
+    """Herd all weight vectors of a Gaussian toward margin 1: the mean as AROW, the variance faster."""
+    if margin < 1.0:
+        Sz = image(s.sigma, z)
+        v = inner(z, Sz)
+        add(s.w, (1.0 - margin) / (v + 1.0 / p.C), Sz)
+        sharpen(s.sigma, min(p.C * (2.0 + p.C * v), LARGEST_PRECISION), Sz)
+        return True
+    return False
+
+
+def narow_bound(spread: float, variances: float) -> float:
+    """(u'A u + the sum of x'Sigma x after each update) / 2; spread is u'A u, and no variance is above 1/b."""
+    return 0.5 * (spread + variances)
+
+
+def narow_kappa(b: float, v: float) -> float:
+    """How much to sharpen along an example of variance v, so that none above 1/b is left."""
+    return b - 1.0 / v if b * v > 1.0 else 0.0
+
+
+def narow_score(p: P, s: S, x: X) -> float:
+    """theta' A'^-1 x: the confidence counts the current row as seen, as far as it is new."""
+    v = inner(x, image(s.sigma, x))
+    return float(dot(s.theta, foresee(s.sigma, narow_kappa(p.b, v), x)))
+
+
+@margin_rule(
+    paper=ORABONA_2010,
+    params={"b": Param(1.0, above=0.0, about="directions whose variance is at most 1/b count as known")},
+    state={"theta": plain, "sigma": covariance},
+    score=narow_score,
+    guarantee=Guarantee(
+        "the sum of y u.x - y w.x <= (u'A u + sum of x'Sigma x) / 2, sums over the rounds with an update, "
+        "A after the last of them, each Sigma after its own, where x'Sigma x <= 1/b",
+        "full covariance; any u",
+        narow_bound,
+    ),
+    title="NAROW",
+)
+def narow(p: P, s: S, z: Z, margin: float) -> bool:
+    """Add the example under margin 1, and gain confidence only along directions that are new."""
+    if margin < 1.0:
+        add(s.theta, 1.0, z)
+        Sz = image(s.sigma, z)
+        sharpen(s.sigma, narow_kappa(p.b, inner(z, Sz)), Sz)
         return True
     return False

@@ -1,0 +1,216 @@
+"""Confidence-weighted learners: the nearest Gaussian over weights that is right on this round with probability eta."""
+
+import math
+
+from noregret.algebra import add, image, inner, sharpen, sqnorm
+from noregret.card import Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.state import covariance, plain
+
+DREDZE_2008 = "Dredze, Crammer and Pereira, Confidence-weighted linear classification, ICML 2008"
+CRAMMER_2008 = "Crammer, Dredze and Pereira, Exact convex confidence-weighted learning, NIPS 2008"
+HOI_2012 = "Hoi, Wang and Zhao, Exact soft confidence-weighted learning, ICML 2012"
+
+POOLING = Merge("heuristic", "precisions add, and so do precision times weights; no bound is claimed", "pool")
+LONGEST_STEP = 1e150
+LEAST_VARIANCE = 1e-300
+# On labels that contradict each other the variance is squared again and again, and soon nothing could move any more.
+FLOOR = 1e-12
+
+# Wichura, Algorithm AS 241, 1988: a numerator and a denominator, the highest power first, for eta up to 0.925, for
+# the tail, and for the far tail.
+# fmt: off
+NEAR = (
+    (
+        2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987,
+        13731.69376550946, 1971.5909503065513, 133.14166789178438, 3.3871328727963665,
+    ),
+    (
+        5226.495278852546, 28729.085735721943, 39307.89580009271, 21213.794301586597,
+        5394.196021424751, 687.1870074920579, 42.31333070160091, 1.0,
+    ),
+)
+TAIL = (
+    (
+        0.0007745450142783414, 0.022723844989269184, 0.2417807251774506, 1.2704582524523684,
+        3.6478483247632045, 5.769497221460691, 4.630337846156546, 1.4234371107496835,
+    ),
+    (
+        1.0507500716444169e-09, 0.0005475938084995345, 0.015198666563616457, 0.14810397642748008,
+        0.6897673349851, 1.6763848301838038, 2.053191626637759, 1.0,
+    ),
+)
+FAR_TAIL = (
+    (
+        2.0103343992922881e-07, 2.7115555687434876e-05, 0.0012426609473880784, 0.026532189526576124,
+        0.29656057182850487, 1.7848265399172913, 5.463784911164114, 6.657904643501103,
+    ),
+    (
+        2.0442631033899397e-15, 1.421511758316446e-07, 1.8463183175100548e-05, 0.0007868691311456133,
+        0.014875361290850615, 0.1369298809227358, 0.599832206555888, 1.0,
+    ),
+)
+# fmt: on
+
+
+def ratio(table: tuple[tuple[float, ...], tuple[float, ...]], r: float) -> float:
+    above, below = table
+    top = bottom = 0.0
+    for a in above:
+        top = top * r + a
+    for b in below:
+        bottom = bottom * r + b
+    return top / bottom
+
+
+def quantile(eta: float) -> float:
+    """Phi^-1(eta), the standard normal quantile, for 0.5 <= eta < 1."""
+    q = eta - 0.5
+    if q <= 0.425:
+        return q * ratio(NEAR, 0.180625 - q * q)
+    r = math.sqrt(-math.log(1.0 - eta))
+    return ratio(TAIL, r - 1.6) if r <= 5.0 else ratio(FAR_TAIL, r - 5.0)
+
+
+def step(margin: float, v: float, n: float, phi: float) -> float:
+    """The alpha that minimises KL + C max(0, phi sqrt(v) - margin)^2, where n = v + 1/(2C); zero if there is no loss.
+
+    With n = v the loss is forbidden, which is CW.
+    """
+    if v < LEAST_VARIANCE or margin >= phi * math.sqrt(v):
+        return 0.0
+    square = phi * phi
+    q = square * v / n
+    root = math.sqrt(q * q * margin * margin + 4.0 * v * square * (1.0 + q))
+    return (root - (2.0 + q) * margin) / (2.0 * (n + v * square))
+
+
+def move(s: S, z: Z, Sz: Z, alpha: float, phi: float) -> bool:
+    """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation it leaves to this round, agrees with alpha."""
+    if 0.0 < alpha < LONGEST_STEP:
+        v = inner(z, Sz)
+        a = alpha * v * phi
+        root_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
+        add(s.w, alpha, Sz)
+        if root_u * root_u > FLOOR * sqnorm(z):
+            sharpen(s.sigma, alpha * phi / root_u, Sz)
+        return True
+    return False
+
+
+def eta(default: float) -> Param:
+    return Param(default, above=0.5, below=1.0, about="how probable it must be that this round is now right")
+
+
+def cw_margin(phi: float, deviation: float) -> float:
+    """phi sqrt(x'Sigma x), the margin reached; deviation is the root."""
+    return phi * deviation
+
+
+@margin_rule(
+    paper=CRAMMER_2008,
+    params={"eta": eta(0.9)},
+    state={"w": plain, "sigma": covariance},
+    guarantee=Guarantee(
+        "y w.x = phi sqrt(x'Sigma x): weights drawn from N(w, Sigma) are right on this round with probability eta",
+        "full covariance; after an update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+        cw_margin,
+    ),
+    merge=POOLING,
+    title="CW",
+    leads=True,
+)
+def cw(p: P, s: S, z: Z, margin: float) -> bool:
+    """Be right with probability eta, however far that is."""
+    phi = quantile(p.eta)
+    Sz = image(s.sigma, z)
+    v = inner(z, Sz)
+    return move(s, z, Sz, step(margin, v, v, phi), phi)
+
+
+def cw_variance_margin(phi: float, variance: float) -> float:
+    """phi x'Sigma x, the margin reached; variance is x'Sigma x."""
+    return phi * variance
+
+
+@margin_rule(
+    paper=DREDZE_2008,
+    params={"eta": eta(0.9)},
+    state={"w": plain, "sigma": covariance},
+    guarantee=Guarantee(
+        "y w.x = phi x'Sigma x",
+        "full covariance; after an update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+        cw_variance_margin,
+    ),
+    merge=POOLING,
+    title="CW",
+)
+def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
+    """The same with the variance in place of the deviation: reach margin phi v."""
+    phi = quantile(p.eta)
+    Sz = image(s.sigma, z)
+    v = inner(z, Sz)
+    short = phi * v - margin
+    if v < LEAST_VARIANCE or short <= 0.0:
+        return False
+    b = 1.0 + 2.0 * phi * margin
+    root = math.sqrt(b * b + 8.0 * phi * short)
+    alpha = (root - b) / (4.0 * phi * v) if b < 0.0 else 2.0 * short / (v * (root + b))
+    if alpha >= LONGEST_STEP:
+        return False
+    add(s.w, alpha, Sz)
+    if v / (1.0 + 2.0 * alpha * phi * v) > FLOOR * sqnorm(z):
+        sharpen(s.sigma, 2.0 * alpha * phi, Sz)
+    return True
+
+
+def scw1_bound(C: float, loss: float) -> float:
+    """C l, where l is what the round cost before the update."""
+    return C * loss
+
+
+@margin_rule(
+    paper=HOI_2012,
+    params={"eta": eta(0.75), "C": Param(1.0, above=0.0, about="the largest step taken on one round")},
+    state={"w": plain, "sigma": covariance},
+    guarantee=Guarantee(
+        "KL(new, old) + C l(new) <= C l(old), where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
+        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+        scw1_bound,
+    ),
+    merge=POOLING,
+    title="SCW1",
+)
+def scw1(p: P, s: S, z: Z, margin: float) -> bool:
+    """Be right with probability eta, but never step further than C."""
+    phi = quantile(p.eta)
+    Sz = image(s.sigma, z)
+    v = inner(z, Sz)
+    return move(s, z, Sz, min(p.C, step(margin, v, v, phi)), phi)
+
+
+def scw2_bound(C: float, loss: float) -> float:
+    """C l^2, where l is what the round cost before the update."""
+    return C * loss**2
+
+
+@margin_rule(
+    paper=HOI_2012,
+    params={
+        "eta": eta(0.9),
+        "C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian"),
+    },
+    state={"w": plain, "sigma": covariance},
+    guarantee=Guarantee(
+        "KL(new, old) + C l(new)^2 <= C l(old)^2, where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
+        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+        scw2_bound,
+    ),
+    merge=POOLING,
+    title="SCW2",
+)
+def scw2(p: P, s: S, z: Z, margin: float) -> bool:
+    """Step toward being right with probability eta, the shorter the smaller C."""
+    phi = quantile(p.eta)
+    Sz = image(s.sigma, z)
+    v = inner(z, Sz)
+    return move(s, z, Sz, step(margin, v, v + 0.5 / p.C, phi), phi)
