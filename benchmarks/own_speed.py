@@ -2,8 +2,8 @@
 
 from benchmarks.epoch import ours, warm
 from benchmarks.measure import Row, best, in_turn, rate
-from benchmarks.own_rule import capped
 from benchmarks.stream import text
+from examples.my_rule import capped
 
 TITLE = "A rule from the user's own file, one sparse epoch"
 
@@ -16,7 +16,7 @@ def run() -> list[Row]:
     rows = data.X.shape[0]
     return [
         Row(
-            work="capped (benchmarks/own_rule.py), time over pa1's",
+            work="capped (examples/my_rule.py), time over pa1's",
             ours=rate(rows, best(times, "capped")),
             peer=f"our pa1 {rate(rows, best(times, 'pa1'))}",
             figure=best(times, "capped") / best(times, "pa1"),

@@ -146,12 +146,15 @@ class Learner:
     def predict(self, X: Any) -> np.ndarray:
         """The label (or target) of every row."""
         with self._lock:
-            scores = self.scores(X)
-            if self.game == "regression":
-                return scores
-            if self.game == "multiclass":
-                return np.asarray(as_array(self.labels.order)[np.argmax(scores, axis=1)])
-            return np.asarray(as_array(list(self.labels.sides(len(self.labels))))[(scores >= 0.0).astype(int)])
+            return self.decided(self.scores(X))
+
+    def decided(self, scores: np.ndarray) -> np.ndarray:
+        """The label (or target) that each of these scores stands for."""
+        if self.game == "regression":
+            return scores
+        if self.game == "multiclass":
+            return np.asarray(as_array(self.labels.order)[np.argmax(scores, axis=1)])
+        return np.asarray(as_array(list(self.labels.sides(len(self.labels))))[(scores >= 0.0).astype(int)])
 
     def predict_one(self, x: Any) -> Any:
         """The label (or target) of one row; None before any label was seen."""

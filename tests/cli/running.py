@@ -8,19 +8,7 @@ from pathlib import Path
 SAMPLE = "".join(f"{1 if k % 3 else -1} 1:{k % 3} 2:{(7 * k) % 5} {k % 11 + 3}:1\n" for k in range(200))
 
 
-OWN_RULE = '''
-import noregret as nr
-from noregret.algebra import add, sqnorm
-
-
-@nr.margin_rule(paper="mine", params={"C": nr.Param(0.7, above=0.0, about="cap")}, state={"w": nr.plain})
-def mine(p, s, z, margin):
-    """Half a PA step, capped."""
-    if margin < 1.0:
-        add(s.w, min(p.C, 0.5 * (1.0 - margin) / sqnorm(z)), z)
-        return True
-    return False
-'''
+OWN_RULE = (Path(__file__).parents[2] / "examples" / "my_rule.py").read_text()
 
 
 def noregret(

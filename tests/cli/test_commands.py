@@ -139,9 +139,11 @@ def test_ctrl_c_keeps_what_was_learned_and_resuming_goes_on_after_it(folder: Pat
 
 
 def test_a_rule_of_ones_own(folder: Path) -> None:
-    raced = well(noregret("race", "data.svm", "--learners", "pa1,./my_rule.py:mine", "--json", "-", cwd=folder))
-    assert {one["name"] for one in json.loads(raced.stdout)["learners"]} == {"pa1", "mine"}
-    well(noregret("learn", "data.svm", "--learner", "my_rule.py:mine", "--set", "C=0.3", "--save", "m.nr", cwd=folder))
+    raced = well(noregret("race", "data.svm", "--learners", "pa1,./my_rule.py:capped", "--json", "-", cwd=folder))
+    assert {one["name"] for one in json.loads(raced.stdout)["learners"]} == {"pa1", "capped"}
+    well(
+        noregret("learn", "data.svm", "--learner", "my_rule.py:capped", "--set", "C=0.3", "--save", "m.nr", cwd=folder)
+    )
     said = noregret("predict", "m.nr", "data.svm", cwd=folder)
     assert said.returncode == 2
     assert "--rule" in said.stderr

@@ -245,8 +245,8 @@ def test_a_rule_file_that_cannot_be_used(folder: Path) -> None:
     "words",
     [
         ["learn", "good.svm", "--learner", "pa1", "--save", "m.nr", "--json", "m.nr"],
-        ["learn", "good.svm", "--learner", "my_rule.py:mine", "--save", "my_rule.py"],
-        ["race", "good.svm", "--learners", "my_rule.py:mine", "--json", "./my_rule.py"],
+        ["learn", "good.svm", "--learner", "my_rule.py:capped", "--save", "my_rule.py"],
+        ["race", "good.svm", "--learners", "my_rule.py:capped", "--json", "./my_rule.py"],
         ["predict", "kept.nr", "good.svm", "--out", "o.csv", "--json", "o.csv"],
         ["predict", "kept.nr", "good.svm", "--out", "kept.nr"],
         ["learn", "good.svm", "--resume", "kept.nr", "--json", "kept.nr"],

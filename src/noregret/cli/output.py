@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from noregret.errors import BadValue
 
 
@@ -57,3 +59,7 @@ def finite(value: Any) -> Any:
 def plain_label(label: Any) -> Any:
     """A label as a person would write it: 1 and not 1.0."""
     return int(label) if isinstance(label, float) and label == int(label) else label
+
+
+def plain_labels(found: np.ndarray, targets: bool) -> list[Any]:
+    return found.tolist() if targets else [plain_label(label) for label in found.tolist()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from noregret.cli.interrupts import heed
-from noregret.cli.output import plain_label, write_json, written
+from noregret.cli.output import plain_label, plain_labels, write_json, written
 from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
 from noregret.cli.screen import Screen, jobs_for
@@ -20,8 +20,7 @@ from noregret.streams import Batch, Source, open_source
 
 
 def run(told: argparse.Namespace) -> int:
-    both = told.json == "-" and told.out == "-"
-    if both:
+    if told.json == "-" and told.out == "-":
         raise BadValue("--json - and predictions both want standard output; give --out PATH")
     check_outputs({"--out": told.out, "--json": told.json}, [told.data, told.model, *told.rule])
     screen = Screen(told.quiet, piped=told.out == "-")
@@ -43,7 +42,7 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = labels_of(learner, scores)
+            found = plain_labels(learner.decided(scores), learner.game == "regression")
             written_rows = rows(found, scores, told.scores and learner.game != "regression")
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
@@ -67,18 +66,6 @@ def opened(told: argparse.Namespace, learner: Learner) -> Source:
     if told.label is None:
         how["label"] = kept.get("label")
     return open_source(told.data, reading(told, **how), seed=told.seed)
-
-
-def labels_of(learner: Learner, scores: np.ndarray) -> list[Any]:
-    """The predictions as a person would write them."""
-    if learner.game == "regression":
-        return list(scores.tolist())
-    if learner.game == "multiclass":
-        labels, chosen = learner.labels.order, np.argmax(scores, axis=1)
-    else:
-        labels, chosen = list(learner.labels.sides(len(learner.labels))), (scores >= 0.0).astype(int)
-    plain = [plain_label(label) for label in labels]
-    return [plain[one] for one in chosen.tolist()]
 
 
 def columns(learner: Learner, scores: bool) -> list[str]:

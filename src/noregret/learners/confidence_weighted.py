@@ -84,16 +84,21 @@ def step(margin: float, v: float, n: float, phi: float) -> float:
     return (root - (2.0 + q) * margin) / (2.0 * (n + v * square))
 
 
+def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, left: float) -> bool:
+    """w += alpha Sigma z and Sigma^-1 += kappa z z', unless that left almost no variance to this round."""
+    add(s.w, alpha, Sz)
+    if left > FLOOR * sqnorm(z):
+        sharpen(s.sigma, kappa, Sz)
+    return True
+
+
 def move(s: S, z: Z, Sz: Z, alpha: float, phi: float) -> bool:
     """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation it leaves to this round, agrees with alpha."""
     if 0.0 < alpha < LONGEST_STEP:
         v = inner(z, Sz)
         a = alpha * v * phi
         root_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-        add(s.w, alpha, Sz)
-        if root_u * root_u > FLOOR * sqnorm(z):
-            sharpen(s.sigma, alpha * phi / root_u, Sz)
-        return True
+        return shift(s, z, Sz, alpha, alpha * phi / root_u, root_u * root_u)
     return False
 
 
@@ -157,10 +162,8 @@ def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
     alpha = (root - b) / (4.0 * phi * v) if b < 0.0 else 2.0 * short / (v * (root + b))
     if alpha >= LONGEST_STEP:
         return False
-    add(s.w, alpha, Sz)
-    if v / (1.0 + 2.0 * alpha * phi * v) > FLOOR * sqnorm(z):
-        sharpen(s.sigma, 2.0 * alpha * phi, Sz)
-    return True
+    kappa = 2.0 * alpha * phi
+    return shift(s, z, Sz, alpha, kappa, v / (1.0 + kappa * v))
 
 
 def scw1_bound(C: float, loss: float) -> float:
