@@ -7,6 +7,7 @@ rows, outcomes. So a loop has one signature for ever, whatever arrays it is give
 import ctypes
 import hashlib
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -135,7 +136,7 @@ def symbol_of(text: Callable[..., Any], replaced: Mapping[str, Any]) -> str:
 
 def is_kept(text: Callable[..., Any], replaced: Mapping[str, Any] = MappingProxyType({})) -> bool:
     """Whether a text is there without compiling, as far as object files tell."""
-    return text in _made or not objects.supported() or objects.place(symbol_of(text, replaced)).exists()
+    return text in _made or not objects.supported() or os.path.exists(objects.place(symbol_of(text, replaced)))
 
 
 def tool(text: Callable[..., Any], bindings: Bindings, replaced: Mapping[str, Any] = MappingProxyType({})) -> Entry:

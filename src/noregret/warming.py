@@ -73,7 +73,7 @@ def job_of(learner: "Learner", game: str, algebra: str) -> Job:
 
 def missing(jobs: Sequence[Job]) -> list[Job]:
     """The loops that are not known to be in the cache folder."""
-    return [job for job in {job.key: job for job in jobs}.values() if not job.marker.exists()]
+    return [job for job in {job.key: job for job in jobs}.values() if not os.path.exists(job.marker)]
 
 
 def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None = None) -> None:
