@@ -12,11 +12,13 @@ from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from noregret.algebra import TYPES
-from noregret.algebra.verbs import Verb
+from noregret.algebra.verbs import Verb, multiply, pour, put, scale
 from noregret.errors import BadValue, shown
-from noregret.losses import LOSSES
+from noregret.losses import LOSSES, Loss
 from noregret.schedules import SCHEDULES
-from noregret.state import Field, Shape, Space, make
+from noregret.state import Shape, Space, make
+from noregret.stores import Field, averaged, numbers
+from noregret.texts import grafting, rebound
 
 # A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
 P: TypeAlias = Any
@@ -74,15 +76,27 @@ class Choice:
     default: str
     among: Mapping[str, Any]
     about: str = ""
+    binds: str = ""  # the name that stands for it in the rule's text, if not its own
 
     @property
     def limits(self) -> str:
         return "one of " + ", ".join(self.among)
 
     def check(self, owner: str, name: str, given: Any) -> str:
+        if isinstance(given, bool) and {"yes", "no"} == set(self.among):
+            return "yes" if given else "no"
         if not isinstance(given, str) or given not in self.among:
             raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}{suggestion(given, self.among)}")
         return given
+
+
+def bindings(card: "Card", chosen: Mapping[str, str]) -> dict[str, Any]:
+    """What the options of a rule stand for in its text."""
+    bound: dict[str, Any] = {}
+    for name, option in card.choices.items():
+        thing = option.among[chosen[name]]
+        bound[option.binds or name] = thing.slope if isinstance(thing, Loss) else thing
+    return bound
 
 
 def suggestion(given: object, known: Any) -> str:
@@ -135,6 +149,8 @@ class Card:
     title: str = ""
     leads: bool = False
     shown: bool = False
+    plays: tuple[str, ...] = ("binary", "multiclass", "regression")
+    check: Callable[..., str | None] | None = None  # what is wrong with some parameters and choices together
 
     def __call__(self, *arguments: Any) -> Any:
         return self.rule(*arguments)
@@ -153,12 +169,29 @@ class Card:
 
     @cached_property
     def shape(self) -> Shape:
-        return Shape(self.state, self.counters)
+        return Shape(self.state, {**self.counters, **numbers(self.state)})
+
+    @cache  # noqa: B019
+    def shaped(self, average: int | None) -> Shape:
+        """The state; with the vector w averaged over the rounds after so many, if that is asked for."""
+        if average is None:
+            return self.shape
+        fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
+        return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
+
+    @property
+    def why_no_average(self) -> str | None:
+        """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
+        if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
+            return "its predictions are not those of one vector that only moves by steps"
+        if "w" not in self.state or self.state["w"].name != "plain" or self.verbs & {scale, multiply, put, pour}:
+            return "its weights do not only move by steps"
+        return None
 
     @property
     def weighs(self) -> bool:
         """Whether rounds of different importance can be learned."""
-        return self.kind == "gradient" or self.weigh is not None
+        return self.kind != "margin" or self.weigh is not None
 
     @property
     def keeps_covariance(self) -> bool:
@@ -179,33 +212,56 @@ class Card:
         yield from (hook for hook in (self.rule, self.score, self.weight, self.final) if hook is not None)
 
     @cached_property
+    def defaults(self) -> dict[str, str]:
+        return {name: choice.default for name, choice in self.choices.items()}
+
+    @cached_property
     def verbs(self) -> frozenset[Verb]:
         """The verbs this rule is written in, found by reading its code."""
-        found = {verb for function in self.functions() for verb in verbs_named(function)}
-        return frozenset(found)
+        return self.verbs_with(self.defaults)
+
+    def verbs_with(self, chosen: Mapping[str, str]) -> frozenset[Verb]:
+        """The verbs of the rule and of the options it was given."""
+        texts = [*self.functions(), *bindings(self, chosen).values()]
+        return frozenset(verb for text in texts for verb in verbs_named(text))
+
+    @cache  # noqa: B019
+    def touches(self, chosen: tuple[tuple[str, str], ...]) -> str:
+        """Which cells one round may change: those of its row, those of the few that are kept, or all."""
+        verbs = self.verbs_with(dict(chosen))
+        kinds = {field.kind for field in self.state.values()}
+        if any(verb.sweeps for verb in verbs) or (scale in verbs and "vector" in kinds):
+            return "all"
+        return "kept" if kinds == {"kept"} else "all" if "kept" in kinds else "row"
 
     @cached_property
     def algebras(self) -> tuple[str, ...]:
         """Where the rule can play, computed from the verbs it names and the state it keeps."""
         return tuple(algebra for algebra in TYPES if self.why_not(algebra) is None)
 
-    def why_not(self, algebra: str) -> str | None:
+    def why_not(self, algebra: str, chosen: Mapping[str, str] | None = None) -> str | None:
         """Why an algebra cannot carry this rule, or None if it can."""
-        missing = sorted(verb.name for verb in self.verbs if not verb.carried_by(TYPES[algebra]))
+        verbs = self.verbs if chosen is None else self.verbs_with(chosen)
+        missing = sorted(verb.name for verb in verbs if not verb.carried_by(TYPES[algebra]))
         if missing:
             return f"it names {', '.join(missing)}, which the {algebra} algebra does not have"
         if algebra == "kernel":
             if self.weight is not None:
                 return "its weights are a formula for each coordinate, which the kernel algebra does not have"
-            if any(f.kind != "vector" or f.start != 0.0 for f in self.state.values()):
+            if any(f.kind not in ("vector", "scaled") or f.start != 0.0 for f in self.state.values()):
                 return "its state does not start as a zero vector"
+            if self.kind == "coordinate":
+                return "it moves each coordinate in its own way, and the kernel algebra has none"
         return None
 
     @cached_property
     def games(self) -> tuple[str, ...]:
         """The games the rule can play. Regression asks for a rule driven by the loss, not by mistakes."""
-        driven = self.kind == "gradient" or loss_driven(self)
-        return ("binary", "multiclass", "regression") if driven else ("binary", "multiclass")
+        return self.games_with(self.defaults)
+
+    def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
+        driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
+        return tuple(game for game in self.plays if driven or game != "regression")
 
 
 def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> set[Verb]:
@@ -229,7 +285,7 @@ PROBED = (-1.0, 0.999, 1.0, 1.5)
 
 
 @cache
-def tried(card: Card, default: float = 1.0) -> tuple[Any, ...]:
+def tried(card: Card, default: float = 1.0, chosen: tuple[tuple[str, str], ...] | None = None) -> tuple[Any, ...]:
     """What a margin rule returns on some margins, tried in the reference algebra; () if it raises an error.
 
     Its numbers are the defaults, or nearer to their lower limits when less than the whole default is asked for.
@@ -238,11 +294,13 @@ def tried(card: Card, default: float = 1.0) -> tuple[Any, ...]:
 
     from noregret.algebra.reference import ReferenceExample
 
+    rule = grafting(bindings(card, card.defaults if chosen is None else dict(chosen)), rebound, "tried")(card.rule)
+
     def returned(margin: float) -> Any:
         p = card.parameters(*[param.between(default) for param in card.numbers.values()] or [0.0])
         s = make(card.shape, Space("reference", features=2, room=2))
         s.n.t = 1.0
-        return card.rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
+        return rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
 
     try:
         return tuple(map(returned, PROBED))
@@ -250,9 +308,10 @@ def tried(card: Card, default: float = 1.0) -> tuple[Any, ...]:
         return ()
 
 
-def loss_driven(card: Card) -> bool:
+def loss_driven(card: Card, chosen: tuple[tuple[str, str], ...] | None = None) -> bool:
     """Tried, not declared: the rule moves just under margin 1 and not from there on, and no number changes that."""
-    return all([bool(moved) for moved in tried(card, part)[1:]] == [True, False, False] for part in (1.0, 0.5))
+    tries = [tried(card, part, chosen) for part in (1.0, 0.5)]
+    return all([bool(moved) for moved in one[1:]] == [True, False, False] for one in tries)
 
 
 def must_say_whether_it_moved(card: Card) -> None:
@@ -280,17 +339,29 @@ def gradient_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     """Make a learner of `rule(p, s, g)`, called on every round with g, the slope of the loss times the example."""
     told["params"] = {
         **told.get("params", {}),
-        "loss": Choice(told.pop("loss", "hinge"), LOSSES, "what is suffered"),
+        "loss": Choice(told.pop("loss", "hinge"), LOSSES, "what is suffered", binds="slope"),
     }
     return lambda rule: register(rule, "gradient", told)
 
 
+def coordinate_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of `rule(p, s, j, g)`, called for every coordinate j at which the gradient g is not zero."""
+    told["params"] = {
+        **told.get("params", {}),
+        "loss": Choice(told.pop("loss", "hinge"), LOSSES, "what is suffered", binds="slope"),
+    }
+    return lambda rule: register(rule, "coordinate", told)
+
+
 def schedule(default: str) -> Choice:
-    return Choice(default, SCHEDULES, "how the rate falls with the rounds")
+    return Choice(default, SCHEDULES, "how the rate falls with the rounds", binds="rate")
 
 
-ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g")}
-RESERVED = ("game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale")
+ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}
+RESERVED = (
+    "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale", "average",
+    "groups",
+)  # fmt: skip
 
 
 def built_in(rule: Callable[..., Any]) -> bool:
@@ -301,7 +372,7 @@ def check_fields(who: str, told: Mapping[str, Any]) -> None:
     """Parameters, state and counters must be of their kind and have names that p, s and s.n can carry."""
     kinds: dict[str, tuple[Any, str]] = {
         "params": ((Param, Choice), "a Param or a Choice"),
-        "state": (Field, "plain, positive or covariance"),
+        "state": (Field, "plain, positive, amount, scaled, lazy, kept, exponents, grouped, scattered or covariance"),
         "counters": ((int, float), "a number"),
     }
     taken = {"params": RESERVED, "state": ("n",), "counters": ("t",)}

@@ -8,9 +8,10 @@ from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.chunk import Block, DenseBlock
-from noregret.games.assembly import Plan, assemble, rebound
+from noregret.games.assembly import Plan, assemble
 from noregret.layout import Layout, address, fill
 from noregret.state import Space, bank_of
+from noregret.texts import rebound
 
 
 class Engine:

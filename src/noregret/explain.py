@@ -8,7 +8,7 @@ import numpy as np
 from noregret.chunk import SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
 from noregret.learner import one_row
-from noregret.state import parts
+from noregret.state import at_rest, parts
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -47,8 +47,9 @@ def nonzeros(learner: "Learner") -> int:
     assert learner.space is not None
     size = learner.space.features
     if learner.card.weight is None:
-        cells = next(array for _, field, array in parts(learner.card.shape, learner.state, learner.space)
-                     if field.kind == "vector")  # fmt: skip
+        rest = learner.copy() if any(field.kind == "lazy" for field in learner.shape.fields.values()) else learner
+        found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
+        cells = next(array for _, field, array in found if field.kind != "covariance")
         return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
     classes = len(learner.labels) if learner.game == "multiclass" else 1
     return sum(unit_scores(learner, first, classes) for first in range(0, size, UNITS))

@@ -73,6 +73,8 @@ def guarded_round(table: Any) -> int:
     for i in range(scores.size):
         bad |= 0 if math.isfinite(scores[i]) else 1
     bad |= cells(CHECK, touched, saved, journal)
+    for i in range(n):
+        bad |= 0 if math.isfinite(counters[i]) else 1
     if bad != 0:
         cells(RESTORE, touched, saved, journal)
         for i in range(n):

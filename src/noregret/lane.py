@@ -15,7 +15,7 @@ import numpy as np
 from noregret import guard
 from noregret.errors import BadValue
 from noregret.layout import address, fill
-from noregret.state import memory
+from noregret.state import allow_folding, memory
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -34,7 +34,7 @@ class Lane:
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
         settled = learner.names.mode is not None and settings.class_weight is None
-        as_given = not settings.scale and not settings.bias
+        as_given = not settings.scale and not settings.bias and settings.touches == "row"
         return cls(learner) if fits and settled and as_given else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:
@@ -43,7 +43,7 @@ class Lane:
         assert space is not None
         self.known = learner.names.known
         self.by_column = learner.names.mode == "columns"
-        self.from_zero = all(field.start == 0.0 for field in learner.card.state.values() if field.kind == "vector")
+        self.from_zero = not learner.heeds_new
         self.used, self.room = space.features, space.room
         self.classes = len(learner.labels)
         self.multiclass, self.regression = learner.game == "multiclass", learner.game == "regression"
@@ -89,6 +89,7 @@ class Lane:
         self.size = -1
 
         arrays = memory(learner.state)
+        allow_folding(learner.state, False)
         self.saved = np.zeros(features * space.class_room * len(arrays))
         self.journal = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
         journal = (indices.view(np.int32), self.saved, space.class_room, len(arrays), *arrays)

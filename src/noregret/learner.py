@@ -22,7 +22,7 @@ from noregret.labels import Labels, as_array
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
 from noregret.settings import Settings
-from noregret.state import Space, bank_of, enlarged, grown
+from noregret.state import Shape, Space, bank_of, enlarged, grown, refreshed
 from noregret.transcribe import mistaken, transcribe
 
 PART = 1024  # rows of a sparse matrix that a dense learner looks at in one go
@@ -87,13 +87,13 @@ class Learner:
                 self._rounds(one_row(x), [y], weight)
         return self
 
-    def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False) -> list[Outcome]:
+    def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
         with self._lock:
             before = self._marks()
             call: Call | None = None
             try:
-                call = Call(self, X, y, weight, checked)
+                call = Call(self, X, y, weight, checked, whole)
                 outcomes = call.run()
                 counted_now = counts(self, call, outcomes)
             except BaseException as error:
@@ -102,6 +102,8 @@ class Learner:
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
+                    if call is not None and not call.all_copied:
+                        return self._rounds(X, y, weight, checked, whole=True)
                     raise overflow(self, X, y, weight) from None
                 if isinstance(error, RuleRaised):
                     raise rule_error(self, X, y, weight, counted) from None
@@ -123,7 +125,7 @@ class Learner:
 
     def _back_to(self, marks: Marks, call: Call | None) -> None:
         if call is not None and call.undo is not None and marks.state is not None:
-            call.undo.restore()
+            refreshed(call.undo.restore())
         self.state, self.space, self.game = marks.state, marks.space, marks.game
         self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
         self.labels.forget_from(marks.labels)
@@ -304,6 +306,11 @@ class Learner:
     # ---- for the modules around ----------------------------------------------------------------------------------
 
     @property
+    def shape(self) -> Shape:
+        """What this learner keeps between rounds."""
+        return self.settings.state_shape
+
+    @property
     def keeps_full(self) -> bool:
         return self.card.keeps_covariance and self.settings.covariance == "full"
 
@@ -341,7 +348,13 @@ class Learner:
     def heeds_new(self) -> bool:
         """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
         starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        return starts or self.algebra == "kernel" or self.card.score is not None
+        starts = starts or self.settings.numbers.get("random_start", 0.0) > 0.0
+        return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
+
+    @property
+    def counts_features(self) -> bool:
+        """Whether weights are shares, so that every feature there is has a part in all of them."""
+        return any(field.kind == "exponents" for field in self.card.state.values())
 
     def _give_room(self, width: int) -> None:
         """Cells for features that are only looked at; they are not counted as features of this learner."""
@@ -350,7 +363,7 @@ class Learner:
             space = enlarged(self.space, width, self.space.classes)
             limited(self, space)
             space = replace(space, features=self.space.features)
-            self.state = grown(self.card.shape, self.state, self.space, space)
+            self.state = grown(self.shape, self.state, self.space, space)
             self.space = space
             self.rebind()
         if self.keeps_full:

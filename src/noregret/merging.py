@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.errors import BadValue
-from noregret.state import bank_of, enlarged, grown, make, mirror, parts, split
+from noregret.state import at_rest, bank_of, enlarged, grown, make, mirror, parts, split
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -17,9 +17,12 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"{a.card.name} cannot be merged: {a.card.merge.how}")
     same = a.card.name == b.card.name and a.params == b.params and a.settings.covariance == b.settings.covariance
     same = same and (a.settings.kernel, a.settings.shape) == (b.settings.kernel, b.settings.shape)
+    same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)
     same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
     if not same or (a.game == "regression") != (b.game == "regression"):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
+    if a.settings.average is not None:
+        raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
     if a.scaling is not None:
         raise BadValue("learners that scale cannot be merged: each measures by what it saw. Scale before you learn")
     if b.state is None:
@@ -30,8 +33,10 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"a learner in the {a.algebra} algebra cannot be merged with one in the {b.algebra} algebra")
     if a.names.mode != b.names.mode:
         raise BadValue("one learner knows its features by name, the other by column number; they cannot be merged")
+    at_rest(a.state), at_rest(b.state)
     seat_alike(a, b)
     combine(a, b)
+    at_rest(a.state)
     a.tally += b.tally
     a.source = None
     a.rebind()
@@ -53,7 +58,7 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
         if not many:
             for learner in (a, b):
                 if sign_of_first(learner, learner.classes_before) != sign_of_first(a, len(a.labels), learner):
-                    mirror(learner.card.shape, learner.state, learner.space)  # type: ignore[arg-type]
+                    mirror(learner.shape, learner.state, learner.space)  # type: ignore[arg-type]
     names = a.names.known
     bias = int(a.settings.bias)
     order = None
@@ -76,7 +81,7 @@ def sign_of_first(learner: "Learner", known: int, of: "Learner | None" = None) -
 def to_multiclass(learner: "Learner", own: int) -> None:
     signs = learner.labels.signs(own)
     first = 0 if signs[0] < 0 else 1
-    shape, space = learner.card.shape, learner.space
+    shape, space = learner.shape, learner.space
     assert space is not None
     wide = enlarged(space, space.features, 2)
     learner.state = grown(shape, learner.state, space, wide)
@@ -86,7 +91,7 @@ def to_multiclass(learner: "Learner", own: int) -> None:
 
 def place(learner: "Learner", features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
     """Move the cells of a learner to the classes and features of the merged one."""
-    shape, old = learner.card.shape, learner.space
+    shape, old = learner.shape, learner.space
     assert old is not None
     new = enlarged(old, features, classes)
     state = make(shape, new)
@@ -113,7 +118,7 @@ def place(learner: "Learner", features: int, classes: int, codes: list[int], ord
 
 
 def combine(a: "Learner", b: "Learner") -> None:
-    shape, by = a.card.shape, a.card.merge.by
+    shape, by = a.shape, a.card.merge.by
     ta, tb = float(a.state.n.t), float(b.state.n.t)
     if a.algebra == "kernel":
         append_supports(a, b)
@@ -183,7 +188,7 @@ def append_supports(a: "Learner", b: "Learner") -> None:
     first, second = bank_of(a.state), bank_of(b.state)
     na, nb = int(first.n[0]), int(second.n[0])
     held_a, held_b = int(first.start[na]), int(second.start[nb])
-    shape = a.card.shape
+    shape = a.shape
     assert a.space is not None
     assert b.space is not None
     space = enlarged(a.space, a.space.features, a.space.classes, na + nb, held_a + held_b)

@@ -20,7 +20,7 @@ from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
 from noregret.learners import load_all
 from noregret.settings import settle
-from noregret.state import Space, bank_of, enlarged, make, parts
+from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -64,7 +64,7 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
     space, state = learner.space, learner.state
     if state is not None and space is not None:
         used = space.features
-        for name, _, array in parts(learner.card.shape, state, space):
+        for name, _, array in parts(learner.shape, state, space):
             cut = array[: space.classes, : int(bank_of(state).n[0]) if space.algebra == "kernel" else used]
             found[f"state.{name}"] = np.ascontiguousarray(cut[:, :, :used] if cut.ndim == 3 else cut)
         if space.algebra == "kernel":
@@ -259,9 +259,9 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
     classes = len(learner.labels) if learner.game == "multiclass" else 1
     space = expected_space(learner, told["features"], classes, arrays)
-    learner.state = make(learner.card.shape, space)
+    learner.state = make(learner.shape, space)
     learner.space = space
-    for name, _, array in parts(learner.card.shape, learner.state, space):
+    for name, _, array in parts(learner.shape, learner.state, space):
         saved = arrays[f"state.{name}"]
         array[tuple(slice(0, size) for size in saved.shape)] = saved
     if space.algebra == "kernel":
@@ -273,6 +273,7 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         raise BadValue("the model file is damaged: its counters are not those of the rule")
     for name, value in told["counters"].items():
         learner.state.n[name] = float(value)
+    refreshed(learner.state)
     learner.rebind()
 
 
@@ -291,7 +292,7 @@ def expected_space(learner: "Learner", features: Any, classes: int, arrays: dict
         sound = sound and all_finite(arrays["bank.val"]) and all_finite(arrays["bank.sq"])
         if not sound or arrays["bank.val"].size != values or (values and not 0 <= idx.min() <= idx.max() < features):
             raise BadValue("the model file is damaged: its supports do not fit together")
-    for name, field in learner.card.state.items():
+    for name, _, field in named(learner.shape, base.algebra):
         square = field.kind == "covariance" and (learner.keeps_full or base.algebra == "reference")
         width = supports if base.algebra == "kernel" else features
         shape = (classes, width, width) if square else (classes, width)

@@ -23,9 +23,10 @@ from noregret.cache import OPTIONS, discarded, explain, writable
 from noregret.compiled import Made
 from noregret.errors import Error
 from noregret.games import hooks
-from noregret.games.assembly import Plan, assemble, rebound
+from noregret.games.assembly import Plan, assemble
 from noregret.games.entry import entry
 from noregret.layout import Layout, cache_folder
+from noregret.texts import rebound
 
 log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)

@@ -10,8 +10,19 @@ from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.labels import targets
-from noregret.state import Space, enlarged, grown, make, memory, mirror, needed, physical_memory, split
-from noregret.undo import CellUndo, WholeUndo
+from noregret.state import (
+    Space,
+    allow_folding,
+    enlarged,
+    grown,
+    make,
+    memory,
+    mirror,
+    needed,
+    physical_memory,
+    split,
+)
+from noregret.undo import CellUndo, KeptUndo, WholeUndo
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -56,8 +67,11 @@ class Outcome:
 class Call:
     """The rounds of one call, played on a learner."""
 
-    def __init__(self, learner: "Learner", X: Any, y: Any, weight: Any, checked: bool = False) -> None:
-        self.learner = learner
+    def __init__(
+        self, learner: "Learner", X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False
+    ) -> None:
+        """With `whole`, everything is copied before the first round, so that rounds may touch all of it."""
+        self.learner, self.whole = learner, whole
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
@@ -156,7 +170,7 @@ class Call:
 
     def make_room(self, segment: Segment) -> None:
         """See that the state has a cell for every feature and class, and that it can be undone."""
-        learner, shape = self.learner, self.learner.card.shape
+        learner, shape = self.learner, self.learner.shape
         turning = learner.game == "binary" and segment.fresh and learner.labels.turns(segment.known)
         splitting = learner.game == "binary" and segment.known == 3
         if splitting and "multiclass" not in learner.card.games:
@@ -179,6 +193,7 @@ class Call:
             use(learner.state, space.features)
         if self.undo is None:
             self.undo = WholeUndo(learner.state, copied=False)
+        allow_folding(learner.state, self.all_copied)
         if splitting:
             negative, positive = (0, 1) if learner.labels.signs(2)[1] > 0 else (1, 0)
             split(shape, learner.state, space, negative, positive)
@@ -197,16 +212,23 @@ class Call:
         held = 0 if bank is None else int(bank.start[stored])
         return stored + self.block.rows, held + int(self.block.indptr[-1])
 
+    @property
+    def all_copied(self) -> bool:
+        """Whether every cell was copied, so that rounds may touch all of them."""
+        return isinstance(self.undo, WholeUndo)
+
     def choose_undo(self, state: Any, space: Any, copied: bool) -> Any:
         learner, block = self.learner, self.block
+        touches = learner.settings.touches
+        if self.whole or not copied or not learner.engine.native or len(self.segments) > 1 or touches == "all":
+            return WholeUndo(state, copied)
+        if touches == "kept" and space.algebra != "reference":
+            return KeptUndo(state)
         cells = sum(array.size for array in memory(state))
         if (
-            copied
-            and learner.engine.native
-            and isinstance(block, SparseBlock)
+            isinstance(block, SparseBlock)
             and space.algebra == "sparse"
             and not learner.keeps_full
-            and len(self.segments) == 1
             and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
         ):
             sound = verified(block)
@@ -220,7 +242,7 @@ def limited(learner: "Learner", space: Space) -> None:
     """Refuse a state that this machine cannot be expected to hold, before it is made."""
     if learner.keeps_full and space.features > FULL_LIMIT:
         raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
-    if needed(learner.card.shape, space) > physical_memory() // 2:
+    if needed(learner.shape, space) > physical_memory() // 2:
         raise BadValue(
             f"{space.room} features and {space.classes} classes do not fit in memory; "
             "use feature names (strings), or number the features without gaps"

@@ -7,11 +7,11 @@ from typing import Any
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
 from noregret.card import RESERVED, Card, Choice, Param, must_say_whether_it_moved, suggestion
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
 from noregret.losses import LOSSES
-from noregret.state import Space
+from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
 KERNEL_PARAMS = {
@@ -42,7 +42,18 @@ class Settings:
     seed: int
     bias: bool
     scale: bool
+    average: int | None
+    groups: tuple[int, ...] | int
     told: Mapping[str, Any]
+
+    @property
+    def state_shape(self) -> Shape:
+        return self.card.shaped(self.average)
+
+    @property
+    def touches(self) -> str:
+        """Which cells one round may change."""
+        return self.card.touches(self.choices)
 
     @property
     def params(self) -> Any:
@@ -52,10 +63,14 @@ class Settings:
         return SETTINGS[game](*(self.setting.values() if game == self.game else ()) or [0.0])
 
     def plan(self, game: str, algebra: str) -> Plan:
-        return Plan(self.card, game, algebra, self.covariance, self.kernel, self.choices)
+        return Plan(self.card, game, algebra, self.covariance, self.kernel, self.choices, self.average is not None)
 
     def space(self, algebra: str) -> Space:
-        return Space(algebra, self.covariance, self.kernel, self.shape)
+        spread = self.numbers.get("random_start", 0.0)
+        return Space(
+            algebra, self.covariance, self.kernel, self.shape,
+            seed=self.seed, spread=spread, groups=self.groups, bias=self.bias,
+        )  # fmt: skip
 
 
 def settle(card: Card, told: Mapping[str, Any]) -> Settings:
@@ -68,6 +83,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     if classes is not None:
         told["classes"] = classes
     algebra = asked_algebra(card, rest.pop("algebra", None))
+    average = asked_average(card, rest.pop("average", None))
+    groups = asked_groups(card, rest.pop("groups", None))
     covariance = rest.pop("covariance", None)
     kernel = rest.pop("kernel", None)
     if covariance is not None and not card.keeps_covariance:
@@ -92,6 +109,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         for name, option in card.choices.items()
         for asked in [rest.pop(name, None)]
     }
+    check_together(card, game, algebra, numbers, choices)
     setting = settle_game(card, game, choices, rest)
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     if rest:
@@ -129,6 +147,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         seed,
         bias,
         scale,
+        average,
+        groups,
         told,
     )
 
@@ -169,6 +189,57 @@ def asked_algebra(card: Card, algebra: Any) -> str | None:
     if reason is not None:
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
     return str(algebra)
+
+
+def asked_average(card: Card, average: Any) -> int | None:
+    """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
+    if average is None or average is False:
+        return None
+    if average is not True and (not isinstance(average, int) or average < 0):
+        raise BadValue(f"average must be True, or the number of rounds to leave out before it begins, not {average!r}")
+    reason = card.why_no_average
+    if reason is not None:
+        raise BadValue(f"{card.name} cannot be averaged: {reason}")
+    return 0 if average is True else average
+
+
+def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
+    """The group of every feature by its number; or how many features in a row make one group."""
+    grouped = any(field.kind == "grouped" for field in card.state.values())
+    if groups is None:
+        return 1 if grouped else ()
+    if not grouped:
+        raise BadValue(f"{card.name} keeps no groups; leave groups out")
+    if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
+        return groups
+    listed = groups.tolist() if hasattr(groups, "tolist") else groups
+    if (
+        isinstance(listed, (list, tuple))
+        and listed
+        and all(isinstance(group, int) and not isinstance(group, bool) for group in listed)
+    ):
+        return tuple(listed)
+    raise BadValue(
+        f"{card.name}: groups must be how many features in a row make a group, or a list with the group number of each "
+        f"feature, not {shown(groups)}"
+    )
+
+
+def check_together(
+    card: Card, game: str, algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str]
+) -> None:
+    """What single parameters cannot know: whether the choices suit the game and the algebra, and each other."""
+    if game not in card.games_with(choices):
+        told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
+        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
+    reason = None if algebra is None else card.why_not(algebra, choices)
+    if reason is not None:
+        raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
+    if algebra == "kernel" and numbers.get("random_start", 0.0) > 0.0:
+        raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
+    wrong = None if card.check is None else card.check(numbers, choices)
+    if wrong is not None:
+        raise BadValue(f"{card.name}: {wrong}")
 
 
 def default_option(name: str, option: Choice, game: str) -> str:

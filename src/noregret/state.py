@@ -11,24 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.averaged import Averaged
 from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.kernel import BANKS, Expansion
 from noregret.algebra.reference import ReferenceSigma, ReferenceVector
-
-
-@dataclass(frozen=True)
-class Field:
-    """One part of a rule's state: a vector or a covariance, its value before any round, how classes share it."""
-
-    name: str
-    kind: str
-    start: float
-    law: str
-
-
-plain = Field("plain", "vector", 0.0, "add")
-positive = Field("positive", "vector", 1.0, "multiply")
-covariance = Field("covariance", "covariance", 1.0, "copy")
+from noregret.algebra.scaled import Scaled
+from noregret.stores import STORES, UPKEEP, Field, build, let_fold, refresh, settle, vectors
+from noregret.stores import amount as amount
+from noregret.stores import covariance as covariance
+from noregret.stores import exponents as exponents
+from noregret.stores import grouped as grouped
+from noregret.stores import kept as kept
+from noregret.stores import lazy as lazy
+from noregret.stores import plain as plain
+from noregret.stores import positive as positive
+from noregret.stores import scaled as scaled
+from noregret.stores import scattered as scattered
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,10 @@ class Space:
     class_room: int = 1
     supports: int = 0
     values: int = 0
+    seed: int = 0
+    spread: float = 0.0  # the deviation of the random weights that scattered fields start with
+    groups: tuple[int, ...] | int = ()
+    bias: bool = False
 
     @property
     def stride(self) -> int:
@@ -73,6 +75,14 @@ def counters(first: Mapping[str, float]) -> Any:
     return record[0]
 
 
+def numbers_at(record: Any, name: str, field: Field) -> np.ndarray:
+    """The part of the counters that holds the numbers of a field, as an array over the same memory."""
+    own = list(STORES[field.kind].numbers)
+    flat = np.frombuffer(record.base.data)
+    first = record.dtype.names.index(f"{name}_{own[0]}") if own else 0
+    return flat[first : first + len(own)]
+
+
 def cells(space: Space, flat: np.ndarray) -> np.ndarray:
     """A flat vector as a (class, feature) view."""
     if space.algebra in ("dense", "reference"):
@@ -83,8 +93,15 @@ def cells(space: Space, flat: np.ndarray) -> np.ndarray:
 def make(shape: Shape, space: Space) -> Any:
     """A fresh state."""
     bank = make_bank(space) if space.algebra == "kernel" else None
-    values = [make_field(field, space, bank) for field in shape.fields.values()]
-    return state_class(tuple(shape.fields))(*values, counters(shape.counters))
+    record = counters(shape.counters)
+    clock = np.frombuffer(record.base.data)[:1]
+    values = [
+        make_covariance(field, space)
+        if field.kind == "covariance"
+        else build(field, space, make_vector(field, space, bank), numbers_at(record, name, field), clock)
+        for name, field in shape.fields.items()
+    ]
+    return state_class(tuple(shape.fields))(*values, record)
 
 
 def make_bank(space: Space) -> Any:
@@ -100,12 +117,17 @@ def make_bank(space: Space) -> Any:
     )
 
 
-def make_field(field: Field, space: Space, bank: Any) -> Any:
+def make_vector(field: Field, space: Space, bank: Any) -> Any:
     if bank is not None:
         return Expansion(np.zeros(space.supports * space.class_room), bank)
-    if field.kind == "vector":
-        flat = np.full(space.room * space.class_room, field.start)
-        return ReferenceVector(flat) if space.algebra == "reference" else flat
+    flat = np.full(space.room * space.class_room, field.start)
+    if field.name == "scattered" and space.spread > 0.0:
+        for c, row in enumerate(cells(space, flat)):
+            row[:] = space.spread * np.random.default_rng([space.seed, c]).standard_normal(space.room)
+    return ReferenceVector(flat, space.room) if space.algebra == "reference" else flat
+
+
+def make_covariance(field: Field, space: Space) -> Any:
     if space.algebra == "reference" or space.covariance == "full":
         S = np.zeros((space.class_room, space.room, space.room))
         S[:, range(space.room), range(space.room)] = field.start
@@ -117,17 +139,44 @@ def make_field(field: Field, space: Space, bank: Any) -> Any:
     )
 
 
+def named(shape: Shape, algebra: str) -> Iterator[tuple[str, str, Field]]:
+    """Every array of a state by name, with the field it belongs to and what it is."""
+    for name, field in shape.fields.items():
+        yield name, name, field
+        for upkeep in STORES[field.kind].beside if algebra != "reference" or field.kind == "averaged" else ():
+            yield f"{name}_{upkeep}", name, UPKEEP[upkeep]
+
+
 def parts(shape: Shape, state: Any, space: Space) -> Iterator[tuple[str, Field, np.ndarray]]:
     """Every field as an array: (class, feature), (class, feature, feature) or (class, support)."""
-    for name, field in shape.fields.items():
+    for (name, _, field), array in zip(named(shape, space.algebra), arrays_of(shape, state), strict=True):
+        yield name, field, array if array.ndim == 3 else cells(space, array)
+
+
+def arrays_of(shape: Shape, state: Any) -> Iterator[np.ndarray]:
+    for name in shape.fields:
         value = getattr(state, name)
-        if isinstance(value, Expansion):
-            yield name, field, cells(space, value.coef)
-        elif isinstance(value, (Full, ReferenceSigma)):
-            yield name, field, value.S
-        else:
-            flat = value if isinstance(value, np.ndarray) else value.v
-            yield name, field, cells(space, flat)
+        yield from [value.S] if isinstance(value, (Full, ReferenceSigma)) else vectors(value)
+
+
+def at_rest(state: Any) -> Any:
+    """Every field brought to rest: its cells are the weights themselves."""
+    for value in state[:-1]:
+        settle(value)
+    return state
+
+
+def refreshed(state: Any) -> Any:
+    """What is derived from the cells, made again after they were written from outside."""
+    for value in state[:-1]:
+        refresh(value)
+    return state
+
+
+def allow_folding(state: Any, allowed: bool) -> None:
+    """Whether a round may touch all cells: only if all were copied can that be undone."""
+    for value in state[:-1]:
+        let_fold(value, allowed)
 
 
 def grown(shape: Shape, state: Any, old: Space, new: Space) -> Any:
@@ -142,11 +191,17 @@ def grown(shape: Shape, state: Any, old: Space, new: Space) -> Any:
         target_bank.n[:] = source_bank.n
     for counter in state.n.dtype.names:
         fresh.n[counter] = state.n[counter]
-    return fresh
+    return refreshed(fresh)
 
 
 def bank_of(state: Any) -> Any:
-    return next(value.bank for value in state if isinstance(value, Expansion))
+    return next(found for value in state[:-1] if (found := bank_within(value)) is not None)
+
+
+def bank_within(value: Any) -> Any:
+    if isinstance(value, (Averaged, Scaled)):
+        return bank_within(value.v)
+    return value.bank if isinstance(value, Expansion) else None
 
 
 def split(shape: Shape, state: Any, space: Space, negative: int, positive_class: int) -> None:
@@ -154,23 +209,26 @@ def split(shape: Shape, state: Any, space: Space, negative: int, positive_class:
 
     A weight of zero stays a positive zero, as if its feature came only later.
     """
-    for _, field, array in parts(shape, state, space):
+    for _, field, array in parts(shape, at_rest(state), space):
         w = array[0].copy()
         if field.law == "add":
             array[negative], array[positive_class] = 0.0 - 0.5 * w, 0.5 * w
         elif field.law == "multiply":
-            array[negative], array[positive_class] = w**-0.5, w**0.5
+            with np.errstate(divide="ignore"):
+                array[negative], array[positive_class] = np.where(w > 0.0, w**-0.5, 0.0), w**0.5
         else:
             array[negative], array[positive_class] = w, w
+    at_rest(state)
 
 
 def mirror(shape: Shape, state: Any, space: Space) -> None:
     """Positive becomes negative: the state that the opposite labels would have led to."""
-    for _, field, array in parts(shape, state, space):
+    for _, field, array in parts(shape, at_rest(state), space):
         if field.law == "add":
             np.subtract(0.0, array, out=array)
         elif field.law == "multiply":
-            np.reciprocal(array, out=array)
+            np.divide(1.0, array, out=array, where=array != 0.0)
+    at_rest(state)
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -183,15 +241,13 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def memory(state: Any) -> list[np.ndarray]:
-    """The arrays a round may change, each once, scratch space left out."""
+    """The arrays a round may change, each once; what is scratch, derived or a counter is left out."""
     seen: dict[int, np.ndarray] = {}
-    for value in state:
-        if isinstance(value, Full):
-            found = [value.S]
-        elif isinstance(value, Expansion):
-            found = [value.coef, value.bank.sq, value.bank.n]
-        else:
-            found = [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray) and leaf.dtype.names is None]
+    for value in state[:-1]:
+        found = [value.S] if isinstance(value, (Full, ReferenceSigma)) else vectors(value)
+        bank = bank_within(value)
+        if bank is not None:
+            found += [bank.sq, bank.n]
         seen.update((array.ctypes.data, array) for array in found)
     return list(seen.values())
 
@@ -199,7 +255,7 @@ def memory(state: Any) -> list[np.ndarray]:
 def needed(shape: Shape, space: Space) -> int:
     """How many bytes a state of this shape takes, before it is made."""
     cells = 0
-    for field in shape.fields.values():
+    for _, _, field in named(shape, space.algebra):
         if space.algebra == "kernel":
             cells += space.supports * space.class_room
         else:
@@ -220,6 +276,10 @@ def enlarged(space: Space, features: int, classes: int, supports: int = 0, value
     """A space with room for so much, growing geometrically so that growth stays cheap."""
     step = 5 / 4 if space.covariance == "full" else 2
     room = space.room if features <= space.room else max(features, int(space.room * step))
+    if isinstance(space.groups, int):  # no group is cut in two
+        room = -(-(room - space.bias) // space.groups) * space.groups + space.bias
+    elif space.groups:
+        room = max(room, len(space.groups) + space.bias)
     class_room = space.class_room if classes <= space.class_room else max(classes, space.class_room * 3 // 2)
     return replace(
         space,

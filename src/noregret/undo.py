@@ -20,7 +20,7 @@ class WholeUndo:
         self.counters = state.n.copy()
 
     def sound(self, state: Any) -> bool:
-        return all(all_finite(array) for array in memory(state) if array.dtype.kind == "f")
+        return all(all_finite(array) for array in memory(state) if array.dtype.kind == "f") and counters_sound(state)
 
     def restore(self) -> Any:
         if self.copies is not None:
@@ -50,13 +50,41 @@ class CellUndo:
     def sound(self, state: Any) -> bool:
         self.table[0] = guard.CHECK
         self.entry.run(address(self.table))
-        return bool(self.table[0] == 0)
+        return bool(self.table[0] == 0) and counters_sound(state)
 
     def restore(self) -> Any:
         self.table[0] = guard.RESTORE
         self.entry.run(address(self.table))
         restore_counters(self.state, self.counters)
         return self.state
+
+
+class KeptUndo:
+    """Keeps the few cells that are not zero, of vectors that have few."""
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+        self.counters = state.n.copy()
+        self.saved = [(cells, value.v[cells]) for value in state[:-1] for cells in [support(value)]]
+
+    def sound(self, state: Any) -> bool:
+        return all(all_finite(value.v[support(value)]) for value in state[:-1]) and counters_sound(state)
+
+    def restore(self) -> Any:
+        for value, (cells, held) in zip(self.state[:-1], self.saved, strict=True):
+            value.v[support(value)] = 0.0
+            value.v[cells] = held
+        restore_counters(self.state, self.counters)
+        return self.state
+
+
+def support(value: Any) -> np.ndarray:
+    """The places of the cells that are not zero."""
+    return np.asarray(value.heap[: int(value.n[3])])
+
+
+def counters_sound(state: Any) -> bool:
+    return bool(np.isfinite(np.array(state.n.item())).all())
 
 
 def restore_counters(state: Any, counters: Any) -> None:

@@ -130,6 +130,7 @@ def test_whoever_leaves_a_silent_pipe_is_not_held_back() -> None:
 import os, signal, threading
 from noregret.streams.libsvm import Libsvm, Parser, Part
 from noregret.streams.source import Reading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where the tests run
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     list(Libsvm("-", Reading()))

@@ -12,6 +12,7 @@ import numpy as np
 from noregret.algebra.verbs import (
     block,
     blocks,
+    breadth,
     coordinate,
     count,
     difference,
@@ -348,3 +349,18 @@ def extent_example(z: Any) -> Any:
         if value(q, k) != 0.0:
             largest = max(largest, coordinate(q, k) + 1)
     return float(largest)
+
+
+@breadth.on(Sparse)
+@breadth.on(Dense)
+def breadth_one(z: Any) -> Any:
+    return 1.0
+
+
+@breadth.on(SparseBlocks)
+@breadth.on(DenseBlocks)
+def breadth_many(z: Any) -> Any:
+    largest = 0
+    for b in range(len(z.classes)):
+        largest = max(largest, z.classes[b])
+    return largest + 1.0

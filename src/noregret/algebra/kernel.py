@@ -18,11 +18,14 @@ from noregret.algebra.verbs import (
     helper,
     kernel,
     norm,
+    nudge,
+    powers,
     row,
     scale,
     seat,
     sqnorm,
     stretch,
+    sweep,
 )
 
 
@@ -273,3 +276,40 @@ def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
 def scale_expansion(w: Any, a: Any) -> Any:
     for i in range(w.coef.size):
         w.coef[i] *= a
+
+
+@sweep.on(Expansion)
+def sweep_expansion(w: Any, a: Any) -> Any:
+    scale(w, a)
+
+
+@nudge.on(Expansion)
+def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
+    """|w + a z|^2 - |w|^2 = 2 a w.z + a^2 z.z: in feature space only the Euclidean norm means something."""
+    change = 2.0 * a * dot(w, z) + a * a * sqnorm(z)
+    add(w, a, z)
+    return change
+
+
+@powers.on(Expansion)
+def powers_expansion(w: Any, p: Any) -> Any:
+    """|w|^2 from the kernel of every pair of supports."""
+    bank = w.bank
+    supports = bank.n[0]
+    classes = w.coef.size // max(bank.sq.size, 1)
+    found = 0.0
+    for i in range(supports):
+        idx = bank.idx[bank.start[i] : bank.start[i + 1]]
+        val = bank.val[bank.start[i] : bank.start[i + 1]]
+        for k in range(idx.size):
+            bank.scratch[idx[k]] = val[k]
+        for j in range(supports):
+            other = bank.idx[bank.start[j] : bank.start[j + 1]]
+            xz = dot_scattered(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
+            both = 0.0
+            for c in range(classes):
+                both += w.coef[i * classes + c] * w.coef[j * classes + c]
+            found += both * kernel(bank, xz, bank.sq[i], bank.sq[j])
+        for k in range(idx.size):
+            bank.scratch[idx[k]] = 0.0
+    return found

@@ -12,6 +12,7 @@ from noregret.algebra.verbs import (
     at,
     block,
     blocks,
+    breadth,
     coordinate,
     count,
     difference,
@@ -19,18 +20,26 @@ from noregret.algebra.verbs import (
     dots,
     extent,
     foresee,
+    group_norm,
+    group_size,
     image,
     inner,
+    keep,
     multiply,
     norm,
     part,
     place,
+    pour,
+    put,
     row,
     scale,
     seat,
+    share,
     sharpen,
+    soften,
     sqnorm,
     stretch,
+    total,
     value,
 )
 
@@ -52,9 +61,17 @@ class ReferenceExample(NamedTuple):
 
 
 class ReferenceVector(NamedTuple):
-    """A weight vector over all coordinates."""
+    """A weight vector over all coordinates; stride is the number of features."""
 
     v: np.ndarray
+    stride: int = 1
+
+
+class ReferenceGroups(NamedTuple):
+    """A weight vector over all coordinates, and the group of every feature."""
+
+    v: np.ndarray
+    group: np.ndarray
 
 
 class ReferenceSigma(NamedTuple):
@@ -95,6 +112,7 @@ def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
     return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes)
 
 
+@dot.on(ReferenceGroups)
 @dot.on(ReferenceVector)
 def dot_reference(w: Any, z: Any) -> Any:
     return float(w.v[: z.v.size] @ z.v)
@@ -106,6 +124,7 @@ def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
         out[c] = dot(w, seat(x, c, stride))
 
 
+@add.on(ReferenceGroups)
 @add.on(ReferenceVector)
 def add_reference(w: Any, a: Any, z: Any) -> Any:
     w.v[: z.v.size] += a * z.v
@@ -121,6 +140,66 @@ def scale_reference(w: Any, a: Any) -> Any:
     w.v[:] *= a
 
 
+@soften.on(ReferenceVector)
+def soften_reference(w: Any, a: Any, theta: Any) -> Any:
+    near = np.abs(w.v) <= theta
+    w.v[near] = np.sign(w.v[near]) * np.maximum(np.abs(w.v[near]) - a, 0.0)
+
+
+@keep.on(ReferenceVector)
+def keep_reference(w: Any, B: Any) -> Any:
+    """Of equal sizes lower features stay, then lower classes."""
+    place = np.arange(w.v.size)
+    order = np.lexsort((place // w.stride, place % w.stride, -np.abs(w.v)))
+    w.v[order[int(B) :]] = 0.0
+
+
+def terms(theta: np.ndarray, sides: float) -> np.ndarray:
+    return np.asarray(np.exp(theta) + np.exp(-theta) if sides == 2.0 else np.exp(sides * theta))
+
+
+@total.on(ReferenceVector)
+def total_reference(w: Any, sides: Any, cells: Any) -> Any:
+    moved = w.v[w.v != 0.0]
+    return float(terms(moved, sides).sum() + max(cells - moved.size, 0.0) * terms(np.zeros(1), sides)[0])
+
+
+@share.on(ReferenceVector)
+def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
+    own = np.exp(w.v[j]) - np.exp(-w.v[j]) if sides == 2.0 else np.exp(sides * w.v[j])
+    return float(own) / total(w, sides, cells)
+
+
+@group_norm.on(ReferenceGroups)
+def group_norm_reference(w: Any, j: Any, a: Any) -> Any:
+    own = w.group == w.group[j % w.group.size]
+    block_of_j = w.v.reshape(-1, w.group.size)[j // w.group.size]
+    return float(np.linalg.norm(np.maximum(np.abs(block_of_j[own]) - a, 0.0)))
+
+
+@group_size.on(ReferenceGroups)
+def group_size_reference(w: Any, j: Any) -> Any:
+    return float(np.count_nonzero(w.group == w.group[j % w.group.size]))
+
+
+@breadth.on(ReferenceExample)
+def breadth_reference(z: Any) -> Any:
+    touched = np.flatnonzero(z.v.reshape(-1, z.stride).any(axis=1))
+    return float(touched[-1] + 1) if touched.size else 1.0
+
+
+@pour.on(ReferenceVector)
+def pour_reference(w: Any, u: Any) -> Any:
+    w.v[:] += u.v
+    u.v[:] = 0.0
+
+
+@put.on(ReferenceVector)
+def put_reference(w: Any, j: Any, a: Any) -> Any:
+    w.v[j] = a
+
+
+@at.on(ReferenceGroups)
 @at.on(ReferenceVector)
 def at_reference(w: Any, j: Any) -> Any:
     return float(w.v[j])

@@ -18,6 +18,8 @@ from noregret.algebra.verbs import (
     norm,
     part,
     place,
+    pour,
+    put,
     raw,
     reassociated,
     scale,
@@ -28,6 +30,21 @@ from noregret.algebra.verbs import (
 @at.on(Plain)
 def at_plain(w: Any, j: Any) -> Any:
     return w[j]
+
+
+@put.on(Plain)
+def put_plain(w: Any, j: Any, a: Any) -> Any:
+    w[j] = a
+
+
+@pour.on(Plain)
+def pour_plain(w: Any, u: Any) -> Any:
+    for j in range(w.size):
+        w[j] += u[j]
+        u[j] = 0.0
+
+
+pour.sweeps = True
 
 
 @dot.on(Plain)

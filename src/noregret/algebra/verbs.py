@@ -21,6 +21,7 @@ class Verb:
         self.__doc__ = meaning.__doc__
         self.table: dict[tuple[type, ...], Implementation] = {}
         self._chosen: dict[tuple[type, ...], Implementation] = {}
+        self.sweeps = False  # whether it may change cells that the round does not touch
         VERBS.append(self)
 
     def on(self, *kinds: type) -> Callable[[Implementation], Implementation]:
@@ -124,6 +125,71 @@ def norm(w: Any, p: Any) -> Any:
 @Verb
 def scale(w: Any, a: Any) -> Any:
     """w *= a"""
+
+
+@Verb
+def nudge(v: Any, a: Any, z: Any, p: Any) -> Any:
+    """v += a z; returns by how much the sum of |v_j|^p has grown"""
+
+
+@Verb
+def powers(v: Any, p: Any) -> Any:
+    """The sum of |v_j|^p over all cells."""
+
+
+@Verb
+def sweep(v: Any, a: Any) -> Any:
+    """v *= a, cell by cell"""
+
+
+@Verb
+def soften(w: Any, a: Any, theta: Any) -> Any:
+    """Every |w_j| <= theta moves toward zero by a, and no further."""
+
+
+@Verb
+def keep(w: Any, B: Any) -> Any:
+    """All cells but the B largest become zero; of equal ones the lower feature stays."""
+
+
+@Verb
+def total(w: Any, sides: Any, cells: Any) -> Any:
+    """The sum of exp(w_j) over so many cells; with sides 2 of exp(w_j) + exp(-w_j), with sides -1 of exp(-w_j)"""
+
+
+@Verb
+def share(w: Any, j: Any, sides: Any, cells: Any) -> Any:
+    """exp(w_j) as a part of the total; with sides 2, exp(w_j) - exp(-w_j)"""
+
+
+@Verb
+def breadth(z: Any) -> Any:
+    """One more than the highest class number with a block in an example."""
+
+
+@Verb
+def mean_dot(w: Any, x: Any) -> Any:
+    """The mean of w over the rounds, times x."""
+
+
+@Verb
+def group_norm(w: Any, j: Any, a: Any) -> Any:
+    """The length of the group that j belongs to, once every cell of it has moved toward zero by a."""
+
+
+@Verb
+def group_size(w: Any, j: Any) -> Any:
+    """How many features the group of j has."""
+
+
+@Verb
+def pour(w: Any, u: Any) -> Any:
+    """w += u, and u = 0"""
+
+
+@Verb
+def put(w: Any, j: Any, a: Any) -> Any:
+    """w_j = a"""
 
 
 @Verb

@@ -9,12 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.card import Card, Param
+from noregret.card import Card, Param, bindings
 from noregret.games import binary, hooks, multiclass, regression
-from noregret.losses import LOSSES
-from noregret.schedules import SCHEDULES
-
-Maker = Callable[[Callable[..., Any], str, Mapping[str, Any]], Callable[..., Any]]
+from noregret.texts import Maker, grafting
 
 
 class Game(NamedTuple):
@@ -44,63 +41,37 @@ class Plan:
     covariance: str
     kernel: str
     choices: tuple[tuple[str, str], ...]
+    averaged: bool = False
 
     @property
     def name(self) -> str:
         """Unique for every loop: no two share a cache entry."""
         sigma = self.covariance if self.card.keeps_covariance else ""
         kind = self.kernel if self.algebra == "kernel" else ""
-        options = [option for _, option in self.choices]
+        options = [option for _, option in self.choices] + ["averaged"] * self.averaged
         return "_".join(filter(None, [self.game, self.card.name, self.algebra, sigma, kind, *options]))
 
     @property
     def bindings(self) -> dict[str, Callable[..., Any]]:
         """What the options of the rule stand for in its text."""
-        chosen = dict(self.choices)
-        bound: dict[str, Callable[..., Any]] = {}
-        if "loss" in chosen:
-            bound["slope"] = LOSSES[chosen["loss"]].slope
-        if "schedule" in chosen:
-            bound["rate"] = SCHEDULES[chosen["schedule"]]
-        return bound
-
-
-def rebound(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Callable[..., Any]:
-    """A copy of a plain function under a name of its own, with some of its globals replaced."""
-    code = function.__code__.replace(co_name=name, co_qualname=name)
-    copy = types.FunctionType(code, {**function.__globals__, **bindings}, name, function.__defaults__)
-    copy.__qualname__ = name
-    copy.__module__ = function.__module__
-    return copy
+        return bindings(self.card, dict(self.choices))
 
 
 def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The two loops of a plan: play (predict, then learn, every round) and judge (what predict uses)."""
     card, tag = plan.card, plan.name
     options = plan.bindings
-    made: dict[Callable[..., Any], Callable[..., Any]] = {}
-
-    def graft(function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function with its options bound, and the plain functions it calls grafted likewise."""
-        if function not in made:
-            called = {n: function.__globals__.get(n) for n in function.__code__.co_names}
-            inner: dict[str, Any] = {
-                name: graft(thing.rule if isinstance(thing, Card) else thing)
-                for name, thing in called.items()
-                if name not in options and isinstance(thing, (types.FunctionType, Card)) and thing is not function
-            }
-            inner.update((name, graft(option)) for name, option in options.items() if name in called)
-            made[function] = maker(function, f"{function.__name__}_{tag}", inner)
-        return made[function]
+    graft = grafting(options, maker, tag)
 
     def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
         return maker(function, f"{function.__name__}_{tag}", bound)
 
     rule = graft(card.rule)
-    if card.kind == "gradient":
-        update = text(hooks.update_gradient, rule=rule, slope=graft(options["slope"]))
-    else:
+    if card.kind == "margin":
         update = text(hooks.update_margin, rule=rule)
+    else:
+        adaptor = {"gradient": hooks.update_gradient, "coordinate": hooks.update_coordinates}[card.kind]
+        update = text(adaptor, rule=rule, slope=graft(options["slope"]))
 
     if card.score is not None:
         score = graft(card.score)
@@ -109,6 +80,8 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     else:
         score = text(hooks.score_by_vector)
     final = graft(card.final) if card.final is not None else score
+    if plan.averaged:
+        final = text(hooks.final_by_mean)
 
     module = GAMES[plan.game].module
     if plan.game != "multiclass":
@@ -118,7 +91,7 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
         )
     by_vector = card.score is None and card.weight is None
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
-    finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if card.final is not None else scores
+    finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
     return text(module.play, scores=scores, update=update), text(module.judge, finals=finals)
 
 
@@ -163,7 +136,10 @@ def fingerprint(plan: Plan) -> str:
                 digest.update(frozen(thing))
 
     for function in (*plan.card.functions(), *plan.bindings.values()):
-        take(function)
+        if isinstance(function, types.FunctionType):
+            take(function)
+        else:
+            digest.update(frozen(function))
     digest.update(repr((tuple(plan.card.numbers), plan.card.weigh, tuple(plan.card.state.items()))).encode())
     digest.update(repr(tuple(plan.card.counters)).encode())
     return digest.hexdigest()

@@ -6,7 +6,20 @@ on their own; a stamped copy of a text has them replaced by the learner's own.
 
 from typing import Any
 
-from noregret.algebra.verbs import blocks, count, dot, dots, part, place, seat, sqnorm, stretch, unbound, value
+from noregret.algebra.verbs import (
+    blocks,
+    count,
+    dot,
+    dots,
+    mean_dot,
+    part,
+    place,
+    seat,
+    sqnorm,
+    stretch,
+    unbound,
+    value,
+)
 
 rule = slope = weight = score = unbound
 
@@ -33,6 +46,10 @@ def score_by_weight(p: Any, s: Any, x: Any) -> Any:
     return total
 
 
+def final_by_mean(p: Any, s: Any, x: Any) -> Any:
+    return mean_dot(s.w, x)
+
+
 def scores_by_vector(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
     dots(s.w, x, stride, out)
 
@@ -53,3 +70,16 @@ def update_gradient(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
     a = slope(margin)
     rule(p, s, stretch(z, h * a))
     return a != 0.0
+
+
+def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    a = slope(margin)
+    if a == 0.0:
+        return False
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            g = h * a * value(q, k)
+            if g != 0.0:
+                rule(p, s, place(q, k), g)
+    return True

@@ -1,0 +1,53 @@
+"""Averaged vectors: w, and beside it what the mean of w over the rounds differs by.
+
+If w moved by delta_s on round s, its mean over rounds a + 1 to t + 1 is w - u / (t - a + 1), where u is the sum of
+(s - a) delta_s over the rounds s after a.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import add, at, dot, dots, mean_dot
+
+NUMBERS = {"after": 0.0}
+
+
+class Averaged(NamedTuple):
+    """w and u, any vectors that know dot and add; the clock holds the number of the round, n the rounds left out."""
+
+    v: Any
+    u: Any
+    clock: np.ndarray
+    n: np.ndarray
+
+
+@dot.on(Averaged)
+def dot_averaged(w: Any, z: Any) -> Any:
+    return dot(w.v, z)
+
+
+@dots.on(Averaged)
+def dots_averaged(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    dots(w.v, x, stride, out)
+
+
+@at.on(Averaged)
+def at_averaged(w: Any, j: Any) -> Any:
+    return at(w.v, j)
+
+
+@add.on(Averaged)
+def add_averaged(w: Any, a: Any, z: Any) -> Any:
+    add(w.v, a, z)
+    late = w.clock[0] - w.n[0]
+    if late > 0.0:
+        add(w.u, late * a, z)
+
+
+@mean_dot.on(Averaged)
+def mean_dot_averaged(w: Any, x: Any) -> Any:
+    late = w.clock[0] - w.n[0]
+    if late > 0.0:
+        return dot(w.v, x) - dot(w.u, x) / (late + 1.0)
+    return dot(w.v, x)

@@ -1,0 +1,110 @@
+"""Lazy vectors: what moves every weight toward zero is written down once, and caught up with where a weight is read.
+
+A cell holds u, and the total pull when it was last touched; w = c u after the pull since then. Scaling by c and pulling
+toward zero may alternate: a pull by a in w is one by a / c in u. Weights above theta in size are not pulled.
+"""
+
+import math
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import (
+    add,
+    at,
+    blocks,
+    count,
+    dot,
+    dots,
+    factor,
+    helper,
+    part,
+    place,
+    raw,
+    scale,
+    seat,
+    soften,
+)
+
+NO_LIMIT = sys.float_info.max
+NUMBERS = {"scale": 1.0, "pull": 0.0, "theta": NO_LIMIT}
+SMALL, LARGE = 1e-100, 1e100
+
+
+class Lazy(NamedTuple):
+    """n: the scale c, the total pull so far, and theta; may says whether all cells may be caught up with now."""
+
+    v: np.ndarray
+    seen: np.ndarray
+    n: np.ndarray
+    may: np.ndarray
+
+
+@helper
+def caught_up(w: Any, j: Any) -> Any:
+    """u at j, after all that has pulled since it was touched."""
+    u = w.v[j]
+    pull = w.n[1] - w.seen[j]
+    if pull > 0.0 and abs(u) * w.n[0] <= w.n[2]:
+        return math.copysign(max(abs(u) - pull, 0.0), u)
+    return u
+
+
+@helper
+def catch_up_all(w: Any) -> Any:
+    for j in range(w.v.size):
+        w.v[j] = w.n[0] * caught_up(w, j)
+        w.seen[j] = 0.0
+    w.n[0] = 1.0
+    w.n[1] = 0.0
+
+
+@at.on(Lazy)
+def at_lazy(w: Any, j: Any) -> Any:
+    return w.n[0] * caught_up(w, j)
+
+
+@dot.on(Lazy)
+def dot_lazy(w: Any, z: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        c = 0.0
+        for k in range(count(q)):
+            c += caught_up(w, place(q, k)) * raw(q, k)
+        total += factor(q) * c
+    return w.n[0] * total
+
+
+@dots.on(Lazy)
+def dots_lazy(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    for c in range(out.size):
+        out[c] = dot(w, seat(x, c, stride))
+
+
+@add.on(Lazy)
+def add_lazy(w: Any, a: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        step = a / w.n[0] * factor(q)
+        for k in range(count(q)):
+            j = place(q, k)
+            w.v[j] = caught_up(w, j) + step * raw(q, k)
+            w.seen[j] = w.n[1]
+
+
+@soften.on(Lazy)
+def soften_lazy(w: Any, a: Any, theta: Any) -> Any:
+    w.n[1] += a / w.n[0]
+    w.n[2] = min(theta, NO_LIMIT)
+
+
+@scale.on(Lazy)
+def scale_lazy(w: Any, a: Any) -> Any:
+    w.n[0] *= a
+    if not SMALL < w.n[0] < LARGE:
+        if w.may[0] == 0:
+            w.n[0] = math.nan
+        else:
+            catch_up_all(w)

@@ -1,0 +1,143 @@
+"""Scaled vectors: w = c v, with the p-norm of v kept up to date, so that shrinking and measuring w cost nothing.
+
+v is any vector that knows `nudge` and `sweep`. The numbers n live in the record of counters: c, the sum of |v_j|^p in
+two parts (the second is what rounding left over), and p, zero while no norm was asked for.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import (
+    Plain,
+    add,
+    at,
+    blocks,
+    count,
+    dot,
+    dots,
+    factor,
+    helper,
+    norm,
+    nudge,
+    part,
+    place,
+    powers,
+    raw,
+    scale,
+    sweep,
+)
+
+NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "order": 0.0}
+SMALL, LARGE = 1e-100, 1e100
+
+
+class Scaled(NamedTuple):
+    """c v; may says whether a scale out of bounds may be multiplied into all of v now."""
+
+    v: Any
+    n: np.ndarray
+    may: np.ndarray
+
+
+@helper
+def settle_scale(w: Any) -> Any:
+    """Multiply a scale that is zero or out of bounds into v; where v must not be touched, spoil the round instead."""
+    c = w.n[0]
+    if c == 0.0 and w.n[3] > 0.0 and w.n[1] + w.n[2] == 0.0:
+        w.n[0] = 1.0
+    elif w.may[0] == 0:
+        w.n[0] = math.nan
+    else:
+        sweep(w.v, c)
+        w.n[0] = 1.0
+        if w.n[3] > 0.0:
+            w.n[1] = powers(w.v, w.n[3])
+            w.n[2] = 0.0
+
+
+@helper
+def tally(w: Any, change: Any) -> Any:
+    """Add to the sum of powers without losing what one float cannot hold."""
+    total = w.n[1] + change
+    if abs(w.n[1]) >= abs(change):
+        w.n[2] += (w.n[1] - total) + change
+    else:
+        w.n[2] += (change - total) + w.n[1]
+    w.n[1] = total
+
+
+@dot.on(Scaled)
+def dot_scaled(w: Any, z: Any) -> Any:
+    return w.n[0] * dot(w.v, z)
+
+
+@dots.on(Scaled)
+def dots_scaled(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    dots(w.v, x, stride, out)
+    for c in range(out.size):
+        out[c] *= w.n[0]
+
+
+@at.on(Scaled)
+def at_scaled(w: Any, j: Any) -> Any:
+    return w.n[0] * at(w.v, j)
+
+
+@add.on(Scaled)
+def add_scaled(w: Any, a: Any, z: Any) -> Any:
+    if w.n[3] == 0.0:
+        add(w.v, a / w.n[0], z)
+    else:
+        tally(w, nudge(w.v, a / w.n[0], z, w.n[3]))
+
+
+@scale.on(Scaled)
+def scale_scaled(w: Any, a: Any) -> Any:
+    w.n[0] *= a
+    if not SMALL < abs(w.n[0]) < LARGE:
+        settle_scale(w)
+
+
+@norm.on(Scaled)
+def norm_scaled(w: Any, p: Any) -> Any:
+    """The first question looks at all of v; from then on the answer is kept."""
+    if w.n[3] != p:
+        w.n[3] = p
+        w.n[1] = powers(w.v, p)
+        w.n[2] = 0.0
+    total = max(w.n[1] + w.n[2], 0.0)
+    return abs(w.n[0]) * (math.sqrt(total) if p == 2.0 else total ** (1.0 / p))
+
+
+@nudge.on(Plain)
+def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
+    change = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        step = a * factor(q)
+        for k in range(count(q)):
+            old = v[place(q, k)]
+            new = old + step * raw(q, k)
+            v[place(q, k)] = new
+            if p == 2.0:
+                change += (new - old) * (new + old)
+            else:
+                change += abs(new) ** p - abs(old) ** p
+    return change
+
+
+@powers.on(Plain)
+def powers_plain(v: Any, p: Any) -> Any:
+    total = 0.0
+    for j in range(v.size):
+        if v[j] != 0.0:
+            total += abs(v[j]) ** p
+    return total
+
+
+@sweep.on(Plain)
+def sweep_plain(v: Any, a: Any) -> Any:
+    for j in range(v.size):
+        v[j] *= a

@@ -1,0 +1,182 @@
+"""How the parts of a state are kept: for every kind of field its arrays, its numbers, and how it is brought to rest.
+
+The numbers of a field live in the record of counters, so that they are saved, restored and undone with it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.averaged import NUMBERS as AVERAGED
+from noregret.algebra.averaged import Averaged
+from noregret.algebra.exponents import NUMBERS as EXPONENTS
+from noregret.algebra.exponents import Exponents
+from noregret.algebra.grouped import Grouped
+from noregret.algebra.kept import NUMBERS as KEPT
+from noregret.algebra.kept import Kept
+from noregret.algebra.kernel import Expansion
+from noregret.algebra.lazy import NUMBERS as LAZY
+from noregret.algebra.lazy import Lazy
+from noregret.algebra.reference import ReferenceGroups
+from noregret.algebra.scaled import NUMBERS as SCALED
+from noregret.algebra.scaled import Scaled
+
+if TYPE_CHECKING:
+    from noregret.state import Space
+
+
+@dataclass(frozen=True)
+class Field:
+    """One part of a rule's state: a vector or a covariance, its value before any round, how classes share it."""
+
+    name: str
+    kind: str
+    start: float
+    law: str
+
+
+plain = Field("plain", "vector", 0.0, "add")
+positive = Field("positive", "vector", 1.0, "multiply")
+scattered = Field("scattered", "vector", 0.0, "add")
+scaled = Field("scaled", "scaled", 0.0, "add")
+lazy = Field("lazy", "lazy", 0.0, "add")
+kept = Field("kept", "kept", 0.0, "add")
+exponents = Field("exponents", "exponents", 0.0, "add")
+grouped = Field("grouped", "grouped", 0.0, "add")
+covariance = Field("covariance", "covariance", 1.0, "copy")
+amount = Field("amount", "vector", 0.0, "keep")
+averaged = Field("averaged", "averaged", 0.0, "add")
+SEEN = Field("seen", "vector", 0.0, "keep")
+UPKEEP = {"seen": SEEN, "sum": plain}
+
+
+class Store(NamedTuple):
+    """Of a kind of field: its numbers with their first values, and the cell arrays it has beside the first."""
+
+    numbers: Mapping[str, float]
+    beside: tuple[str, ...] = ()
+
+
+STORES: dict[str, Store] = {
+    "vector": Store({}),
+    "covariance": Store({}),
+    "grouped": Store({}),
+    "scaled": Store(SCALED),
+    "lazy": Store(LAZY, ("seen",)),
+    "kept": Store(KEPT),
+    "exponents": Store(EXPONENTS),
+    "averaged": Store(AVERAGED, ("sum",)),
+}
+
+
+def numbers(fields: Mapping[str, Field]) -> dict[str, float]:
+    """The numbers that the fields of a state keep in its record of counters."""
+    return {
+        f"{name}_{number}": first
+        for name, field in fields.items()
+        for number, first in STORES[field.kind].numbers.items()
+    }
+
+
+def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.ndarray) -> Any:
+    """The value of a field over a fresh vector of its algebra, with its own part n of the counters."""
+    kind = field.kind
+    if kind == "averaged":
+        return Averaged(inner, emptied(inner), clock, n)
+    if kind == "grouped":
+        return build_groups(space, inner)
+    if kind == "vector" or space.algebra == "reference":
+        return inner
+    if kind == "scaled":
+        return Scaled(inner, n, np.zeros(1, np.uint8))
+    if kind == "lazy":
+        return Lazy(inner, np.zeros_like(inner), n, np.zeros(1, np.uint8))
+    if kind == "kept":
+        layout = space.stride if space.algebra == "dense" else 0
+        return Kept(inner, np.zeros(inner.size, np.int64), np.zeros(inner.size, np.int64), n, layout)
+    return Exponents(inner, n)
+
+
+def emptied(vector: Any) -> Any:
+    """A vector of the same kind and size that holds nothing."""
+    if isinstance(vector, np.ndarray):
+        return np.zeros_like(vector)
+    return vector._replace(**{vector._fields[0]: np.zeros_like(vector[0])})
+
+
+def group_numbers(space: "Space") -> np.ndarray:
+    """The group of every feature there is room for; a feature that no group was told for is one of its own."""
+    groups, first, room = space.groups, int(space.bias), space.room
+    if isinstance(groups, int):
+        own = np.arange(room - first) // groups
+    else:
+        told = np.unique(np.array(groups[: room - first], dtype=np.int64), return_inverse=True)[1]
+        own = np.concatenate((told, len(groups) + np.arange(max(room - first - told.size, 0))))
+    return np.unique(np.concatenate((np.full(first, -1), own)), return_inverse=True)[1].astype(np.int64)
+
+
+def build_groups(space: "Space", inner: Any) -> Any:
+    group = group_numbers(space)
+    if space.algebra == "reference":
+        return ReferenceGroups(inner.v, group)
+    flat = inner
+    members = np.argsort(group, kind="stable").astype(np.int64)
+    begins = np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
+    by_feature, by_class = (1, space.stride) if space.algebra == "dense" else (space.stride, 1)
+    return Grouped(flat, group, begins, members, np.zeros_like(flat), np.full(flat.size, -1.0), by_feature, by_class)
+
+
+def vectors(value: Any) -> list[Any]:
+    """The vectors of a field that have a cell for every class and feature (or support), the main one first."""
+    if isinstance(value, Averaged):
+        return [*vectors(value.v), *vectors(value.u)]
+    if isinstance(value, Lazy):
+        return [value.v, value.seen]
+    if isinstance(value, Expansion):
+        return [value.coef]
+    if isinstance(value, np.ndarray):
+        return [value]
+    return vectors(value.v)
+
+
+def settle(value: Any) -> None:
+    """Bring a field to rest: its cells are the weights themselves, and whatever was derived from them is forgotten."""
+    if isinstance(value, Scaled):
+        vectors(value)[0][...] *= value.n[0]
+        value.n[:] = list(SCALED.values())
+    elif isinstance(value, Lazy):
+        size = np.abs(value.v)
+        pulled = np.where(size * value.n[0] <= value.n[2], np.maximum(size - (value.n[1] - value.seen), 0.0), size)
+        value.v[...] = value.n[0] * np.copysign(pulled, value.v)
+        value.seen[...] = 0.0
+        value.n[:2] = 1.0, 0.0
+    elif isinstance(value, Kept):
+        value.v[...] *= value.n[0]
+        refresh(value, anew=True)
+    elif isinstance(value, Exponents):
+        value.n[:] = list(EXPONENTS.values())
+    else:
+        refresh(value)
+
+
+def refresh(value: Any, anew: bool = False) -> None:
+    """What is derived from the cells, made again after cells were written from outside."""
+    if isinstance(value, Grouped):
+        value.pull[...] = -1.0
+    elif isinstance(value, Kept):
+        value.slot[...] = 0
+        nonzero = np.flatnonzero(value.v)
+        rank = nonzero % value.stride if value.stride else nonzero
+        order = nonzero[np.lexsort((-nonzero, -rank, np.abs(value.v[nonzero])))]
+        value.heap[: order.size] = order
+        value.slot[order] = np.arange(1, order.size + 1)
+        if anew:
+            value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size)
+
+
+def let_fold(value: Any, allowed: bool) -> None:
+    """Whether a round may touch every cell of this field, which can be undone only if all were copied."""
+    if isinstance(value, (Scaled, Lazy)):
+        value.may[0] = allowed
