@@ -18,6 +18,7 @@ SMALL, LARGE = 10**5, 10**7
 TOUCHED, PLAYED = 2_000, 20_000  # few enough features that the cache holds them at any d
 PEER = "pa1"
 REPEATS = 5
+POWERS = {"winnow_duplicated", "eg", "eg_signed", "p_norm", "alma", "mirror_descent"}  # whichever way they are written
 TRANSCENDENTAL = {"pow", "exp", "expm1", "log", "log1p", "sinh", "cosh", "tanh", "arcsinh", "asinh"}
 
 
@@ -36,7 +37,7 @@ def texts(function: Callable[..., object], seen: set[CodeType]) -> Iterator[Code
 
 def needs_powers(card: Card) -> bool:
     """Whether a round raises something to a power for each coordinate: by the verb multiply, or in its weights."""
-    if any(verb.name == "multiply" for verb in card.verbs):
+    if card.name in POWERS or any(verb.name == "multiply" for verb in card.verbs):
         return True
     if card.weight is None:
         return False

@@ -8,7 +8,7 @@ import numpy as np
 import noregret as nr
 from figures import COLOURS, show
 
-C = 0.03  # what a wrong round may cost; AROW's r hardly matters here, and CW has nothing of the kind
+C = 0.03  # how much a round may move; with C = 1 PA-I is as hard as CW, AROW's r hardly matters, CW has no such thing
 LEARNERS: dict[str, dict[str, float]] = {"cw": {}, "arow": {}, "scw1": {"C": C}, "scw2": {"C": C}, "pa1": {"C": C}}
 NOISE = (0.0, 0.05, 0.1, 0.2)
 
@@ -56,7 +56,7 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
     axes[1].plot(noise, noise, ":", color="grey", label="the lies themselves")
     axes[0].set(xlabel="labels turned over, %", ylabel="errors on clean rounds, %")
     axes[1].set(xlabel="labels turned over, %", ylabel="mistakes while learning, %")
-    axes[1].legend(frameon=False)
+    axes[1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 if __name__ == "__main__":
