@@ -1,0 +1,150 @@
+"""The pictures show what the textbook says; what is drawn is computed by functions that need nothing to draw with."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import figures
+import label_noise
+import noregret as nr
+import ofs_against_kbest
+import order_and_average
+import rare_and_common_words
+import sparsity_against_error
+import winnow_against_perceptron
+
+SCRIPTS = Path(figures.__file__).parent
+PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    absent = [name for name in names if name not in nr.learners()]
+    return pytest.mark.skipif(bool(absent), reason=f"there is no learner {', '.join(absent)}")
+
+
+def test_four_times_the_features_cost_winnow_a_constant_and_the_perceptron_a_factor() -> None:
+    rows = winnow_against_perceptron.measure(features=(50, 200, 800), rounds=6000)
+    assert all(row.winnow <= row.winnow_bound and row.perceptron <= row.perceptron_bound for row in rows)
+    added = np.diff([row.winnow for row in rows])
+    assert 0 < added[1] <= 1.5 * added[0]
+    factors = [after.perceptron / before.perceptron for before, after in pairwise(rows)]
+    assert min(factors) > 2.5
+
+
+def test_label_noise_costs_cw_more_than_any_softer_learner() -> None:
+    rows = label_noise.measure(noise=(0.0, 0.2), rounds=2000, tested=2000, streams=3)
+    lost, more = {}, {}
+    for clean, noisy in zip(rows[::2], rows[1::2], strict=True):
+        lost[clean.learner] = noisy.clean_error - clean.clean_error
+        more[clean.learner] = noisy.online_mistakes - clean.online_mistakes
+    assert max(lost, key=lost.__getitem__) == max(more, key=more.__getitem__) == "cw"
+    assert lost["cw"] > 2.0 * lost["pa1"]
+    assert lost["cw"] > 3.0 * max(lost["arow"], lost["scw1"], lost["scw2"])
+    assert min(more.values()) > 0.15, "a lie is itself a mistake"
+
+
+def test_averaging_makes_the_perceptron_nearly_independent_of_the_order() -> None:
+    last, mean = order_and_average.measure(orders=40, tested=2000)
+    assert np.std(mean.errors) < 0.5 * np.std(last.errors)
+    assert np.median(mean.errors) < np.median(last.errors)
+    assert np.ptp(last.errors) > 0.05
+
+
+def test_cw_moves_the_rare_word_more_and_pa1_both_alike() -> None:
+    cw, pa1 = (trace.summary() for trace in rare_and_common_words.measure(rounds=300))
+    assert cw[1] == pa1[1] > 5
+    assert pa1[2] > 0.5
+    assert pa1[4] == pytest.approx(1.0, abs=1e-9)
+    assert cw[4] > 2.0
+
+
+@needs("truncated_gradient", "fobos", "rda")
+def test_rda_is_sparse_where_it_errs_least() -> None:
+    rows = sparsity_against_error.measure(strengths=(1e-4, 3e-3, 3e-2), rounds=4000, tested=2000, streams=2)
+    by = {learner: [row for row in rows if row.learner == learner] for learner in sparsity_against_error.LEARNERS}
+    for mine in by.values():
+        assert mine[-1].nonzeros < 0.8 * mine[0].nonzeros
+    best = {learner: min(mine, key=lambda row: row.test_error) for learner, mine in by.items()}
+    assert best["rda"].nonzeros < 0.5 * min(best["truncated_gradient"].nonzeros, best["fobos"].nonzeros)
+
+
+@needs("ofs")
+def test_ofs_comes_near_to_choosing_features_beforehand() -> None:
+    data = ofs_against_kbest.like_spambase()
+    few, many = ofs_against_kbest.measure(kept=(2, 20), orders=3, data=data)
+    assert many.ofs < few.ofs
+    assert many.ofs < many.kbest_chi2 + 0.05
+    assert few.kbest_chi2 > many.kbest_chi2
+
+
+SPARSE_ROWS = [
+    sparsity_against_error.Row(learner, strength, 100.0 * strength, 0.1)
+    for learner in sparsity_against_error.LEARNERS
+    for strength in (0.1, 0.2)
+]
+KBEST_ROWS = [ofs_against_kbest.Row(2, 0.3, 0.2, 0.1), ofs_against_kbest.Row(9, 0.2, 0.1, 0.1)]
+SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
+    "winnow_against_perceptron": (
+        lambda axes: winnow_against_perceptron.draw(axes, winnow_against_perceptron.measure((20, 40), rounds=100)),
+        1,
+    ),
+    "label_noise": (
+        lambda axes: label_noise.draw(axes, label_noise.measure((0.0, 0.2), 100, 5, streams=1, tested=50)),
+        2,
+    ),
+    "order_and_average": (
+        lambda axes: order_and_average.draw(axes, order_and_average.measure(5, rounds=50, tested=50)),
+        1,
+    ),
+    "rare_and_common_words": (
+        lambda axes: rare_and_common_words.draw(axes, rare_and_common_words.measure(rounds=30)),
+        2,
+    ),
+    "sparsity_against_error": (lambda axes: sparsity_against_error.draw(axes, SPARSE_ROWS), 1),
+    "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_picture_can_be_drawn(name: str, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("matplotlib")
+    draw, panels = SMALL[name]
+    figures.save(tmp_path / "a" / f"{name}.png", draw, panels)
+    pixels = np.asarray(image.open(tmp_path / "a" / f"{name}.png").convert("RGB"))
+    reds, blues = (
+        np.all(np.abs(pixels - np.array(colour)) < 40, axis=2).sum() for colour in ((209, 73, 91), (27, 108, 168))
+    )
+    assert min(reds, blues) > 20, "both of the first two colours are seen"
+
+
+def test_there_is_a_drawing_for_every_script() -> None:
+    assert {path.stem for path in SCRIPTS.glob("*.py")} - {"figures"} == set(SMALL)
+
+
+def test_a_script_prints_its_numbers_and_writes_its_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    command = [sys.executable, str(SCRIPTS / "rare_and_common_words.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[: len(rare_and_common_words.HEAD)] == list(rare_and_common_words.HEAD)
+    assert (tmp_path / "rare_and_common_words.png").stat().st_size > 1000
+
+
+def test_the_page_shows_every_picture_there_is_and_they_are_small() -> None:
+    page, drawn = PAGE.read_text(), sorted((PAGE.parent / "pictures").glob("*.png"))
+    assert len(drawn) >= 4
+    for picture in drawn:
+        assert f"(pictures/{picture.name})" in page
+        assert picture.stat().st_size < 60_000
+
+
+def test_a_table_has_columns() -> None:
+    assert figures.table(("a", "long"), [("x", 0.123456), ("yy", 2)]) == " a    long\n x  0.1235\nyy       2"
