@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from noregret.algebra import TYPES
-from noregret.algebra.verbs import Verb, multiply, pour, put, scale
+from noregret.algebra.verbs import Verb, scale
 from noregret.errors import BadValue, shown
 from noregret.losses import LOSSES, Loss
 from noregret.schedules import SCHEDULES
@@ -179,12 +179,12 @@ class Card:
         fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
         return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
 
-    @property
-    def why_no_average(self) -> str | None:
+    def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
         """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
         if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
             return "its predictions are not those of one vector that only moves by steps"
-        if "w" not in self.state or self.state["w"].name != "plain" or self.verbs & {scale, multiply, put, pour}:
+        steps = "w" in self.state and self.state["w"].name in ("plain", "scaled")
+        if not steps or any(verb.writes and verb.name != "add" for verb in self.verbs_with(chosen)):
             return "its weights do not only move by steps"
         return None
 

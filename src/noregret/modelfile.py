@@ -21,6 +21,7 @@ from noregret.errors import BadValue, Error
 from noregret.learners import load_all
 from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
+from noregret.stores import numbers
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -269,7 +270,8 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         for name in BANK:
             getattr(bank, name)[: arrays[f"bank.{name}"].size] = arrays[f"bank.{name}"]
         bank.n[0] = arrays["bank.sq"].size
-    if set(told["counters"]) != set(learner.state.n.dtype.names):
+    upkeep = numbers(learner.shape.fields)  # a file written before a field kept these has their first values
+    if set(told["counters"]) | set(upkeep) != set(learner.state.n.dtype.names):
         raise BadValue("the model file is damaged: its counters are not those of the rule")
     for name, value in told["counters"].items():
         learner.state.n[name] = float(value)

@@ -44,9 +44,6 @@ def pour_plain(w: Any, u: Any) -> Any:
         u[j] = 0.0
 
 
-pour.sweeps = True
-
-
 @dot.on(Plain)
 def dot_any(w: Any, z: Any) -> Any:
     """Four running sums, so that one addition need not wait for the last.

@@ -21,7 +21,8 @@ class Verb:
         self.__doc__ = meaning.__doc__
         self.table: dict[tuple[type, ...], Implementation] = {}
         self._chosen: dict[tuple[type, ...], Implementation] = {}
-        self.sweeps = False  # whether it may change cells that the round does not touch
+        self.writes = self.name in WRITING
+        self.sweeps = self.name in SWEEPING
         VERBS.append(self)
 
     def on(self, *kinds: type) -> Callable[[Implementation], Implementation]:
@@ -73,6 +74,8 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
+WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
+SWEEPING = {"pour"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
