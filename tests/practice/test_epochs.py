@@ -1,7 +1,6 @@
 """Epochs play what a plain loop plays, stop when they should, and leave the best state behind."""
 
 import signal
-from collections.abc import ValuesView
 from typing import Any
 
 import numpy as np
@@ -114,7 +113,7 @@ def test_on_separable_rows_the_perceptron_stops_right_within_its_bound(sampling:
 
 def test_an_epoch_drawn_with_replacement_that_missed_a_row_is_not_the_last() -> None:
     rows = np.concatenate((np.tile([1.0, 0.0], (30, 1)), [[-2.0, 0.1]]))
-    labels = np.array([1] * 30 + [-1])
+    labels = np.ones(31)
     learner = plain("perceptron")
     history = nr.epochs(learner, rows, labels, 200, sampling="replace", seed=0)
     assert 0 in history.updates[:-1]
@@ -176,13 +175,19 @@ def taught_on(state: bytes) -> nr.Learner:
     return unpack(state, "a state", None).learn_one(NOISY_X[0], NOISY_Y[0])
 
 
-def test_a_learner_put_back_is_the_same_object_to_those_who_hold_it() -> None:
-    learner = plain("perceptron")
+@pytest.mark.parametrize("told", [{}, {"native": False}, {"bias": True, "scale": True}, {"algebra": "kernel"}])
+def test_a_learner_put_back_goes_on_as_a_copy_of_its_best_state_would(told: dict[str, Any]) -> None:
+    learner = nr.make("perceptron", **told)
     learner.learn_one(NOISY_X[0], NOISY_Y[0])
     learner.predict_one(NOISY_X[0])
-    history = nr.epochs(learner, NOISY_X[:60], NOISY_Y[:60], validation=(NOISY_X[60:], NOISY_Y[60:]), patience=1)
-    assert learner.rounds == 1 + 60 * (1 + (history.best or 0))
-    assert learner.predict_one(NOISY_X[5]) == learner.copy().predict_one(NOISY_X[5])
+    history = nr.epochs(learner, NOISY_X[:60], NOISY_Y[:60], validation=(NOISY_X[60:], NOISY_Y[60:]), patience=2)
+    assert learner.rounds == 1 + 60 * (1 + (history.best or 0)) < 1 + 60 * len(history)
+    other = learner.copy()
+    for x, y in zip(NOISY_X, NOISY_Y, strict=True):
+        assert learner.predict_one(x) == other.predict_one(x)
+        learner.learn_one(x, y)
+        other.learn(x[None, :], [y])
+    assert pack(learner) == pack(other)
 
 
 def test_passes_that_run_out_before_patience_put_the_best_state_back_too() -> None:
@@ -228,7 +233,7 @@ class Interrupting(dict[str, float]):
 
     reads = 0
 
-    def values(self) -> ValuesView[float]:
+    def values(self) -> Any:
         type(self).reads += 1
         if type(self).reads == 3:
             signal.raise_signal(signal.SIGINT)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from noregret.card import Param, suggestion
-from noregret.chunk import SparseBlock, as_block, verified
+from noregret.chunk import Rows, SparseBlock, as_block, verified
 from noregret.errors import BadValue, shown
 from noregret.labels import Labels, targets
 from noregret.losses import CLASSES, LOSSES, Loss
-from noregret.practice.lesson import whole
+from noregret.practice.lesson import Lesson, whole
 from noregret.practice.line_search import armijo_step, exact_step
 
 SEARCHES = ("exact", "armijo")
@@ -44,13 +44,10 @@ class Objective:
     """The mean or the sum of a loss over all rows, as a function of the weights."""
 
     def __init__(self, X: Any, y: Any, loss: Loss, eps: float, reduction: str) -> None:
-        self.X, self.loss, self.eps = matrix(X), loss, eps
+        lesson = Lesson(X, y)
+        self.X, self.loss, self.eps = matrix(lesson.X), loss, eps
         self.regression = "regression" in loss.games
-        self.y = targets(y) if self.regression else signs(y)
-        if self.X.shape[0] != self.y.size:
-            raise BadValue(f"X has {self.X.shape[0]} rows and y has {self.y.size} labels; they must match")
-        if not self.y.size:
-            raise BadValue("X has no rows; there is nothing to learn from")
+        self.y = targets(lesson.y) if self.regression else signs(lesson.y)
         self.share = 1.0 / self.y.size if reduction == "mean" else 1.0
         self.slopes = np.frompyfunc(loss.slope, 1, 1)
 
@@ -106,9 +103,10 @@ def descend(
     goes down, or after `passes`. It starts at zero; a search on the perceptron criterion, of which zero is a
     minimum that decides nothing, starts one step of length 1 away.
     """
-    objective = Objective(
-        X, y, asked_loss(loss), within("eps", eps, Param(0.0, at_least=0.0)), asked_reduction(reduction)
-    )
+    if eps and not asked_loss(loss).insensitive:
+        raise BadValue(f"eps belongs to the eps_insensitive loss, not to {loss}")
+    eps = within("eps", eps, Param(0.0, at_least=0.0))
+    objective = Objective(X, y, asked_loss(loss), eps, asked_reduction(reduction))
     tolerance = within("tolerance", tolerance, Param(0.0, at_least=0.0))
     step = asked_rate(rate, loss)
     w = np.zeros(objective.X.shape[1])
@@ -140,7 +138,7 @@ def searched(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) ->
 
 def matrix(X: Any) -> Any:
     """A checked matrix, dense or sparse, that numpy and scipy can multiply with."""
-    block = verified(as_block(X))
+    block = verified(X.block if isinstance(X, Rows) else as_block(X))
     if not isinstance(block, SparseBlock):
         return block.val
     from scipy.sparse import csr_array
@@ -151,7 +149,7 @@ def matrix(X: Any) -> Any:
 def signs(y: Any) -> np.ndarray:
     """Labels of two classes as -1 and +1."""
     labels = Labels()
-    codes = labels.codes(y if isinstance(y, np.ndarray) else list(y))
+    codes = labels.codes(y)
     if len(labels) != 2:
         raise BadValue(f"this loss is one of two classes; y has {len(labels)}")
     return np.asarray(labels.signs(2)[codes])
