@@ -52,6 +52,7 @@ def test_worked_steps() -> None:
     assert exact_step(np.array([-1.0, 4.0]), np.array([1.0, -1.0])) == 2.5  # flat from 1 to 4: its middle
     assert exact_step(np.array([-1.0, 1.0]), np.array([1.0, -2.0])) == 0.5  # a corner: the second turns wrong there
     assert exact_step(np.array([-1.0, 0.0]), np.array([1.0, -2.0])) == 0.0  # wrong at once, and by more
+    assert exact_step(np.array([-1.0, 0.0]), np.array([1.0, -1.0])) == 0.0  # wrong at once, and by as much
     assert exact_step(np.array([1.0, 2.0]), np.array([1.0, -1.0])) == 0.0  # nothing to gain
     assert exact_step(np.array([-1.0]), np.array([-1.0])) == 0.0
     assert exact_step(np.zeros(0), np.zeros(0)) == 0.0
@@ -101,6 +102,12 @@ def test_the_steepest_subgradient_is_the_shortest(seed: int) -> None:
     if found.any():
         down = [objective(w - eta * found) - objective(w) for eta in (1e-6, 1e-4)]
         np.testing.assert_allclose(down, [-1e-6 * found @ found, -1e-4 * found @ found], rtol=1e-4)
+
+
+def test_a_row_at_zero_counts_at_most_once() -> None:
+    X, y = np.array([[-4.0, -1.0], [1.0, 0.0], [0.0, -5.0]]), np.array([1, 1, -1])
+    objective = Objective(X, y, KNOWN["perceptron"], 0.0, "sum")
+    np.testing.assert_allclose(objective.steepest(np.array([0.0, 1.0])), [3.0, 1.0])
 
 
 def test_a_given_rate_is_the_batch_perceptron() -> None:
@@ -187,6 +194,13 @@ def test_gradients_are_those_of_finite_differences(loss: str, reduction: str) ->
     w = np.random.default_rng(0).normal(size=5)
     numeric = [(objective(w + 1e-6 * e) - objective(w - 1e-6 * e)) / 2e-6 for e in np.eye(5)]
     np.testing.assert_allclose(objective.gradient(w), numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_errors_up_to_eps_cost_nothing() -> None:
+    X, target = np.eye(3), np.array([0.05, -1.0, 2.0])
+    found = nr.descend(X, target, "eps_insensitive", 0.01, passes=1, eps=0.1)
+    assert found.objective[0] == pytest.approx((0.0 + 0.9 + 1.9) / 3)
+    np.testing.assert_allclose(found.weights, [0.0, -0.01 / 3, 0.01 / 3])
 
 
 @pytest.mark.parametrize(("loss", "rate"), [("perceptron", "exact"), ("logistic", "armijo"), ("squared", 0.1)])

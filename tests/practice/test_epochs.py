@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.chunk import Rows, as_block, to_sparse
 from noregret.modelfile import pack
+from noregret.practice.epochs import History
 from tests.border import by_name, by_number, refusal, refused, small_stream
 from tests.naive import streams
 
@@ -188,6 +189,23 @@ def test_a_learner_put_back_goes_on_as_a_copy_of_its_best_state_would(told: dict
         learner.learn_one(x, y)
         other.learn(x[None, :], [y])
     assert pack(learner) == pack(other)
+
+
+def test_single_rounds_of_dicts_go_on_from_the_state_put_back() -> None:
+    rows = [by_name(row) for row in NOISY_X]
+    learner = nr.make("perceptron")
+    for row, y in zip(rows, NOISY_Y, strict=True):
+        learner.learn_one(row, y)
+    nr.epochs(learner, rows[:60], NOISY_Y[:60], validation=(rows[60:], NOISY_Y[60:]), patience=2)
+    other = learner.copy()
+    for row, y in zip(rows, NOISY_Y, strict=True):
+        learner.learn_one(row, y)
+    assert pack(learner) == pack(other.learn(rows, NOISY_Y))
+
+
+def test_of_equal_epochs_the_first_is_the_best() -> None:
+    assert History([3, 2, 2], [3, 2, 2], [0.3, 0.2, 0.2]).best == 1
+    assert History([3], [3]).best is None
 
 
 def test_passes_that_run_out_before_patience_put_the_best_state_back_too() -> None:

@@ -27,7 +27,12 @@ def perceptron_slope(margin: float) -> float:
     return -1.0 if margin <= 0.0 else 0.0
 
 
-KNOWN: dict[str, Loss] = {"perceptron": Loss(perceptron_value, perceptron_slope, CLASSES), **LOSSES}
+PERCEPTRON = Loss(perceptron_value, perceptron_slope, CLASSES)
+KNOWN: dict[str, Loss] = {
+    name: loss
+    for name, loss in {"perceptron": PERCEPTRON, **LOSSES}.items()
+    if "binary" in loss.games or "regression" in loss.games
+}
 
 
 @dataclass(frozen=True)
