@@ -148,6 +148,7 @@ def test_the_perceptron_converges_on_a_drawn_conjunction() -> None:
         (lambda: nr.all_of("x")(np.eye(2), columns=["x"]), "1 names for 2 columns"),
         (lambda: nr.all_of("x")("x"), "rows must be a dict"),
         (lambda: nr.all_of(5).draw(10, 3), "no feature 5 among the 3"),
+        (lambda: nr.all_of("a").draw(10, "abc"), "a number of columns or a list of names"),
         (lambda: nr.all_of(0).draw(10, 3, on=1.5), "on must be a probability"),
         (lambda: nr.all_of(0).draw(-1, 3), "whole numbers"),
     ],

@@ -236,6 +236,8 @@ X, Y = streams.dense(10, 3, seed=0)
         (lambda: nr.descend([{"a": 1.0}], [1], "squared"), "X must be a matrix"),
         (lambda: nr.descend(X[:0], Y[:0], "squared"), "X has no rows"),
         (lambda: nr.descend(X, Y, "squared", 1e6, tolerance=0.0), "take a smaller rate"),
+        (lambda: nr.descend(1e200 * X, 1e200 * Y, "squared"), "make the numbers in X and y smaller"),
+        (lambda: nr.descend(1e200 * X, Y, "perceptron", "exact"), "make the numbers in X and y smaller"),
         (lambda: nr.descend(np.full((2, 1), np.nan), [1, -1]), "must be finite"),
         (lambda: nr.descend(X, Y, "squared", eps=0.1), "eps belongs to the eps_insensitive loss"),
     ],

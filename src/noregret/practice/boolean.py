@@ -94,6 +94,8 @@ class Threshold:
         probability `on`; then, for a label chosen by a fair coin, features of this function are set in random
         order until it holds, and no longer.
         """
+        if isinstance(features, str):
+            raise BadValue(f"features must be a number of columns or a list of names, not {shown(features)}")
         names: list[Any] = list(range(features)) if isinstance(features, int) else list(features)
         if not 0.0 <= on <= 1.0:
             raise BadValue(f"on must be a probability, at least 0 and at most 1, not {shown(on)}")

@@ -62,8 +62,7 @@ class Objective:
         return np.asarray(1.0 - np.abs(scores - self.y) + self.eps if self.regression else self.y * scores)
 
     def __call__(self, w: np.ndarray) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(self.share * self.loss.value(self.margins(w)).sum())
+        return float(self.share * self.loss.value(self.margins(w)).sum())
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
         scores = self.X @ w
@@ -114,25 +113,32 @@ def descend(
     objective = Objective(X, y, asked_loss(loss), eps, asked_reduction(reduction))
     tolerance = within("tolerance", tolerance, Param(0.0, at_least=0.0))
     step = asked_rate(rate, loss)
-    w = np.zeros(objective.X.shape[1])
-    if loss == "perceptron" and isinstance(step, str):
-        w = -objective.gradient(w)
-    values, rates, stopped = [objective(w)], [], NO_MORE_PASSES
-    for number in range(whole("passes", passes, 1)):
-        g = objective.steepest(w) if step == "exact" else objective.gradient(w)
-        if float(np.linalg.norm(g)) <= tolerance:
-            stopped = FLAT
-            break
-        eta = step if isinstance(step, float) else searched(objective, w, g, step)
-        if eta == 0.0:
-            stopped = NO_STEP
-            break
-        w = w - eta * g
-        values.append(objective(w))
-        rates.append(eta)
-        if not np.isfinite(values[-1]):
-            raise BadValue(f'the objective overflows at step {number + 1}; take a smaller rate, or rate="armijo"')
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        w = np.zeros(objective.X.shape[1])
+        if loss == "perceptron" and isinstance(step, str):
+            w = -objective.gradient(w)
+        values, rates, stopped = [finite(objective(w), 0)], [], NO_MORE_PASSES
+        for number in range(whole("passes", passes, 1)):
+            g = objective.steepest(w) if step == "exact" else objective.gradient(w)
+            if float(np.linalg.norm(g)) <= tolerance:
+                stopped = FLAT
+                break
+            eta = step if isinstance(step, float) else searched(objective, w, g, step)
+            if eta == 0.0:
+                stopped = NO_STEP
+                break
+            w = w - eta * g
+            values.append(finite(objective(w), number + 1))
+            rates.append(eta)
     return Descent(w, np.array(values), np.array(rates), stopped)
+
+
+def finite(value: float, steps: int) -> float:
+    if np.isfinite(value):
+        return value
+    if not steps:
+        raise BadValue("the objective overflows before the first step; make the numbers in X and y smaller")
+    raise BadValue(f'the objective overflows at step {steps}; take a smaller rate, or rate="armijo"')
 
 
 def searched(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) -> float:
