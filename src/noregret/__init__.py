@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from noregret.making import learners as learners
     from noregret.making import make as make
     from noregret.modelfile import load as load
+    from noregret.practice.boolean import Threshold as Threshold
+    from noregret.practice.boolean import all_of as all_of
+    from noregret.practice.boolean import any_of as any_of
+    from noregret.practice.boolean import at_least as at_least
+    from noregret.practice.boolean import negation as negation
+    from noregret.practice.boolean import none_of as none_of
+    from noregret.practice.conversion import convert as convert
+    from noregret.practice.descent import descend as descend
+    from noregret.practice.epochs import epochs as epochs
     from noregret.session import play as play
     from noregret.session import race as race
     from noregret.state import covariance as covariance
@@ -39,6 +48,10 @@ _HOMES = {
     "learner": ("Learner",),
     "making": ("learners", "make"),
     "modelfile": ("load",),
+    "practice.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
+    "practice.conversion": ("convert",),
+    "practice.descent": ("descend",),
+    "practice.epochs": ("epochs",),
     "session": ("play", "race"),
     "state": ("covariance", "plain", "positive"),
     "streams": ("open_source",),

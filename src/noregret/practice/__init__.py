@@ -1,0 +1,1 @@
+"""Practice: tools around any learner: Boolean targets, epochs, online to batch, line searches, batch descent."""
