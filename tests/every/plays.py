@@ -97,7 +97,9 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
         options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
     for chosen in options:
-        yield Play(card.name, game, algebra, tuple(zip(menu, chosen, strict=True)))
+        play = Play(card.name, game, algebra, tuple(zip(menu, chosen, strict=True)))
+        if game in card.games_with({name: dict(play.options)[name] for name in card.choices}):
+            yield play
 
 
 def plays(games: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
