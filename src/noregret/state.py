@@ -111,7 +111,7 @@ def make_bank(space: Space) -> Any:
         np.zeros(space.values),
         np.zeros(space.supports),
         np.zeros(space.supports),
-        np.zeros(space.room),
+        np.zeros(max(space.room, space.class_room)),
         np.zeros(2, np.int64),
         np.array(space.shape),
     )

@@ -220,6 +220,7 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
         "add": lambda w, sign: sign * w / 2.0,
         "multiply": lambda w, sign: w ** (sign / 2.0),
         "copy": lambda w, sign: w,
+        "keep": lambda w, sign: w,
     }
     for name_of_field, array in state(learner).items():
         field = learner.card.state[name_of_field]

@@ -64,6 +64,32 @@ class AveragedPerceptron(FirstOrder):
         return {"w": self.w, "u": self.u}
 
 
+class VotedPerceptron(FirstOrder):
+    """Trains as the perceptron with eta = 1; predicts by the vote of w_1, ..., w_{T+1}: the list of all vectors."""
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.past: list[Array] = []
+
+    def count(self) -> None:
+        super().count()
+        self.past.append(self.w)  # w_t, the state that predicted this round
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        return 1.0 if r.margin <= 0.0 else None
+
+    def final_scores(self, x: Array) -> Array:
+        return np.asarray(np.sum([ballot(w @ x) for w in [*self.past, self.w]], axis=0))
+
+
+def ballot(scores: Array) -> Array:
+    """The vote of one vector: a sign, or the class that leads; zero scores abstain."""
+    if len(scores) == 1:
+        return np.sign(scores)
+    leads = np.arange(len(scores)) == np.argmax(scores)
+    return np.where(leads & (scores > 0.0), 1.0, 0.0)
+
+
 class MarginPerceptron(FirstOrder):
     """If margin < b, or margin <= b when b = 0: w += eta z. An importance weight scales eta."""
 
@@ -82,4 +108,5 @@ RULES: dict[str, Callable[..., Rule]] = {
     "perceptron": Perceptron,
     "perceptron_averaged": AveragedPerceptron,
     "perceptron_margin": MarginPerceptron,
+    "perceptron_voted": VotedPerceptron,
 }

@@ -16,6 +16,7 @@ from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
     add,
+    append,
     at,
     breadth,
     dot,
@@ -38,11 +39,13 @@ from noregret.algebra.verbs import (
     soften,
     sqnorm,
     total,
+    votes,
 )
 
 __all__ = [
     "TYPES",
     "add",
+    "append",
     "at",
     "breadth",
     "dot",
@@ -65,6 +68,7 @@ __all__ = [
     "soften",
     "sqnorm",
     "total",
+    "votes",
 ]
 
 

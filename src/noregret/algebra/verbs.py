@@ -74,7 +74,7 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
+WRITING = {"add", "append", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
 SWEEPING = {"pour"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
@@ -108,6 +108,16 @@ def dot(w: Any, z: Any) -> Any:
 @Verb
 def add(w: Any, a: Any, z: Any) -> Any:
     """w += a z"""
+
+
+@Verb
+def append(w: Any, a: Any, z: Any) -> Any:
+    """w += a z, remembered apart from any equal row before it"""
+
+
+@Verb
+def votes(w: Any, u: Any, x: Any, t: Any) -> Any:
+    """What every w there has been says of x, as often as it lasted rounds; u keeps when it moved, t is now."""
 
 
 @Verb
