@@ -14,12 +14,14 @@ from noregret.algebra.averaged import Averaged
 from noregret.algebra.exponents import NUMBERS as EXPONENTS
 from noregret.algebra.exponents import Exponents
 from noregret.algebra.grouped import Grouped
+from noregret.algebra.held import NUMBERS as HELD
+from noregret.algebra.held import Held
 from noregret.algebra.kept import NUMBERS as KEPT
 from noregret.algebra.kept import Kept
 from noregret.algebra.kernel import Expansion
 from noregret.algebra.lazy import NUMBERS as LAZY
 from noregret.algebra.lazy import Lazy
-from noregret.algebra.reference import ReferenceGroups
+from noregret.algebra.reference import ReferenceGroups, ReferenceHeld
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.scaled import Scaled
 
@@ -45,18 +47,24 @@ lazy = Field("lazy", "lazy", 0.0, "add")
 kept = Field("kept", "kept", 0.0, "add")
 exponents = Field("exponents", "exponents", 0.0, "add")
 grouped = Field("grouped", "grouped", 0.0, "add")
+held = Field("held", "held", 0.0, "add")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
 SEEN = Field("seen", "vector", 0.0, "keep")
-UPKEEP = {"seen": SEEN, "sum": plain}
+STAMP = Field("stamp", "vector", 0.0, "keep")
+UPKEEP = {"seen": SEEN, "sum": plain, "old": plain, "stamp": STAMP}
 
 
 class Store(NamedTuple):
-    """Of a kind of field: its numbers with their first values, and the cell arrays it has beside the first."""
+    """Of a kind of field: its numbers with their first values, and the cell arrays it has beside the first.
+
+    Those that are no matter of laziness the reference algebra has too.
+    """
 
     numbers: Mapping[str, float]
     beside: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
 
 
 STORES: dict[str, Store] = {
@@ -67,7 +75,8 @@ STORES: dict[str, Store] = {
     "lazy": Store(LAZY, ("seen",)),
     "kept": Store(KEPT),
     "exponents": Store(EXPONENTS),
-    "averaged": Store(AVERAGED, ("sum",)),
+    "averaged": Store(AVERAGED, ("sum",), ("sum",)),
+    "held": Store(HELD, ("old", "stamp"), ("old",)),
 }
 
 
@@ -87,8 +96,12 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
         return Averaged(inner, emptied(inner), clock, n)
     if kind == "grouped":
         return build_groups(space, inner)
+    if kind == "held" and space.algebra == "reference":
+        return ReferenceHeld(inner.v, np.zeros_like(inner.v))
     if kind == "vector" or space.algebra == "reference":
         return inner
+    if kind == "held":
+        return Held(inner, np.zeros_like(inner), np.zeros_like(inner), n)
     if kind == "scaled":
         return Scaled(inner, n, np.zeros(1, np.uint8))
     if kind == "lazy":
@@ -134,6 +147,10 @@ def vectors(value: Any) -> list[Any]:
         return [*vectors(value.v), *vectors(value.u)]
     if isinstance(value, Lazy):
         return [value.v, value.seen]
+    if isinstance(value, Held):
+        return [value.v, value.old, value.stamp]
+    if isinstance(value, ReferenceHeld):
+        return [value.v, value.old]
     if isinstance(value, Expansion):
         return [value.coef]
     if isinstance(value, np.ndarray):
@@ -152,6 +169,9 @@ def settle(value: Any) -> None:
         value.v[...] = value.n[0] * np.copysign(pulled, value.v)
         value.seen[...] = 0.0
         value.n[:2] = 1.0, 0.0
+    elif isinstance(value, Held):
+        value.old[...] = np.where(value.stamp == value.n[0], value.old, value.v)
+        value.stamp[...] = value.n[0] = 0.0
     elif isinstance(value, Kept):
         value.v[...] *= value.n[0]
         refresh(value, anew=True)

@@ -222,8 +222,8 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
         "copy": lambda w, sign: w,
         "keep": lambda w, sign: w,
     }
-    for name_of_field, array in state(learner).items():
-        field = learner.card.state[name_of_field]
+    for name_of_field, field in learner.card.state.items():
+        array = state(learner)[name_of_field]
         for code, label in enumerate(learner.classes[:2]):
             assert same_bits(array[code], law[field.law](before[name_of_field], signs[label]))
         assert (array[2] == field.start).all()

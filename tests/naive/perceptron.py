@@ -104,9 +104,67 @@ class MarginPerceptron(FirstOrder):
         return self.eta * r.weight if short else None
 
 
+class PocketPerceptron(Rule):
+    """Trains as the perceptron with eta = 1; predicts with a copy of the w that was right most often in a row."""
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.pocket = self.w.copy()
+        self.run = self.longest = 0
+
+    def update(self, r: Round) -> bool:
+        if r.margin <= 0.0:
+            self.w = self.w + r.z
+            self.run = 0
+            return True
+        self.run += 1
+        if self.run > self.longest:
+            self.pocket = self.w.copy()
+            self.longest = self.run
+        return False
+
+    def final_scores(self, x: Array) -> Array:
+        return self.pocket @ x
+
+
+class BatchPerceptron(Rule):
+    """Gathers rho z of the rounds with margin <= 0, and adds the sum when the next batch begins; batch b ends with
+    round floor(b * batch)."""
+
+    weighs = True
+
+    def __init__(self, batch: float = 16.0, rho: float = 1.0, schedule: str = "constant") -> None:
+        self.batch = batch
+        self.rho = rho
+        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.number = 1
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.gathered: Array = np.zeros((k, d))
+
+    def settle(self) -> None:
+        """After the last round of a batch: everything gathered counts."""
+        if self.t >= int(self.number * self.batch):
+            self.number += 1
+            self.w = self.w + self.gathered
+            self.gathered = np.zeros_like(self.w)
+
+    def scores(self, x: Array) -> Array:
+        self.settle()
+        return self.w @ x
+
+    def update(self, r: Round) -> bool:
+        if r.margin <= 0.0:
+            self.gathered = self.gathered + self.rho * r.weight / self.number**self.falls * r.z
+        return r.margin <= 0.0
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     "perceptron": Perceptron,
     "perceptron_averaged": AveragedPerceptron,
+    "perceptron_batch": BatchPerceptron,
     "perceptron_margin": MarginPerceptron,
+    "perceptron_pocket": PocketPerceptron,
     "perceptron_voted": VotedPerceptron,
 }

@@ -6,6 +6,7 @@ from noregret.algebra import (  # each registers its implementations
     examples,
     exponents,
     grouped,
+    held,
     kept,
     lazy,
     reference,
@@ -25,6 +26,9 @@ from noregret.algebra.verbs import (
     foresee,
     group_norm,
     group_size,
+    held_at,
+    held_dot,
+    hold,
     image,
     inner,
     keep,
@@ -54,6 +58,9 @@ __all__ = [
     "foresee",
     "group_norm",
     "group_size",
+    "held_at",
+    "held_dot",
+    "hold",
     "image",
     "inner",
     "keep",
@@ -78,7 +85,9 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, grouped.Grouped, averaged.Averaged}
+VECTORS = {
+    Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, grouped.Grouped, averaged.Averaged, held.Held,
+}  # fmt: skip
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS),

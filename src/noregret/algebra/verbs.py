@@ -74,7 +74,7 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "append", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
+WRITING = {"add", "append", "scale", "multiply", "soften", "keep", "put", "pour", "hold"}  # a vector, in place
 SWEEPING = {"pour"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
@@ -193,6 +193,21 @@ def group_norm(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def group_size(w: Any, j: Any) -> Any:
     """How many features the group of j has."""
+
+
+@Verb
+def hold(w: Any) -> Any:
+    """Remember w as it is now, instead of what was held before."""
+
+
+@Verb
+def held_at(w: Any, j: Any) -> Any:
+    """w_j as it was when last held"""
+
+
+@Verb
+def held_dot(w: Any, x: Any) -> Any:
+    """w . x for w as it was when last held"""
 
 
 @Verb
