@@ -60,8 +60,8 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
     weigh="eta",
     guarantee=Guarantee(
         "updates <= (R / gamma)^2",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1; from "
-        "random weights 2 W / gamma more, where W = |w| / eta before the first round",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1; "
+        "from random weights 2 W / gamma more, where W = |w| / eta before the first round",
         novikoff_from,
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
