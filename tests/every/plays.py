@@ -84,7 +84,10 @@ class Play:
 
 
 def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
-    """Every combination of the options that fit, the defaults first; kernels take turns unless all are asked for."""
+    """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
+
+    Kernels take turns unless all are asked for.
+    """
     menu: dict[str, list[str]] = {}
     for name, choice in card.choices.items():
         fits = [one for one in choice.among if name != "loss" or game in LOSSES[one].games]
@@ -92,6 +95,8 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
     options = list(product(*menu.values()))
+    if not ALL:
+        options = [one for one in options if sum(a != b for a, b in zip(one, options[0], strict=True)) <= 1]
     if algebra == "kernel":
         menu["kernel"] = kernels = list(BANKS)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
