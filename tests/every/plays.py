@@ -60,6 +60,11 @@ class Play:
         return nr.learners()[self.name]
 
     @property
+    def full(self) -> bool:
+        """Whether whole matrices are kept."""
+        return dict(self.options).get("covariance") == "full"
+
+    @property
     def shape(self) -> dict[str, float]:
         """What the kernel is told, if there is one."""
         kernel = dict(self.options).get("kernel", "linear")

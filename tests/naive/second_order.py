@@ -272,7 +272,7 @@ class SCW2(SCW1):
 
 
 class IELLIP(AROW):
-    """On a mistake: mu += (1 - m) / sqrt(v) Sigma g, Sigma = (Sigma - c_t Sigma g g' Sigma) / (1 - c_t), g = z / sqrt(v).
+    """On a mistake, g = z / sqrt(v): mu += (1 - m) / sqrt(v) Sigma g, Sigma -= c_t Sigma g g' Sigma, Sigma /= 1 - c_t.
 
     Of the diagonal, either the precision grows as that of the full matrix would, or all else is dropped.
     """
