@@ -173,7 +173,7 @@ def refresh(value: Any, anew: bool = False) -> None:
         value.heap[: order.size] = order
         value.slot[order] = np.arange(1, order.size + 1)
         if anew:
-            value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size)
+            value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size), float(nonzero.size)
 
 
 def let_fold(value: Any, allowed: bool) -> None:
