@@ -16,6 +16,7 @@ from noregret.card import Param
 from noregret.losses import LOSSES
 from noregret.modelfile import pack
 from noregret.settings import COVARIANCES
+from noregret.state import at_rest
 from tests import naive
 from tests.naive import streams
 from tests.naive.games import Binary, Game, Multiclass, Regression
@@ -169,8 +170,10 @@ def arrays(learner: nr.Learner) -> dict[str, Any]:
 
 
 def state(learner: nr.Learner) -> dict[str, Any]:
-    """The fields of the rule's state; the first axis is the class."""
-    return {name.removeprefix("state."): found for name, found in arrays(learner).items() if name.startswith("state.")}
+    """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
+    rest = learner.copy()
+    at_rest(rest.state)
+    return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
 
 
 def same_bits(a: Any, b: Any) -> bool:

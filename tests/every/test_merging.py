@@ -27,6 +27,11 @@ from tests.naive.rules import Array
 
 MERGING = [card for card in CARDS if card.merge.law != "none"]
 MIXED = [play for play in firsts(plays()) if play.card.merge.by == "mix"]
+ADDED = [
+    play
+    for play in firsts(plays(algebras=["sparse", "dense", "reference"]))
+    if play.card.merge.by == "add" and all(field.law == "add" for field in play.card.state.values())
+]
 POOLED = [play for play in plays(algebras=["sparse", "dense", "reference"]) if play.card.merge.by == "pool"]
 
 
@@ -75,6 +80,14 @@ def test_dual_averaging_adds_gradients_and_rounds(play: Play) -> None:
     p, mean = merged.params, G / 40.0
     w = -np.sqrt(40.0) / p["gamma"] * np.sign(mean) * np.maximum(0.0, np.abs(mean) - p["lam"])
     near(merged.scores(X), X @ w.T if play.game == "multiclass" else X @ w[0])
+
+
+@pytest.mark.parametrize("play", ADDED, ids=str)
+def test_states_that_are_sums_add(play: Play) -> None:
+    a, b, merged, X = shards(play)
+    for name in play.card.state:
+        near(state(merged)[name], wide(state(a)[name], 0.0) + wide(state(b)[name], 0.0))
+    assert not np.allclose(merged.scores(X), a.scores(X))
 
 
 @of("sop", "sparse", "dense", "reference")

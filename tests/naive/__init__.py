@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, passive_aggressive, perceptron, rda, second_order, winnow
+from . import gradient, p_norm, passive_aggressive, perceptron, rda, romma, second_order, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -19,6 +19,8 @@ RULES = {
     **gradient.RULES,
     **second_order.RULES,
     **rda.RULES,
+    **romma.RULES,
+    **p_norm.RULES,
     **winnow.RULES,
 }
 

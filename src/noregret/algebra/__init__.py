@@ -12,6 +12,7 @@ from noregret.algebra import (  # each registers its implementations
     scaled,
 )
 from noregret.algebra import kernel as kernels
+from noregret.algebra import links as links
 from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
@@ -27,6 +28,7 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    linked,
     mean_dot,
     multiply,
     norm,
@@ -54,6 +56,7 @@ __all__ = [
     "image",
     "inner",
     "keep",
+    "linked",
     "mean_dot",
     "multiply",
     "norm",

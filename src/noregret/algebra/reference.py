@@ -25,6 +25,7 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    linked,
     multiply,
     norm,
     part,
@@ -214,6 +215,12 @@ def sqnorm_reference(z: Any) -> Any:
 @norm.on(ReferenceExample)
 def norm_reference(w: Any, p: Any) -> Any:
     return float((np.abs(w.v) ** p).sum() ** (1.0 / p))
+
+
+@linked.on(ReferenceVector)
+def linked_reference(w: Any, x: Any, p: Any) -> Any:
+    size = norm(w, p)
+    return float((np.sign(w.v) * (np.abs(w.v) / size) ** (p - 1.0) * size)[: x.v.size] @ x.v) if size > 0.0 else 0.0
 
 
 @extent.on(ReferenceExample)

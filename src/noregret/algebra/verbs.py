@@ -92,6 +92,21 @@ def reassociated(function: Implementation) -> Implementation:
     return function
 
 
+@helper
+def power(a: Any, p: Any) -> Any:
+    """a^p for a >= 0; by multiplication alone where p is a small whole number."""
+    n = int(p)
+    if n != p or not 0 <= n <= 32:
+        return a**p
+    result = 1.0
+    while n > 0:
+        if n % 2 == 1:
+            result *= a
+        a *= a
+        n //= 2
+    return result
+
+
 def unbound(*arguments: Any) -> Any:
     """Stands, in a text that is copied before it runs, for a name that the copy has bound."""
     raise NotImplementedError("bound when the text is stamped")
@@ -138,6 +153,11 @@ def nudge(v: Any, a: Any, z: Any, p: Any) -> Any:
 @Verb
 def powers(v: Any, p: Any) -> Any:
     """The sum of |v_j|^p over all cells."""
+
+
+@Verb
+def linked(w: Any, x: Any, p: Any) -> Any:
+    """v . x, where v_j = sign(w_j) |w_j|^(p-1) / |w|_p^(p-2): w passed through the link of the p-norm"""
 
 
 @Verb
