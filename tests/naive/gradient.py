@@ -28,10 +28,32 @@ def squared(m: float) -> float:
     return 2.0 * (m - 1.0)
 
 
+def perceptron(m: float) -> float:
+    """max(0, -m), whose step is taken at m = 0 too"""
+    return 0.0 if m > 0.0 else -1.0
+
+
+def squared_hinge(m: float) -> float:
+    """max(0, 1 - m)^2"""
+    return -2.0 * max(0.0, 1.0 - m)
+
+
+def exponential(m: float) -> float:
+    """exp(-m), no steeper than at m = -50"""
+    return -float(np.exp(min(-m, 50.0)))
+
+
 def slope(loss: str, r: Round) -> float:
     """Derivative of the round's loss along z."""
     if r.error is None:
-        of_margin = {"hinge": hinge, "logistic": logistic, "squared": squared}
+        of_margin = {
+            "hinge": hinge,
+            "logistic": logistic,
+            "squared": squared,
+            "perceptron": perceptron,
+            "squared_hinge": squared_hinge,
+            "exponential": exponential,
+        }
         if loss not in of_margin:
             raise ValueError(f"{loss} is not a loss for classification")
         return of_margin[loss](r.margin)
