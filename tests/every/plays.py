@@ -83,6 +83,22 @@ class Play:
         return Regression(rule, eps) if self.game == "regression" else Binary(rule)
 
 
+def combined(menus: list[list[str]]) -> list[tuple[str, ...]]:
+    """Every combination; of more than two menus, every pair from the two longest while the others take turns."""
+    if ALL or len(menus) <= 2:
+        return list(product(*menus))
+    longest = sorted(range(len(menus)), key=lambda m: -len(menus[m]))[:2]
+    pairs = list(product(*(menus[m] for m in longest)))
+    rows = len(menus[longest[1]])
+    return [
+        tuple(
+            pair[longest.index(m)] if m in longest else menu[(i + i // rows) % len(menu)]
+            for m, menu in enumerate(menus)
+        )
+        for i, pair in enumerate(pairs)
+    ]
+
+
 def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
     """Every combination of the options that fit, the defaults first; kernels take turns unless all are asked for."""
     menu: dict[str, list[str]] = {}
@@ -91,7 +107,12 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
         menu[name] = sorted(fits, key=lambda one: one != choice.default)
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
-    options = list(product(*menu.values()))
+    options = [
+        chosen
+        for chosen in combined(list(menu.values()))
+        if card.why_not(algebra, {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices})
+        is None
+    ]
     if algebra == "kernel":
         menu["kernel"] = kernels = list(BANKS)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
