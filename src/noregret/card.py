@@ -15,7 +15,7 @@ from noregret.algebra import TYPES
 from noregret.algebra.verbs import Verb, scale
 from noregret.errors import BadValue, shown
 from noregret.losses import LOSSES, Loss
-from noregret.schedules import SCHEDULES
+from noregret.schedules import OF_STEPS, SCHEDULES
 from noregret.state import Shape, Space, make
 from noregret.stores import Field, averaged, numbers
 from noregret.texts import grafting, rebound
@@ -353,8 +353,10 @@ def coordinate_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     return lambda rule: register(rule, "coordinate", told)
 
 
-def schedule(default: str) -> Choice:
-    return Choice(default, SCHEDULES, "how the rate falls with the rounds", binds="rate")
+def schedule(default: str, steps: bool = False) -> Choice:
+    """How the rate falls; a rule that hands over its steps can have it fall with them, too."""
+    among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
+    return Choice(default, among, "how the rate falls with the rounds", binds="rate")
 
 
 ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}

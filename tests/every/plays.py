@@ -100,7 +100,12 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
         menu[name] = sorted(fits, key=lambda one: one != choice.default)
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
-    options = list(product(*menu.values()))
+    options = [
+        chosen
+        for chosen in product(*menu.values())
+        if card.why_not(algebra, {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices})
+        is None
+    ]
     if not ALL:
         options = [one for one in options if sum(a != b for a, b in zip(one, options[0], strict=True)) <= 1]
     if algebra == "kernel":

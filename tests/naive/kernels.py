@@ -73,13 +73,28 @@ class Expansion(Rule):
 
     def update(self, r: Round) -> bool:
         tau = self.rule.step(r, self.sqnorm(r), self.t)
+        self.multiply(self.rule.fade(self.t))
         if tau is None:
             return False
         self.coefficients = [self.rule.shrink * c for c in self.coefficients]
         self.supports.append(r.x.copy())
         self.coefficients.append(tau * r.signs)
         self.rounds.append(self.t)
+        if np.isfinite(self.rule.longest()):
+            size = self.size()
+            if size > self.rule.longest():
+                self.multiply(self.rule.longest() / size)
         return True
+
+    def multiply(self, a: float) -> None:
+        if a != 1.0:
+            self.coefficients = [a * coefficient for coefficient in self.coefficients]
+
+    def size(self) -> float:
+        """|w|, from the kernel of every two supports."""
+        K = np.array([[self.kernel(x, z) for z in self.supports] for x in self.supports])
+        C = np.array(self.coefficients)
+        return float(np.sqrt(np.sum(K * (C @ C.T))))
 
     def state(self) -> dict[str, Array]:
         return {"coefficients": np.array(self.coefficients).reshape(-1, self.k).T}

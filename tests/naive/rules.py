@@ -88,9 +88,21 @@ class FirstOrder(Rule):
         """Return tau, or None when the round changes nothing."""
         raise NotImplementedError
 
+    def fade(self, t: int) -> float:
+        """By what all weights are multiplied on every round, before the step."""
+        return 1.0
+
+    def longest(self) -> float:
+        """After a step, longer weights are shortened to this."""
+        return np.inf
+
     def update(self, r: Round) -> bool:
         tau = self.step(r, self.sqnorm(r), self.t)
+        self.w = self.fade(self.t) * self.w
         if tau is None:
             return False
         self.w = self.shrink * self.w + tau * r.z
+        size = float(np.linalg.norm(self.w))
+        if size > self.longest():
+            self.w = self.w * (self.longest() / size)
         return True

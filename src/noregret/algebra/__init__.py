@@ -8,6 +8,7 @@ from noregret.algebra import (  # each registers its implementations
     grouped,
     kept,
     lazy,
+    projections,
     reference,
     scaled,
 )
@@ -17,8 +18,11 @@ from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
     add,
+    apportion,
     at,
     breadth,
+    clip,
+    contract,
     dot,
     dots,
     extent,
@@ -45,8 +49,11 @@ from noregret.algebra.verbs import (
 __all__ = [
     "TYPES",
     "add",
+    "apportion",
     "at",
     "breadth",
+    "clip",
+    "contract",
     "dot",
     "dots",
     "extent",

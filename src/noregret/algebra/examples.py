@@ -14,6 +14,7 @@ from noregret.algebra.verbs import (
     block,
     blocks,
     breadth,
+    cell,
     coordinate,
     count,
     difference,
@@ -310,6 +311,22 @@ def place_dense(q: Any, k: Any) -> Any:
 @place.on(DensePart)
 def place_dense_part(q: Any, k: Any) -> Any:
     return q.of * q.stride + k
+
+
+@cell.on(Sparse)
+@cell.on(Dense)
+def cell_of_one(z: Any, j: Any, c: Any) -> Any:
+    return j
+
+
+@cell.on(SparseBlocks)
+def cell_by_feature(z: Any, j: Any, c: Any) -> Any:
+    return j * z.stride + c
+
+
+@cell.on(DenseBlocks)
+def cell_by_class(z: Any, j: Any, c: Any) -> Any:
+    return c * z.stride + j
 
 
 @sqnorm.on(Sparse)

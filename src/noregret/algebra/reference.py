@@ -9,10 +9,13 @@ import numpy as np
 
 from noregret.algebra.verbs import (
     add,
+    apportion,
     at,
     block,
     blocks,
     breadth,
+    clip,
+    contract,
     coordinate,
     count,
     difference,
@@ -153,6 +156,32 @@ def keep_reference(w: Any, B: Any) -> Any:
     place = np.arange(w.v.size)
     order = np.lexsort((place // w.stride, place % w.stride, -np.abs(w.v)))
     w.v[order[int(B) :]] = 0.0
+
+
+@clip.on(ReferenceVector)
+def clip_reference(w: Any, low: Any, high: Any, z: Any) -> Any:
+    w.v[:] = np.clip(w.v, low, high)
+
+
+def taken(cells: np.ndarray, radius: float) -> float:
+    """How much each cell must give for those that stay above zero to sum to radius; found by sorting them."""
+    falling = np.sort(cells)[::-1]
+    amounts = (np.cumsum(falling) - radius) / np.arange(1, cells.size + 1)
+    return float(amounts[np.flatnonzero(falling > amounts)[-1]])
+
+
+@contract.on(ReferenceVector)
+def contract_reference(w: Any, radius: Any, z: Any) -> Any:
+    sizes = np.abs(w.v)
+    if sizes.sum() > radius:
+        w.v[:] = np.sign(w.v) * np.maximum(sizes - taken(sizes, radius), 0.0)
+
+
+@apportion.on(ReferenceVector)
+def apportion_reference(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+    cells = w.v.reshape(-1, w.stride)[: int(classes), : int(features)]
+    if cells.size:
+        cells[...] = np.maximum(cells - taken(cells.ravel(), radius), 0.0)
 
 
 def terms(theta: np.ndarray, sides: float) -> np.ndarray:

@@ -74,8 +74,19 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
-SWEEPING = {"pour"}  # cells that the round does not touch, too
+WRITING = {
+    "add",
+    "scale",
+    "multiply",
+    "soften",
+    "keep",
+    "put",
+    "pour",
+    "clip",
+    "contract",
+    "apportion",
+}  # a vector, in place
+SWEEPING = {"pour", "contract", "apportion"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -211,6 +222,21 @@ def pour(w: Any, u: Any) -> Any:
 
 
 @Verb
+def clip(w: Any, low: Any, high: Any, z: Any) -> Any:
+    """The cells of an example's features are brought between low and high."""
+
+
+@Verb
+def contract(w: Any, radius: Any, z: Any) -> Any:
+    """w, laid out like an example, becomes the nearest vector whose sizes sum to at most radius."""
+
+
+@Verb
+def apportion(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+    """w becomes the nearest vector without negative cells that sums to radius, over so many features and classes."""
+
+
+@Verb
 def put(w: Any, j: Any, a: Any) -> Any:
     """w_j = a"""
 
@@ -313,6 +339,11 @@ def factor(q: Any) -> Any:
 @Verb
 def raw(q: Any, k: Any) -> Any:
     """The k-th value of a part before its factor."""
+
+
+@Verb
+def cell(z: Any, j: Any, c: Any) -> Any:
+    """Where a vector laid out like an example keeps the weight of feature j for class c."""
 
 
 @Verb
