@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, passive_aggressive, perceptron, rda, second_order, winnow
+from . import gradient, passive_aggressive, perceptron, rda, second_order, truncated, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -20,6 +20,7 @@ RULES = {
     **second_order.RULES,
     **rda.RULES,
     **winnow.RULES,
+    **truncated.RULES,
 }
 
 
