@@ -1,7 +1,7 @@
 """Truncated gradient and coefficient rounding (Langford, Li, Zhang 2009), every weight at every round.
 
-    T0(v, theta) = 0 if |v| <= theta else v
-    T1(v, a, theta) = v moved toward 0 by a, and no further, if |v| <= theta else v
+T0(v, theta) = 0 if |v| <= theta else v
+T1(v, a, theta) = v moved toward 0 by a, and no further, if |v| <= theta else v
 """
 
 from collections.abc import Callable
