@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, passive_aggressive, perceptron, rda, second_order, truncated, winnow
+from . import fobos, gradient, passive_aggressive, perceptron, rda, second_order, truncated, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -21,6 +21,7 @@ RULES = {
     **rda.RULES,
     **winnow.RULES,
     **truncated.RULES,
+    **fobos.RULES,
 }
 
 

@@ -68,12 +68,20 @@ class Expansion(Rule):
 
     def update(self, r: Round) -> bool:
         tau = self.rule.step(r, self.sqnorm(r), self.t)
-        if tau is None:
-            return False
-        self.supports.append(r.x.copy())
-        self.coefficients.append(tau * r.signs)
-        self.rounds.append(self.t)
-        return True
+        if tau is not None:
+            self.supports.append(r.x.copy())
+            self.coefficients.append(tau * r.signs)
+            self.rounds.append(self.t)
+        if hasattr(self.rule, "shrink"):
+            factor = self.rule.shrink(self.length(), self.t)
+            self.coefficients = [factor * c for c in self.coefficients]
+        return tau is not None
+
+    def length(self) -> float:
+        """|w| in feature space."""
+        K = np.array([[self.kernel(x, z) for x in self.supports] for z in self.supports])
+        C = np.array(self.coefficients)
+        return float(np.sqrt(np.sum(C * (K @ C)))) if self.supports else 0.0
 
     def state(self) -> dict[str, Array]:
         return {"coefficients": np.array(self.coefficients).reshape(-1, self.k).T}

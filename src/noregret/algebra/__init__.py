@@ -8,6 +8,7 @@ from noregret.algebra import (  # each registers its implementations
     grouped,
     kept,
     lazy,
+    lazy_groups,
     reference,
     scaled,
 )
@@ -27,6 +28,7 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    level,
     mean_dot,
     multiply,
     norm,
@@ -35,6 +37,7 @@ from noregret.algebra.verbs import (
     scale,
     share,
     sharpen,
+    shorten,
     soften,
     sqnorm,
     total,
@@ -54,6 +57,7 @@ __all__ = [
     "image",
     "inner",
     "keep",
+    "level",
     "mean_dot",
     "multiply",
     "norm",
@@ -62,6 +66,7 @@ __all__ = [
     "scale",
     "share",
     "sharpen",
+    "shorten",
     "soften",
     "sqnorm",
     "total",
@@ -74,10 +79,11 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, grouped.Grouped, averaged.Averaged}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged}
+GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
-    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS),
-    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS),
+    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),
+    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
     "reference": frozenset(types_of(reference) | {averaged.Averaged}),
 }

@@ -74,8 +74,8 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
-SWEEPING = {"pour"}  # cells that the round does not touch, too
+WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour", "shorten", "level"}  # a vector, in place
+SWEEPING = {"pour", "shorten", "level"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -183,6 +183,16 @@ def group_norm(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def group_size(w: Any, j: Any) -> Any:
     """How many features the group of j has."""
+
+
+@Verb
+def shorten(w: Any, a: Any) -> Any:
+    """Every group of cells moves toward zero by a in length, and no further."""
+
+
+@Verb
+def level(w: Any, a: Any) -> Any:
+    """The largest |w_j| fall to one height, so that together they lose a."""
 
 
 @Verb
