@@ -374,7 +374,10 @@ def check_fields(who: str, told: Mapping[str, Any]) -> None:
     """Parameters, state and counters must be of their kind and have names that p, s and s.n can carry."""
     kinds: dict[str, tuple[Any, str]] = {
         "params": ((Param, Choice), "a Param or a Choice"),
-        "state": (Field, "plain, positive, amount, scaled, lazy, kept, exponents, grouped, scattered or covariance"),
+        "state": (
+            Field,
+            "plain, positive, amount, scaled, lazy, kept, exponents, grouped, lazy_groups, scattered or covariance",
+        ),
         "counters": ((int, float), "a number"),
     }
     taken = {"params": RESERVED, "state": ("n",), "counters": ("t",)}

@@ -12,6 +12,7 @@ from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
+from noregret.stores import GROUPS
 
 COVARIANCES = ("diagonal", "drop", "full")
 KERNEL_PARAMS = {
@@ -206,7 +207,7 @@ def asked_average(card: Card, average: Any, choices: Mapping[str, str]) -> int |
 
 def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     """The group of every feature by its number; or how many features in a row make one group."""
-    grouped = any(field.kind == "grouped" for field in card.state.values())
+    grouped = any(field.kind in GROUPS for field in card.state.values())
     if groups is None:
         return 1 if grouped else ()
     if not grouped:

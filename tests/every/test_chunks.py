@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.modelfile import pack
+from noregret.state import at_rest
 from tests.every.plays import (
     CARDS,
     NAMES,
@@ -214,15 +215,18 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
     X, y = stream("binary", dense=False, seed=10)
     learner = nr.make(name, native=False).learn(X, np.where(y > 0, "yes", "no"))
     signs = dict(zip(learner.classes, (-1.0, 1.0), strict=True))
-    before = {field: array[0] for field, array in state(learner).items()}
-    learner.learn(np.zeros((1, 12)), ["maybe"])
+    rested = learner.copy()
+    at_rest(rested.state)
+    before = {field: array[0] for field, array in state(rested).items()}
+    learner.learn(np.zeros((1, 12)), ["maybe"], weight=0.0 if learner.card.weighs else None)
     law = {
         "add": lambda w, sign: sign * w / 2.0,
         "multiply": lambda w, sign: w ** (sign / 2.0),
         "copy": lambda w, sign: w,
+        "keep": lambda w, sign: w,
     }
-    for name_of_field, array in state(learner).items():
-        field = learner.card.state[name_of_field]
+    for name_of_field, field in learner.card.state.items():
+        array = state(learner)[name_of_field]
         for code, label in enumerate(learner.classes[:2]):
             assert same_bits(array[code], law[field.law](before[name_of_field], signs[label]))
         assert (array[2] == field.start).all()

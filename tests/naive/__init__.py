@@ -6,7 +6,18 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, p_norm, passive_aggressive, perceptron, rda, romma, second_order, winnow
+from . import (
+    fobos,
+    gradient,
+    p_norm,
+    passive_aggressive,
+    perceptron,
+    rda,
+    romma,
+    second_order,
+    truncated,
+    winnow,
+)
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -22,6 +33,8 @@ RULES = {
     **romma.RULES,
     **p_norm.RULES,
     **winnow.RULES,
+    **truncated.RULES,
+    **fobos.RULES,
 }
 
 

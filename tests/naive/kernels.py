@@ -74,27 +74,25 @@ class Expansion(Rule):
     def update(self, r: Round) -> bool:
         tau = self.rule.step(r, self.sqnorm(r), self.t)
         self.multiply(self.rule.fade(self.t))
-        if tau is None:
-            return False
-        self.coefficients = [self.rule.shrink * c for c in self.coefficients]
-        self.supports.append(r.x.copy())
-        self.coefficients.append(tau * r.signs)
-        self.rounds.append(self.t)
-        if np.isfinite(self.rule.longest()):
-            size = self.size()
-            if size > self.rule.longest():
-                self.multiply(self.rule.longest() / size)
-        return True
+        if tau is not None:
+            self.multiply(self.rule.shrink)
+            self.supports.append(r.x.copy())
+            self.coefficients.append(tau * r.signs)
+            self.rounds.append(self.t)
+            if np.isfinite(self.rule.longest()):
+                length = self.length()
+                if length > self.rule.longest():
+                    self.multiply(self.rule.longest() / length)
+        if hasattr(self.rule, "shorten"):
+            self.multiply(self.rule.shorten(self.length(), self.t))
+        return tau is not None
 
     def multiply(self, a: float) -> None:
         if a != 1.0:
             self.coefficients = [a * coefficient for coefficient in self.coefficients]
 
-    def size(self) -> float:
-        """|w|, from the kernel of every two supports."""
-        K = np.array([[self.kernel(x, z) for z in self.supports] for x in self.supports])
-        C = np.array(self.coefficients)
-        return float(np.sqrt(np.sum(K * (C @ C.T))))
+    def length(self) -> float:
+        return float(np.sqrt(max(self.size(), 0.0)))
 
     def state(self) -> dict[str, Array]:
         return {"coefficients": np.array(self.coefficients).reshape(-1, self.k).T}

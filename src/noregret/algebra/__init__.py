@@ -8,12 +8,13 @@ from noregret.algebra import (  # each registers its implementations
     grouped,
     kept,
     lazy,
-    projections,
+    lazy_groups,
     reference,
     scaled,
 )
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
+from noregret.algebra import projections as projections
 from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
@@ -32,6 +33,7 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    level,
     linked,
     mean_dot,
     multiply,
@@ -41,6 +43,7 @@ from noregret.algebra.verbs import (
     scale,
     share,
     sharpen,
+    shorten,
     soften,
     sqnorm,
     total,
@@ -64,6 +67,7 @@ __all__ = [
     "inner",
     "keep",
     "linked",
+    "level",
     "mean_dot",
     "multiply",
     "norm",
@@ -72,6 +76,7 @@ __all__ = [
     "scale",
     "share",
     "sharpen",
+    "shorten",
     "soften",
     "sqnorm",
     "total",
@@ -84,10 +89,11 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, grouped.Grouped, averaged.Averaged}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged}
+GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
-    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS),
-    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS),
+    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),
+    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
     "reference": frozenset(types_of(reference) | {averaged.Averaged}),
 }

@@ -1,8 +1,8 @@
 """Kept vectors: w = c v with few non-zero cells, the smallest of which is always at hand.
 
 The cells that are not zero stand in a heap, the smallest |v_j| first; slot[j] says where, counted from one. Of equal
-sizes the one of the higher feature comes first, so that lower features stay; then the one of the higher class. Cells that
-came since cells were last dropped stand behind the heap in no order: most of them are dropped without ever entering it.
+sizes the one of the higher feature comes first, so that lower features stay; then the one of the higher class. Cells
+that came since cells were last dropped stand behind the heap in no order: most are dropped without ever entering it.
 """
 
 from typing import Any, NamedTuple

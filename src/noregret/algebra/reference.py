@@ -28,6 +28,7 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    level,
     linked,
     multiply,
     norm,
@@ -40,6 +41,7 @@ from noregret.algebra.verbs import (
     seat,
     share,
     sharpen,
+    shorten,
     soften,
     sqnorm,
     stretch,
@@ -122,6 +124,7 @@ def dot_reference(w: Any, z: Any) -> Any:
     return float(w.v[: z.v.size] @ z.v)
 
 
+@dots.on(ReferenceGroups)
 @dots.on(ReferenceVector)
 def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
@@ -148,6 +151,15 @@ def scale_reference(w: Any, a: Any) -> Any:
 def soften_reference(w: Any, a: Any, theta: Any) -> Any:
     near = np.abs(w.v) <= theta
     w.v[near] = np.sign(w.v[near]) * np.maximum(np.abs(w.v[near]) - a, 0.0)
+
+
+@level.on(ReferenceVector)
+def level_reference(w: Any, a: Any) -> Any:
+    """The height, from the sizes in order: so many of the largest lose a together and do not fall below the next."""
+    sizes = -np.sort(-np.abs(w.v))
+    heights = (np.cumsum(sizes) - a) / np.arange(1, sizes.size + 1)
+    height = max(float(heights[sizes > heights][-1]) if (sizes > heights).any() else np.inf, 0.0)
+    w.v[:] = np.clip(w.v, -height, height)
 
 
 @keep.on(ReferenceVector)
@@ -205,6 +217,14 @@ def group_norm_reference(w: Any, j: Any, a: Any) -> Any:
     own = w.group == w.group[j % w.group.size]
     block_of_j = w.v.reshape(-1, w.group.size)[j // w.group.size]
     return float(np.linalg.norm(np.maximum(np.abs(block_of_j[own]) - a, 0.0)))
+
+
+@shorten.on(ReferenceGroups)
+def shorten_reference(w: Any, a: Any) -> Any:
+    for of_class in w.v.reshape(-1, w.group.size):
+        for own in (w.group == g for g in range(w.group.max() + 1)):
+            length = float(np.linalg.norm(of_class[own]))
+            of_class[own] *= 1.0 - a / length if length > a else 0.0
 
 
 @group_size.on(ReferenceGroups)

@@ -1,5 +1,6 @@
 """Vectors: where weights live. Each verb is written once over the parts of an example, whatever its kind."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from noregret.algebra.verbs import (
     dot,
     dots,
     factor,
+    level,
     multiply,
     norm,
     part,
@@ -111,6 +113,29 @@ def norm_plain(w: Any, p: Any) -> Any:
     for j in range(w.size):
         total += abs(w[j]) ** p
     return total ** (1.0 / p)
+
+
+@level.on(Plain)
+def level_plain(w: Any, a: Any) -> Any:
+    """Newton's steps from below, over all cells: what stands out above a height falls as the height rises."""
+    height = 0.0
+    for j in range(w.size):
+        height = max(height, abs(w[j]))
+    height = max(height - a, 0.0)
+    before = -1.0
+    while height > before:
+        before = height
+        above = 0.0
+        standing = 0.0
+        for j in range(w.size):
+            if abs(w[j]) > height:
+                above += abs(w[j]) - height
+                standing += 1.0
+        if above > a:
+            height += (above - a) / standing
+    for j in range(w.size):
+        if abs(w[j]) > height:
+            w[j] = math.copysign(height, w[j])
 
 
 @dots.on(Plain, Sparse)

@@ -74,19 +74,9 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {
-    "add",
-    "scale",
-    "multiply",
-    "soften",
-    "keep",
-    "put",
-    "pour",
-    "clip",
-    "contract",
-    "apportion",
-}  # a vector, in place
-SWEEPING = {"pour", "contract", "apportion"}  # cells that the round does not touch, too
+# Verbs that write a vector in place, and those of them that may change cells the round does not touch.
+SWEEPING = {"pour", "contract", "apportion", "shorten", "level"}
+WRITING = {"scale", "multiply", "soften", "keep", "put", "clip"} | {"add"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -214,6 +204,16 @@ def group_norm(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def group_size(w: Any, j: Any) -> Any:
     """How many features the group of j has."""
+
+
+@Verb
+def shorten(w: Any, a: Any) -> Any:
+    """Every group of cells moves toward zero by a in length, and no further."""
+
+
+@Verb
+def level(w: Any, a: Any) -> Any:
+    """The largest |w_j| fall to one height, so that together they lose a."""
 
 
 @Verb

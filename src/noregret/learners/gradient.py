@@ -57,7 +57,7 @@ SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, 
 
 
 def projected_regret(diameter: float, largest_gradient: float, rounds: float) -> float:
-    """1.5 G D sqrt(T), for steps of D / (G sqrt(t)) on a set no two points of which, nor zero, are more than D apart."""
+    """1.5 G D sqrt(T), for steps of D / (G sqrt(t)) on a set that, with zero, is no wider than D."""
     return 1.5 * largest_gradient * diameter * math.sqrt(rounds)
 
 

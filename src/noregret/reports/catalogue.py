@@ -7,8 +7,8 @@ from noregret.card import Card, Choice
 
 HEAD = """# The learners
 
-This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them, `nr.learners()[NAME]` is
-the card itself; its `guarantee.bound` is the theorem as a function.
+This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them, `nr.learners()[NAME]`
+is the card itself; its `guarantee.bound` is the theorem as a function.
 """
 
 
