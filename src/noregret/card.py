@@ -7,7 +7,7 @@ import math
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -176,14 +176,15 @@ class Card:
         """The state; with the vector w averaged over the rounds after so many, if that is asked for."""
         if average is None:
             return self.shape
-        fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
+        mean = replace(averaged, name=self.state["w"].name)  # it starts as the vector would
+        fields = {name: mean if name == "w" else field for name, field in self.state.items()}
         return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
 
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
         """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
         if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
             return "its predictions are not those of one vector that only moves by steps"
-        steps = "w" in self.state and self.state["w"].name in ("plain", "scaled")
+        steps = "w" in self.state and self.state["w"].name in ("plain", "scaled", "scattered")
         if not steps or any(verb.writes and verb.name != "add" for verb in self.verbs_with(chosen)):
             return "its weights do not only move by steps"
         return None

@@ -72,9 +72,15 @@ class Play:
         takes = {"linear": [], "polynomial": ["gamma", "coef0", "degree"], "rbf": ["gamma"]}[kernel]
         return {name: getattr(KERNELS[kernel], name) for name in takes}
 
+    @property
+    def needed(self) -> dict[str, float]:
+        """Numbers without which these options are refused."""
+        defaults = {name: param.default for name, param in self.card.numbers.items()}
+        return {} if possible(self, defaults) else unusual(self.card, self.algebra)
+
     def make(self, **told: Any) -> nr.Learner:
         """A learner of the plain text, unless it is told to be native."""
-        chosen: dict[str, Any] = {"native": False, **dict(self.options), **self.shape, **told}
+        chosen: dict[str, Any] = {"native": False, **self.needed, **dict(self.options), **self.shape, **told}
         return nr.make(self.name, game=self.game, algebra=self.algebra, **chosen)
 
     def twin(self, numbers: Mapping[str, float], fixed: bool = False, eps: float = 0.1) -> Game:
@@ -113,7 +119,15 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
         options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
     for chosen in options:
-        yield Play(card.name, game, algebra, tuple(zip(menu, chosen, strict=True)))
+        play = Play(card.name, game, algebra, tuple(zip(menu, chosen, strict=True)))
+        if game in card.games_with(dict(play.options)) and possible(play, unusual(card, algebra)):
+            yield play
+
+
+def possible(play: Play, numbers: Mapping[str, float]) -> bool:
+    """Whether the options of a play can be had with these numbers."""
+    check = play.card.check
+    return check is None or check(numbers, dict(play.options)) is None
 
 
 def plays(games: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
@@ -133,14 +147,20 @@ def firsts(several: Sequence[Play]) -> list[Play]:
     return list({(play.name, play.game, play.algebra): play for play in reversed(several)}.values())[::-1]
 
 
-def unusual(card: nr.Card) -> dict[str, float]:
-    """A number other than the default for every parameter: near the limit from which it counts."""
+def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
+    """A number other than the default for every parameter: near the limit from which it counts.
+
+    In the kernel algebra there are no weights that could start by chance.
+    """
 
     def number(param: Param) -> float:
         limit = max(param.above, param.at_least)
         return limit + 0.1 * (param.default - limit) + 0.05
 
-    return {name: number(param) for name, param in card.numbers.items()}
+    return {
+        name: param.default if (algebra, name) == ("kernel", "random_start") else number(param)
+        for name, param in card.numbers.items()
+    }
 
 
 def stream(game: str, dense: bool, seed: int = 0, rounds: int = 40) -> tuple[Array, Any]:

@@ -28,7 +28,7 @@ def exact(play: Play) -> bool:
 def played(play: Play, native: bool) -> tuple[Learner, Transcript]:
     """Two batches, the second wider than the first, with numbers far from the defaults."""
     X, y = stream(play.game, dense=play.algebra == "dense", seed=3)
-    learner = play.make(native=native, **unusual(play.card))
+    learner = play.make(native=native, **unusual(play.card, play.algebra))
     rows = X if play.algebra == "dense" else csr_array(X)
     learner.learn(rows[:25, :5], y[:25])
     return learner, learner.play(rows[25:], y[25:])

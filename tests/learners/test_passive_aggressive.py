@@ -1,6 +1,7 @@
 """Passive-aggressive learners: each step solves a small convex problem (Crammer et al. 2006)."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,22 @@ def test_three_classes_worked_by_hand() -> None:
             [[0.875, -0.125], [-0.625, 0.375], [-0.25, -0.25]],
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "path"),
+    [
+        ("pa", {}, [[0.25, 0], [-0.375, -0.625], [-0.375, -0.625], [-0.375, -0.625]]),
+        ("pa1", {"C": 0.1}, [[0.25, 0], [0.15, -0.1], [0.15, -0.1], [-0.05, -0.3]]),
+        ("pa1", {"C": 0.4}, [[0.25, 0], [-0.15, -0.4], [-0.15, -0.4], [-0.15, -0.4]]),
+        ("pa2", {"C": 0.5}, [[4 / 17, 0], [4 / 17 - 7 / 17, -7 / 17], [-3 / 17, -7 / 17], [-3 / 17, -7 / 17]]),
+    ],
+)
+def test_gated_by_mistakes_the_four_points_move_it_only_while_it_is_wrong(
+    name: str, told: dict[str, float], path: list[list[float]]
+) -> None:
+    X, y = streams.four()
+    written(after_each_round(nr.make(name, gate="mistake", native=False, **told), X, y), path)
 
 
 # ---- one step -----------------------------------------------------------------------------------------------------
@@ -168,6 +185,92 @@ def test_two_classes_are_the_binary_game_with_twice_the_step(name: str) -> None:
     one = nr.make(name, **double).learn(X, y)
     W = weights(two, 5)
     same(W[1] - W[0], weights(one, 5))
+
+
+# ---- the gate -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@every_variant
+def test_gated_by_mistakes_only_those_rounds_move_it_and_by_the_same_step(
+    name: str, told: dict[str, float], native: bool
+) -> None:
+    X, y = streams.dense(120, 5, seed=8)
+    gated = nr.make(name, gate="mistake", native=native, **told)
+    spared = moved = 0
+    for t, before, after, said in steps(gated, X, y, rounds=60):
+        m = float(y[t] * before @ X[t])
+        assert said.updated[0] == (m <= 0.0)
+        spared += int(0.0 < m < 1.0)
+        moved += int(m <= 0.0)
+        n = float(X[t] @ X[t])
+        C = told.get("C", 0.0)
+        tau = {"pa": (1.0 - m) / n, "pa1": min(C, (1.0 - m) / n), "pa2": (1.0 - m) / (n + 0.5 / max(C, 1e-9))}[name]
+        np.testing.assert_allclose(after, before + (tau * y[t] * X[t] if m <= 0.0 else 0.0), atol=1e-12)
+    assert spared > 3
+    assert moved > 3
+
+
+def test_a_zero_score_moves_it_through_either_gate() -> None:
+    for gate in ("loss", "mistake"):
+        assert nr.make("pa1", gate=gate, native=False).play([[2.0, 0.0]], [1.0]).updated.tolist() == [True]
+
+
+def test_the_loss_is_the_gate_unless_another_is_asked_for() -> None:
+    X, y = streams.dense(80, 5, seed=9)
+    plain, told = nr.make("pa1", native=False), nr.make("pa1", gate="loss", native=False)
+    other = nr.make("pa1", gate="mistake", native=False)
+    assert (plain.learn(X, y).scores(X) == told.learn(X, y).scores(X)).all()
+    assert (plain.scores(X) != other.learn(X, y).scores(X)).any()
+
+
+def test_gates_are_compiled_into_loops_of_their_own() -> None:
+    X, y = streams.dense(80, 5, seed=9)
+    in_turn = [nr.make("pa2", gate=gate) for gate in ("loss", "mistake", "loss", "mistake")]
+    scores = [learner.learn(X, y).scores(X).tolist() for learner in in_turn]
+    assert scores[0] == scores[2]
+    assert scores[1] == scores[3]
+    assert scores[0] != scores[1]
+    for gate, found in zip(("loss", "mistake"), scores, strict=False):
+        plain = nr.make("pa2", gate=gate, native=False).learn(X, y)
+        np.testing.assert_allclose(found, plain.scores(X), rtol=1e-12)
+
+
+def test_the_gate_is_part_of_what_is_saved_and_merged(tmp_path: Path) -> None:
+    X, y = streams.dense(80, 5, seed=10)
+    learner = nr.make("pa1", gate="mistake", native=False).learn(X[:40], y[:40])
+    learner.save(tmp_path / "gated.nr")
+    again = nr.load(tmp_path / "gated.nr").learn(X[40:], y[40:])
+    np.testing.assert_allclose(again.scores(X), learner.learn(X[40:], y[40:]).scores(X), rtol=1e-12)
+    with pytest.raises(nr.BadValue, match="the same parameters"):
+        learner.merge(nr.make("pa1", native=False).learn(X, y))
+
+
+@pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
+def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
+    assert nr.learners()[name].games == ("binary", "multiclass", "regression")
+    with pytest.raises(nr.BadValue, match=f"{name} cannot play regression with gate='mistake'"):
+        nr.make(name, game="regression", gate="mistake")
+    with pytest.raises(nr.BadValue, match=f"{name}: gate must be one of loss, mistake, not 'mistakes'; did you mean"):
+        nr.make(name, gate="mistakes")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int) -> None:
+    X, y, u = streams.separable(400, 6, 0.1, seed)
+    radius, size = float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min())
+    said = nr.make("pa", gate="mistake", native=False).play(X, y)
+    assert 0.0 < np.sum(said.losses[said.updated] ** 2) <= bound("pa", radius, size)
+    noisy = streams.flip(y, 0.1, seed)
+    for C in (0.01, 0.3, 10.0):
+        mistakes = nr.make("pa1", C=C, gate="mistake", native=False).play(X, noisy).mistakes.sum()
+        said = nr.make("pa2", C=C, gate="mistake", native=False).play(X, noisy)
+        suffered = np.sum(said.losses[said.updated] ** 2)
+        for v in comparators(X, noisy, seed):
+            short = hinge(v, X, noisy)
+            assert mistakes <= bound("pa1", radius, float(np.linalg.norm(v)), float(short.sum()), C)
+            charged = float(np.sum(short[said.updated] ** 2))
+            assert suffered <= bound("pa2", radius, float(np.linalg.norm(v)), charged, C)
 
 
 # ---- the theorems -------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ With l = 1 - margin > 0 and n = |z|^2 the step w += tau z solves
     PA     min 1/2 |w - w_t|^2             subject to hinge = 0
     PA-I   min 1/2 |w - w_t|^2 + C xi      subject to hinge <= xi, xi >= 0
     PA-II  min 1/2 |w - w_t|^2 + C xi^2    subject to hinge <= xi
-In regression l is |y - f| - eps.
+In regression l is |y - f| - eps. Gated by mistakes, a rule moves only when margin <= 0.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,11 @@ class PA(FirstOrder):
 
     regresses = True
 
+    def __init__(self, gate: str = "loss") -> None:
+        self.gate = gate
+
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        if r.margin >= 1.0:
+        if r.margin >= 1.0 or (self.gate == "mistake" and r.margin > 0.0):
             return None
         return (1.0 - r.margin) / sqnorm
 
@@ -29,11 +32,12 @@ class PA1(FirstOrder):
     regresses = True
     weighs = True
 
-    def __init__(self, C: float = 1.0) -> None:
+    def __init__(self, C: float = 1.0, gate: str = "loss") -> None:
         self.C = C
+        self.gate = gate
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        if r.margin >= 1.0:
+        if r.margin >= 1.0 or (self.gate == "mistake" and r.margin > 0.0):
             return None
         return min(self.C * r.weight, (1.0 - r.margin) / sqnorm)
 
@@ -44,11 +48,12 @@ class PA2(FirstOrder):
     regresses = True
     weighs = True
 
-    def __init__(self, C: float = 1.0) -> None:
+    def __init__(self, C: float = 1.0, gate: str = "loss") -> None:
         self.C = C
+        self.gate = gate
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        if r.margin >= 1.0:
+        if r.margin >= 1.0 or (self.gate == "mistake" and r.margin > 0.0):
             return None
         return (1.0 - r.margin) / (sqnorm + 1.0 / (2.0 * self.C * r.weight))
 

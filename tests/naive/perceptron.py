@@ -8,15 +8,27 @@ from .rules import Array, FirstOrder, Round, Rule
 
 
 class Perceptron(FirstOrder):
-    """If margin <= 0: w += eta z. An importance weight scales eta."""
+    """If margin <= 0, or margin < 0 when strict: w += eta z. An importance weight scales eta.
+
+    The weights of class c begin as random_start times the normal numbers that [0, c] is the seed of.
+    """
 
     weighs = True
 
-    def __init__(self, eta: float = 1.0) -> None:
+    def __init__(
+        self, eta: float = 1.0, random_start: float = 0.0, schedule: str = "constant", strict: str = "no"
+    ) -> None:
         self.eta = eta
+        self.random_start = random_start
+        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.strict = strict == "yes"
+
+    def start(self, k: int, d: int) -> None:
+        self.w: Array = np.array([self.random_start * np.random.default_rng([0, c]).normal(size=d) for c in range(k)])
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        return self.eta * r.weight if r.margin <= 0.0 else None
+        missed = r.margin < 0.0 if self.strict else r.margin <= 0.0
+        return self.eta * r.weight / t**self.falls if missed else None
 
 
 class AveragedPerceptron(FirstOrder):

@@ -1,12 +1,25 @@
 """Passive-aggressive learners: the smallest change of the weights that gives this round a margin of one."""
 
 from noregret.algebra import add, sqnorm
-from noregret.card import Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.algebra.verbs import unbound
+from noregret.card import Choice, Guarantee, Merge, P, Param, S, Z, margin_rule
 from noregret.state import plain
 
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix")
 LONGEST_STEP = 1e150
+
+
+def at_a_loss(margin: float) -> bool:
+    return margin < 1.0
+
+
+def at_a_mistake(margin: float) -> bool:
+    return margin <= 0.0
+
+
+GATE = Choice("loss", {"loss": at_a_loss, "mistake": at_a_mistake}, "whether any loss or only a mistake moves it")
+gate = unbound
 
 
 def pa_bound(radius: float, size: float) -> float:
@@ -16,11 +29,11 @@ def pa_bound(radius: float, size: float) -> float:
 
 @margin_rule(
     paper=CRAMMER_2006,
-    params={},
+    params={"gate": GATE},
     state={"w": plain},
     guarantee=Guarantee(
         "the sum of squared hinge losses <= R^2 |u|^2, hence also the mistakes",
-        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds",
+        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds; gated by mistakes, over the rounds that moved",
         pa_bound,
     ),
     merge=MIXING,
@@ -30,7 +43,7 @@ def pa_bound(radius: float, size: float) -> float:
 def pa(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, however far that is."""
     tau = (1.0 - margin) / sqnorm(z)
-    if 0.0 < tau < LONGEST_STEP:
+    if gate(margin) and 0.0 < tau < LONGEST_STEP:
         add(s.w, tau, z)
         return True
     return False
@@ -43,7 +56,7 @@ def pa1_bound(radius: float, size: float, comparator_loss: float, C: float) -> f
 
 @margin_rule(
     paper=CRAMMER_2006,
-    params={"C": Param(1.0, above=0.0, about="the largest step taken on one round")},
+    params={"C": Param(1.0, above=0.0, about="the largest step taken on one round"), "gate": GATE},
     state={"w": plain},
     weigh="C",
     guarantee=Guarantee(
@@ -58,9 +71,8 @@ def pa1_bound(radius: float, size: float, comparator_loss: float, C: float) -> f
 )
 def pa1(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, but never step further than C."""
-    loss = 1.0 - margin
-    if loss > 0.0:
-        add(s.w, min(p.C, loss / sqnorm(z)), z)
+    if gate(margin):
+        add(s.w, min(p.C, (1.0 - margin) / sqnorm(z)), z)
         return True
     return False
 
@@ -72,12 +84,15 @@ def pa2_bound(radius: float, size: float, comparator_squares: float, C: float) -
 
 @margin_rule(
     paper=CRAMMER_2006,
-    params={"C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the weights")},
+    params={
+        "C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the weights"),
+        "gate": GATE,
+    },
     state={"w": plain},
     weigh="C",
     guarantee=Guarantee(
         "the sum of squared hinge losses <= (R^2 + 1/(2C)) (|u|^2 + 2 C sum of the squared hinge losses of u)",
-        "every |x| <= R; any u; all weights 1",
+        "every |x| <= R; any u; all weights 1; gated by mistakes, both sums over the rounds that moved",
         pa2_bound,
     ),
     merge=MIXING,
@@ -86,8 +101,7 @@ def pa2_bound(radius: float, size: float, comparator_squares: float, C: float) -
 )
 def pa2(p: P, s: S, z: Z, margin: float) -> bool:
     """Step toward margin 1, the shorter the smaller C."""
-    loss = 1.0 - margin
-    if loss > 0.0:
-        add(s.w, loss / (sqnorm(z) + 0.5 / p.C), z)
+    if gate(margin):
+        add(s.w, (1.0 - margin) / (sqnorm(z) + 0.5 / p.C), z)
         return True
     return False

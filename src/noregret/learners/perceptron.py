@@ -1,8 +1,12 @@
 """The perceptron family: step toward an example when it is on the wrong side."""
 
+from collections.abc import Mapping
+
 from noregret.algebra import add, dot
-from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state import plain
+from noregret.algebra.verbs import unbound
+from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.schedules import rate
+from noregret.state import plain, scattered
 
 ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
 FREUND_SCHAPIRE_1999 = (
@@ -16,23 +20,54 @@ def novikoff(radius: float, margin: float) -> float:
     return (radius / margin) ** 2
 
 
+def novikoff_from(radius: float, margin: float, start: float = 0.0) -> float:
+    """(R / gamma)^2 + 2 W / gamma mistakes for weights that begin at W steps from zero."""
+    return novikoff(radius, margin) + 2.0 * start / margin
+
+
+def not_right(margin: float) -> bool:
+    return margin <= 0.0
+
+
+def wrong(margin: float) -> bool:
+    return margin < 0.0
+
+
+misses = unbound
+
+
+def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
+    """From zero every score is zero, and none is wrong."""
+    if choices["strict"] == "yes" and numbers["random_start"] == 0.0:
+        return 'strict="yes" never leaves weights of zero; give random_start a deviation above 0'
+    return None
+
+
 @margin_rule(
     paper=ROSENBLATT_1958,
-    params={"eta": Param(1.0, above=0.0, about="the length of a step")},
-    state={"w": plain},
+    params={
+        "eta": Param(1.0, above=0.0, about="the length of a step"),
+        "random_start": Param(0.0, at_least=0.0, about="the deviation of the random weights it begins with"),
+        "schedule": schedule("constant"),
+        "strict": Choice(
+            "no", {"no": not_right, "yes": wrong}, "whether a score of zero is left as it is", binds="misses"
+        ),
+    },
+    state={"w": scattered},
     weigh="eta",
     guarantee=Guarantee(
-        "updates <= (R / gamma)^2",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; all weights 1",
-        novikoff,
+        "updates <= (R / gamma)^2 + 2 W / gamma, where W = |w| / eta before the first round",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1",
+        novikoff_from,
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
+    check=can_move,
     shown=True,
 )
 def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example when it is not on the right side."""
-    if margin <= 0.0:
-        add(s.w, p.eta, z)
+    if misses(margin):
+        add(s.w, rate(p.eta, s.n.t), z)
         return True
     return False
 
