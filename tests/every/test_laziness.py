@@ -8,11 +8,17 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.algebra.verbs import Verb
-from tests.every.plays import CARDS, Play, near, plays, unusual
+from tests.every.plays import CARDS, Play, plays, unusual
 from tests.naive import streams
 
 PLAYS = plays(["binary", "multiclass"], ["sparse"])
-BY_ROW = [play for play in PLAYS if play.card.touches(play.make().settings.choices) != "all" and not play.full]
+BY_ROW = [
+    play
+    for play in PLAYS
+    if play.card.touches(play.make().settings.choices) != "all"
+    and not play.full
+    and ("strict", "yes") not in play.options  # it needs a random start, which is another one at other features
+]
 LAZY = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
 
 
@@ -90,8 +96,9 @@ def test_lazy_is_eager(play: Play) -> None:
         lazy = play.make(**told)
         eager = nr.make(play.name, game=play.game, algebra="reference", native=False, **dict(play.options), **told)
         said, expected = lazy.play(csr_array(X), y), eager.play(X, y)
-        near(said.scores, expected.scores, tolerance=1e-12)
-        near(lazy.scores(X), eager.scores(X), tolerance=1e-12)
+        for found, wanted in ((said.scores, expected.scores), (lazy.scores(X), eager.scores(X))):
+            largest = np.abs(wanted[np.isfinite(wanted)]).max()
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12 * largest)
 
 
 def test_every_kind_of_vector_is_tried() -> None:

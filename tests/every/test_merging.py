@@ -176,7 +176,7 @@ def test_a_rule_without_a_merge_law_refuses(card: nr.Card) -> None:
         a.merge(b)
 
 
-@pytest.mark.parametrize("card", [card for card in MERGING if card.params], ids=lambda card: card.name)
+@pytest.mark.parametrize("card", [card for card in MERGING if card.numbers], ids=lambda card: card.name)
 def test_learners_of_different_parameters_are_not_merged(card: nr.Card) -> None:
     X, y = stream("binary", dense=False, seed=34)
     a = nr.make(card, native=False).learn(X, y)
