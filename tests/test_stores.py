@@ -195,6 +195,7 @@ def test_the_mean_for_many_classes_compiled() -> None:
     [
         ("rda", {"average": True}, "cannot be averaged"),
         ("winnow", {"average": True}, "cannot be averaged"),
+        ("perceptron", {"average": True, "random_start": 1.0}, "cannot be averaged"),
         ("pa1", {"average": -1}, "average must be True"),
         ("pa1", {"average": 1.5}, "average must be True"),
         ("pa1", {"groups": 3}, "keeps no groups"),
@@ -210,3 +211,9 @@ def test_learners_with_means_are_not_merged() -> None:
     a, b = (nr.make("pa1", average=True, native=False).learn(X, y) for _ in range(2))
     with pytest.raises(nr.BadValue, match="averaged"):
         a.merge(b)
+
+
+def test_the_mean_of_the_perceptron_is_the_averaged_perceptron() -> None:
+    X, y = streams.dense(100, 4, 7)
+    mean = nr.make("perceptron", average=True, native=False).learn(X, y)
+    np.testing.assert_allclose(mean.scores(X), nr.make("perceptron_averaged", native=False).learn(X, y).scores(X))
