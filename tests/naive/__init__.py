@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, p_norm, passive_aggressive, perceptron, rda, romma, second_order, winnow
+from . import exponentiated, gradient, mirror, p_norm, passive_aggressive, perceptron, rda, romma, second_order, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -20,6 +20,8 @@ RULES = {
     **second_order.RULES,
     **rda.RULES,
     **romma.RULES,
+    **mirror.RULES,
+    **exponentiated.RULES,
     **p_norm.RULES,
     **winnow.RULES,
 }

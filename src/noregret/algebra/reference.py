@@ -36,6 +36,7 @@ from noregret.algebra.verbs import (
     scale,
     seat,
     share,
+    shared,
     sharpen,
     soften,
     sqnorm,
@@ -169,6 +170,11 @@ def total_reference(w: Any, sides: Any, cells: Any) -> Any:
 def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     own = np.exp(w.v[j]) - np.exp(-w.v[j]) if sides == 2.0 else np.exp(sides * w.v[j])
     return float(own) / total(w, sides, cells)
+
+
+@shared.on(ReferenceVector)
+def shared_reference(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    return float(sum(share(w, j, sides, cells) * x.v[j] for j in np.flatnonzero(x.v)))
 
 
 @group_norm.on(ReferenceGroups)

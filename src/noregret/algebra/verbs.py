@@ -186,6 +186,11 @@ def share(w: Any, j: Any, sides: Any, cells: Any) -> Any:
 
 
 @Verb
+def shared(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    """The sum of share(w, j) x_j."""
+
+
+@Verb
 def breadth(z: Any) -> Any:
     """One more than the highest class number with a block in an example."""
 
