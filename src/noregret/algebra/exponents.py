@@ -27,6 +27,8 @@ from noregret.algebra.verbs import (
     raw,
     share,
     shared,
+    swelled,
+    swelled_total,
     total,
 )
 
@@ -53,7 +55,7 @@ def lifted(theta: Any, sides: Any, top: Any) -> Any:
 
 @helper
 def grown(exponent: Any) -> Any:
-    """e to a number that may be far too large: as a share of a sum with as large a term, the answer stays right."""
+    """e to a number that may be far too large; as a share of a sum with as large a term, the answer stays right."""
     return math.exp(min(exponent, LIMIT))
 
 
@@ -161,6 +163,24 @@ def all_lifted(w: Any, sides: Any, cells: Any) -> Any:
 @total.on(Exponents)
 def total_exponents(w: Any, sides: Any, cells: Any) -> Any:
     return all_lifted(w, sides, cells) * math.exp(w.n[3])
+
+
+@swelled_total.on(Exponents)
+def swelled_total_exponents(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    found = all_lifted(w, sides, cells)
+    return found * grown(w.n[3] + lift)
+
+
+@swelled.on(Exponents)
+def swelled_exponents(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    found = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        total = 0.0
+        for k in range(count(q)):
+            total += grown(sides * w.v[place(q, k)] + lift) * raw(q, k)
+        found += factor(q) * total
+    return found
 
 
 @helper

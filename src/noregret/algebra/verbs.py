@@ -74,7 +74,7 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "scale", "multiply", "soften", "keep", "put", "pour"}  # a vector, in place
+WRITING = {"add", "scale", "multiply", "prune", "soften", "keep", "put", "pour"}  # a vector, in place
 SWEEPING = {"pour"}  # cells that the round does not touch, too
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
@@ -191,6 +191,21 @@ def shared(w: Any, x: Any, sides: Any, cells: Any) -> Any:
 
 
 @Verb
+def swelled(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) x_j."""
+
+
+@Verb
+def swelled_total(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) over so many cells."""
+
+
+@Verb
+def side(z: Any) -> Any:
+    """The sign that its label gave to an example."""
+
+
+@Verb
 def breadth(z: Any) -> Any:
     """One more than the highest class number with a block in an example."""
 
@@ -223,6 +238,11 @@ def put(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def multiply(w: Any, base: Any, z: Any) -> Any:
     """w_j *= base ** z_j"""
+
+
+@Verb
+def prune(w: Any, base: Any, z: Any) -> Any:
+    """w_j *= base ** z_j where z_j is positive; w_j = 0 where it is negative"""
 
 
 @Verb
