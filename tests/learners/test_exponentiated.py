@@ -1,6 +1,7 @@
 """Exponentiated gradients, EG and EG+- (Kivinen and Warmuth 1997)."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,18 @@ from scipy.special import rel_entr
 import noregret as nr
 from noregret.learners.exponentiated import eg_squared_bound
 from tests.every.plays import near
-from tests.learners.reading import after_each_round, hinge, same, steps, weights, written
+from tests.learners.reading import Objective, after_each_round, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
 BOTH = pytest.mark.parametrize("name", ["eg", "eg_signed"])
+
+
+SLOPES: dict[str, Callable[[float], float]] = {
+    "hinge": lambda m: -float(m < 1.0),
+    "logistic": lambda m: -1.0 / (1.0 + math.exp(m)),
+    "squared": lambda m: 2.0 * (m - 1.0),
+}
 
 
 def bound_of(name: str, *told: float) -> float:
@@ -56,19 +64,14 @@ def test_a_step_of_eg_stays_near_its_weights_and_goes_down_the_slope(loss: str) 
     """w' is where eta g.w + KL(w, w_t) is least among the weights that sum to one."""
     X, y = streams.dense(30, 4, seed=1)
     eta = 0.3
-    slopes = {"hinge": lambda m: -float(m < 1.0), "logistic": lambda m: -1.0 / (1.0 + math.exp(m)),
-              "squared": lambda m: 2.0 * (m - 1.0)}  # fmt: skip
     learner = nr.make("eg", eta=eta, loss=loss, features=4, native=False)
     for t, before, after, _ in steps(learner, X, y, rounds=12):
-        g = slopes[loss](y[t] * (before @ X[t])) * y[t] * X[t]
+        g = SLOPES[loss](y[t] * (before @ X[t])) * y[t] * X[t]
 
-        def cost(w: Array, g: Array = g, before: Array = before) -> float:
-            return float(eta * g @ w + rel_entr(w, before).sum())
-
-        best = minimize(
-            cost, before, method="SLSQP", bounds=[(1e-9, 1.0)] * 4, options={"ftol": 1e-14, "maxiter": 500},
-            constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1.0}],
-        ).x  # fmt: skip
+        cost: Objective = lambda w, g=g, before=before: eta * g @ w + rel_entr(w, before).sum()  # noqa: E731
+        one: Objective = {"type": "eq", "fun": lambda w: w.sum() - 1.0}
+        options: Objective = {"ftol": 1e-14, "maxiter": 500}
+        best = minimize(cost, before, method="SLSQP", bounds=[(1e-9, 1.0)] * 4, options=options, constraints=[one]).x
         np.testing.assert_allclose(after, best, atol=2e-6)
         assert after.sum() == pytest.approx(1.0, abs=1e-12)
         assert after.min() > 0.0
