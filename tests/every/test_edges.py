@@ -141,7 +141,7 @@ def test_an_empty_call_changes_nothing(play: Play) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_class_is_all_that_is_ever_predicted(name: str) -> None:
     X, _ = stream("binary", dense=False, seed=29)
-    for told in ({}, {"game": "multiclass"}):
+    for told in ({"game": game} for game in {None, "multiclass"} & {None, *nr.learners()[name].games}):
         learner = nr.make(name, native=False, **told)
         transcript = learner.play(X, ["only"] * len(X))
         assert learner.predict(X).tolist() == ["only"] * len(X)

@@ -140,8 +140,8 @@ def test_merged_arow_is_the_ridge_regression_on_all_updates() -> None:
 @of("winnow", "sparse", "dense", "reference")
 def test_winnow_adds_its_exponents(play: Play) -> None:
     a, b, merged, _ = shards(play)
-    exponents = [np.log(wide(state(learner)["w"], 1.0)) for learner in (a, b, merged)]
-    near(exponents[2], exponents[0] + exponents[1], tolerance=1e-8)
+    factors = [wide(state(learner)["w"], 1.0) for learner in (a, b, merged)]
+    near(factors[2], factors[0] * factors[1])
 
 
 @pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
@@ -235,7 +235,10 @@ def test_it_does_not_matter_who_is_asked_to_merge(name: str, told: dict[str, Any
         assert one_way.scores_one(x) == pytest.approx(other_way.scores_one(x), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("card", [card for card in MERGING if "theta" not in card.params], ids=lambda card: card.name)
+ONE_SIDED = {"winnow", "winnow_balanced", "eg"}  # of these, opposite labels do not make opposite scores
+
+
+@pytest.mark.parametrize("card", [card for card in MERGING if card.name not in ONE_SIDED], ids=lambda card: card.name)
 def test_two_classes_met_in_the_other_order_are_turned_around(card: nr.Card) -> None:
     X, y = stream("binary", dense=False, seed=36)
     words = np.where(y > 0.0, "yes", "no")

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 
 import noregret as nr
 from tests.every.plays import same_bits, state
-from tests.learners.reading import same, steps, weights, written
+from tests.learners.reading import Objective, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -70,7 +70,8 @@ def test_the_weights_are_the_slope_of_half_the_squared_norm_of_the_sum(p: float)
         assert said.updated[0] == (y[t] * said.scores[0] <= 0.0)
         added += y[t] * X[t] * said.updated[0]
         same(state(learner)["theta"][0], added)
-    slope = approx_fprime(added, lambda v: 0.5 * length(v, p) ** 2, 1e-7)
+    half: Objective = lambda v: 0.5 * length(v, p) ** 2  # noqa: E731
+    slope = approx_fprime(added, half, 1e-7)
     np.testing.assert_allclose(weights(learner, 5), slope, atol=1e-6)
     assert length(weights(learner, 5), dual(p)) == pytest.approx(length(added, p))
 
@@ -108,10 +109,10 @@ def best_margin(Z: Array, p: float) -> float:
     q = dual(p)
     start = np.linalg.lstsq(Z, np.ones(len(Z)), rcond=None)[0]
     start = start / (Z @ start).min()
-    found = minimize(
-        lambda u: 0.5 * length(u, q) ** 2, start, method="SLSQP", options={"ftol": 1e-13, "maxiter": 1000},
-        constraints=[{"type": "ineq", "fun": lambda u: Z @ u - 1.0, "jac": lambda u: Z}],
-    )  # fmt: skip
+    size: Objective = lambda u: 0.5 * length(u, q) ** 2  # noqa: E731
+    reached: Objective = {"type": "ineq", "fun": lambda u: Z @ u - 1.0, "jac": lambda u: Z}
+    options: Objective = {"ftol": 1e-13, "maxiter": 1000}
+    found = minimize(size, start, method="SLSQP", options=options, constraints=[reached])
     assert (Z @ found.x).min() > 1.0 - 1e-6
     return float((Z @ found.x).min() / length(found.x, q))
 

@@ -7,8 +7,10 @@ The twins share nothing with the library; tests compare the library to them.
 """
 
 from . import (
+    exponentiated,
     fobos,
     gradient,
+    mirror,
     p_norm,
     passive_aggressive,
     perceptron,
@@ -25,16 +27,18 @@ from .rules import FirstOrder, Rule
 __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
 
 RULES = {
-    **perceptron.RULES,
-    **passive_aggressive.RULES,
+    **exponentiated.RULES,
+    **fobos.RULES,
     **gradient.RULES,
-    **second_order.RULES,
+    **mirror.RULES,
+    **p_norm.RULES,
+    **passive_aggressive.RULES,
+    **perceptron.RULES,
     **rda.RULES,
     **romma.RULES,
-    **p_norm.RULES,
-    **winnow.RULES,
+    **second_order.RULES,
     **truncated.RULES,
-    **fobos.RULES,
+    **winnow.RULES,
 }
 
 

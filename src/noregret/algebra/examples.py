@@ -29,6 +29,7 @@ from noregret.algebra.verbs import (
     reassociated,
     row,
     seat,
+    side,
     sqnorm,
     stretch,
     value,
@@ -372,6 +373,12 @@ def sum_of_powers(z: Any, p: Any, a: Any) -> Any:
         for k in range(count(q)):
             total += power(abs(a * value(q, k)), p)
     return total
+
+
+@side.on(Sparse)
+@side.on(Dense)
+def side_one(z: Any) -> Any:
+    return z.sign
 
 
 @extent.on(Sparse)

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.exponents import Exponents
 from noregret.algebra.scaled import Scaled
 from noregret.algebra.verbs import blocks, count, dot, factor, helper, linked, norm, part, place, power, raw
 
@@ -34,3 +35,13 @@ def linked_scaled(w: Any, x: Any, p: Any) -> Any:
     if size == 0.0:
         size = 1.0
     return w.n[0] * leaning(w.v, x, p - 1.0) / power(size, p - 2.0)
+
+
+@linked.on(Exponents)
+def linked_exponents(w: Any, x: Any, p: Any) -> Any:
+    if p == 2.0:
+        return dot(w, x)
+    size = norm(w, p)
+    if size == 0.0:
+        size = 1.0
+    return leaning(w.v, x, p - 1.0) / power(size, p - 2.0)

@@ -35,16 +35,21 @@ from noregret.algebra.verbs import (
     part,
     place,
     pour,
+    prune,
     put,
     row,
     scale,
     seat,
     share,
+    shared,
     sharpen,
     shorten,
+    side,
     soften,
     sqnorm,
     stretch,
+    swelled,
+    swelled_total,
     total,
     value,
 )
@@ -59,11 +64,12 @@ class ReferenceRows(NamedTuple):
 
 
 class ReferenceExample(NamedTuple):
-    """An example as a vector over all coordinates."""
+    """An example as a vector over all coordinates, and the sign that was multiplied into it."""
 
     v: np.ndarray
     stride: int
     classes: int
+    sign: float = 1.0
 
 
 class ReferenceVector(NamedTuple):
@@ -103,7 +109,7 @@ def row_reference(X: Any, t: Any) -> Any:
 
 @stretch.on(ReferenceExample)
 def stretch_reference(z: Any, a: Any) -> Any:
-    return ReferenceExample(a * z.v, z.stride, z.classes)
+    return ReferenceExample(a * z.v, z.stride, z.classes, a * z.sign)
 
 
 @seat.on(ReferenceExample)
@@ -140,6 +146,12 @@ def add_reference(w: Any, a: Any, z: Any) -> Any:
 @multiply.on(ReferenceVector)
 def multiply_reference(w: Any, base: Any, z: Any) -> Any:
     w.v[: z.v.size] *= base**z.v
+
+
+@prune.on(ReferenceVector)
+def prune_reference(w: Any, base: Any, z: Any) -> Any:
+    multiply(w, base, z)
+    w.v[: z.v.size][z.v < 0.0] = 0.0
 
 
 @scale.on(ReferenceVector)
@@ -210,6 +222,26 @@ def total_reference(w: Any, sides: Any, cells: Any) -> Any:
 def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     own = np.exp(w.v[j]) - np.exp(-w.v[j]) if sides == 2.0 else np.exp(sides * w.v[j])
     return float(own) / total(w, sides, cells)
+
+
+@shared.on(ReferenceVector)
+def shared_reference(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    return float(sum(share(w, j, sides, cells) * x.v[j] for j in np.flatnonzero(x.v)))
+
+
+@swelled_total.on(ReferenceVector)
+def swelled_total_reference(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    return total(w, sides, cells) * float(np.exp(lift))
+
+
+@swelled.on(ReferenceVector)
+def swelled_reference(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    return float(np.exp(sides * w.v[: x.v.size] + lift) @ x.v)
+
+
+@side.on(ReferenceExample)
+def side_reference(z: Any) -> Any:
+    return z.sign
 
 
 @group_norm.on(ReferenceGroups)

@@ -21,6 +21,7 @@ from noregret.algebra.verbs import (
     part,
     place,
     pour,
+    prune,
     put,
     raw,
     reassociated,
@@ -99,6 +100,17 @@ def multiply_any(w: Any, base: Any, z: Any) -> Any:
         q = part(z, b)
         for k in range(count(q)):
             w[place(q, k)] *= base ** value(q, k)
+
+
+@prune.on(Plain)
+def prune_any(w: Any, base: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            if value(q, k) > 0.0:
+                w[place(q, k)] *= base ** value(q, k)
+            elif value(q, k) < 0.0:
+                w[place(q, k)] = 0.0
 
 
 @scale.on(Plain)

@@ -75,8 +75,8 @@ def verb_named(name: str) -> Verb:
 
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
-SWEEPING = {"pour", "contract", "apportion", "shorten", "level"}
-WRITING = {"scale", "multiply", "soften", "keep", "put", "clip"} | {"add"} | SWEEPING
+SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}
+WRITING = {"add", "clip", "keep", "multiply", "prune", "put", "scale", "soften"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -187,6 +187,26 @@ def share(w: Any, j: Any, sides: Any, cells: Any) -> Any:
 
 
 @Verb
+def shared(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    """The sum of share(w, j) x_j."""
+
+
+@Verb
+def swelled(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) x_j."""
+
+
+@Verb
+def swelled_total(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) over so many cells."""
+
+
+@Verb
+def side(z: Any) -> Any:
+    """The sign that its label gave to an example."""
+
+
+@Verb
 def breadth(z: Any) -> Any:
     """One more than the highest class number with a block in an example."""
 
@@ -244,6 +264,11 @@ def put(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def multiply(w: Any, base: Any, z: Any) -> Any:
     """w_j *= base ** z_j"""
+
+
+@Verb
+def prune(w: Any, base: Any, z: Any) -> Any:
+    """w_j *= base ** z_j where z_j is positive; w_j = 0 where it is negative"""
 
 
 @Verb
