@@ -9,7 +9,7 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check bench docs clean
+.PHONY: help race test test-all check bench catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
+	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
 
@@ -37,6 +38,9 @@ check: $(TESTED)
 
 bench: $(BENCHED)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+catalogue: $(RUNS)
+	@$(BIN)/python -c 'import noregret as nr; from noregret.reports.catalogue import page; print(page(nr.learners()), end="")' > docs/learners.md
 
 docs: $(TESTED)
 	@$(BIN)/python -m pytest tests/test_docs.py

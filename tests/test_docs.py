@@ -71,3 +71,11 @@ def test_the_shelf_names_every_learner() -> None:
 
 def built_in(card: object) -> bool:
     return bool(getattr(card, "rule").__module__.startswith("noregret."))  # noqa: B009
+
+
+def test_the_catalogue_is_what_the_cards_say() -> None:
+    import noregret as nr
+    from noregret.reports.catalogue import page
+
+    own = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+    assert (ROOT / "docs" / "learners.md").read_text() == page(own), "run `make catalogue`"

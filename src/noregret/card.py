@@ -7,7 +7,7 @@ import math
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from noregret.algebra import TYPES
 from noregret.algebra.verbs import Verb, scale
 from noregret.errors import BadValue, shown
 from noregret.losses import LOSSES, Loss
-from noregret.schedules import SCHEDULES
+from noregret.schedules import OF_STEPS, SCHEDULES
 from noregret.state import Shape, Space, make
 from noregret.stores import Field, averaged, numbers
 from noregret.texts import grafting, rebound
@@ -176,8 +176,7 @@ class Card:
         """The state; with the vector w averaged over the rounds after so many, if that is asked for."""
         if average is None:
             return self.shape
-        mean = replace(averaged, name=self.state["w"].name)  # it starts as the vector would
-        fields = {name: mean if name == "w" else field for name, field in self.state.items()}
+        fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
         return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
 
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
@@ -354,8 +353,10 @@ def coordinate_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     return lambda rule: register(rule, "coordinate", told)
 
 
-def schedule(default: str) -> Choice:
-    return Choice(default, SCHEDULES, "how the rate falls with the rounds", binds="rate")
+def schedule(default: str, steps: bool = False) -> Choice:
+    """How the rate falls; a rule that hands over its steps can have it fall with them, too."""
+    among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
+    return Choice(default, among, "how the rate falls with the rounds", binds="rate")
 
 
 ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}
@@ -369,18 +370,13 @@ def built_in(rule: Callable[..., Any]) -> bool:
     return rule.__module__.startswith("noregret.")
 
 
-FIELDS = (
-    "plain", "positive", "amount", "scaled", "lazy", "kept", "held", "exponents", "grouped", "scattered", "covariance",
-)  # fmt: skip
-
-
 def check_fields(who: str, told: Mapping[str, Any]) -> None:
     """Parameters, state and counters must be of their kind and have names that p, s and s.n can carry."""
     kinds: dict[str, tuple[Any, str]] = {
         "params": ((Param, Choice), "a Param or a Choice"),
         "state": (
             Field,
-            "plain, positive, amount, scaled, lazy, kept, held, exponents, grouped, scattered or covariance",
+            "plain, positive, amount, scaled, lazy, kept, held, exponents, grouped, lazy_groups, scattered, covariance",
         ),
         "counters": ((int, float), "a number"),
     }

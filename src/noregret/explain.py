@@ -47,7 +47,8 @@ def nonzeros(learner: "Learner") -> int:
     assert learner.space is not None
     size = learner.space.features
     if learner.card.weight is None:
-        rest = learner.copy() if any(field.kind == "lazy" for field in learner.shape.fields.values()) else learner
+        late = any(field.kind.startswith("lazy") for field in learner.shape.fields.values())
+        rest = learner.copy() if late else learner
         found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
         cells = next(array for _, field, array in found if field.kind != "covariance")
         return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))

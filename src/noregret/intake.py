@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 NOTHING = np.zeros(0, np.int32)
 
 
-def taken(learner: "Learner", X: Any, grow: bool) -> Block:
-    """A block of the learner's algebra; names, scales and the algebra itself are learned only when growing."""
+def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
+    """A block of the learner's algebra; names, scales and the algebra itself are learned only when growing.
+
+    Names that are not learned now are left out unless the learner is to heed them.
+    """
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
-    block, never = numbered(learner, X, grow)
+    block, never = numbered(learner, X, grow, heed)
     if learner.scaling is not None:
         block = learner.scaling.scaled(block, grow, never)
     if learner.settled_algebra(block) in ("sparse", "kernel"):
@@ -28,16 +31,16 @@ def taken(learner: "Learner", X: Any, grow: bool) -> Block:
     return with_bias(verified(block)) if learner.settings.bias else block
 
 
-def numbered(learner: "Learner", X: Any, grow: bool) -> tuple[Block, np.ndarray]:
+def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block, np.ndarray]:
     """Rows with a number for every feature, and the numbers of those that must not be scaled."""
     names = learner.names
     if isinstance(X, Rows):
         if X.names is not None:
-            return names.renumbered(X, grow, learner.heeds_new)
+            return names.renumbered(X, grow, heed)
         names.settle("columns", fix=grow)
         return X.block, NOTHING
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
-        return names.block(X, grow, learner.heeds_new), NOTHING
+        return names.block(X, grow, heed), NOTHING
     block = as_block(X)
     names.settle("columns", fix=grow)
     return block, NOTHING

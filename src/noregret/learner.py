@@ -208,6 +208,17 @@ class Learner:
                 score = self.scores(one_row(x))[0].tolist()
             return dict(zip(self.labels.order, score, strict=True)) if self.game == "multiclass" else score
 
+    def confidence(self, X: Any, y: Any = None) -> np.ndarray:
+        """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
+
+        For learners that keep a covariance. For many classes: on the side of the label against its closest rival.
+        """
+        from noregret.confidence import confidence
+
+        with self._lock:
+            self._must_have_learned()
+            return confidence(self, X, y)
+
     def explain_one(self, x: Any, label: Any = None) -> dict[Any, float]:
         """What each feature of a row adds to its score, by name, the largest first.
 
@@ -335,11 +346,15 @@ class Learner:
         self.engine.bind(self.state, self.space)
         self._space, self._lane = self.space, None
 
-    def block(self, X: Any, grow: bool) -> Block:
-        """What a user handed over, as a block of this learner's algebra, no wider than the state unless it may grow."""
-        block = taken(self, X, grow)
+    def block(self, X: Any, grow: bool, heed: bool = False) -> Block:
+        """What a user handed over, as a block of this learner's algebra.
+
+        It is no wider than the state, unless the learner may grow or is to heed features it has never learned.
+        """
+        heed = heed or self.heeds_new
+        block = taken(self, X, grow, heed)
         if not grow and self.space is not None and block.rows:
-            if not self.heeds_new and self.names.mode != "names":
+            if not heed and self.names.mode != "names":
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block

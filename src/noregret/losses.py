@@ -20,6 +20,7 @@ class Loss(NamedTuple):
 
 
 CLASSES = ("binary", "multiclass")
+STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
 
 
 def hinge_slope(margin: float) -> float:
@@ -37,6 +38,18 @@ def squared_slope(margin: float) -> float:
     return 2.0 * (margin - 1.0)
 
 
+def perceptron_slope(margin: float) -> float:
+    return -1.0 if margin <= 0.0 else 0.0
+
+
+def squared_hinge_slope(margin: float) -> float:
+    return 2.0 * (margin - 1.0) if margin < 1.0 else 0.0
+
+
+def exponential_slope(margin: float) -> float:
+    return -math.exp(-max(margin, STEEPEST))
+
+
 def hinge_value(margin: Any) -> Any:
     return np.maximum(0.0, 1.0 - margin)
 
@@ -49,9 +62,25 @@ def squared_value(margin: Any) -> Any:
     return (1.0 - margin) ** 2
 
 
+def perceptron_value(margin: Any) -> Any:
+    return np.maximum(0.0, -margin)
+
+
+def squared_hinge_value(margin: Any) -> Any:
+    return np.maximum(0.0, 1.0 - margin) ** 2
+
+
+def exponential_value(margin: Any) -> Any:
+    """exp(-m), and below the margin where it is steep enough a straight line, so that its slope stays its slope."""
+    return np.exp(-np.maximum(margin, STEEPEST)) * (1.0 + np.maximum(STEEPEST - margin, 0.0))
+
+
 LOSSES: dict[str, Loss] = {
     "hinge": Loss(hinge_value, hinge_slope, CLASSES),
     "logistic": Loss(logistic_value, logistic_slope, CLASSES),
     "squared": Loss(squared_value, squared_slope, (*CLASSES, "regression")),
+    "perceptron": Loss(perceptron_value, perceptron_slope, CLASSES),
+    "squared_hinge": Loss(squared_hinge_value, squared_hinge_slope, CLASSES),
+    "exponential": Loss(exponential_value, exponential_slope, CLASSES),
     "eps_insensitive": Loss(hinge_value, hinge_slope, ("regression",), insensitive=True),
 }

@@ -21,7 +21,6 @@ from noregret.errors import BadValue, Error
 from noregret.learners import load_all
 from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
-from noregret.stores import numbers
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -270,8 +269,8 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         for name in BANK:
             getattr(bank, name)[: arrays[f"bank.{name}"].size] = arrays[f"bank.{name}"]
         bank.n[0] = arrays["bank.sq"].size
-    upkeep = numbers(learner.shape.fields)  # a file written before a field kept these has their first values
-    if set(told["counters"]) | set(upkeep) != set(learner.state.n.dtype.names):
+    kept = learner.shape.counters  # a file written before a rule or a field kept one has its first value
+    if set(told["counters"]) | set(kept) != set(learner.state.n.dtype.names):
         raise BadValue("the model file is damaged: its counters are not those of the rule")
     for name, value in told["counters"].items():
         learner.state.n[name] = float(value)

@@ -12,6 +12,7 @@ from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
+from noregret.stores import GROUPS
 
 COVARIANCES = ("diagonal", "drop", "full")
 KERNEL_PARAMS = {
@@ -112,7 +113,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         for asked in [rest.pop(name, None)]
     }
     check_together(card, game, algebra, numbers, choices)
-    average = asked_average(card, asked_mean, choices)
+    average = asked_average(card, asked_mean, numbers, choices)
     setting = settle_game(card, game, choices, rest)
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     if rest:
@@ -194,13 +195,15 @@ def asked_algebra(card: Card, algebra: Any) -> str | None:
     return str(algebra)
 
 
-def asked_average(card: Card, average: Any, choices: Mapping[str, str]) -> int | None:
+def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]) -> int | None:
     """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
     if average is None or average is False:
         return None
     if average is not True and (not isinstance(average, int) or average < 0):
         raise BadValue(f"average must be True, or the number of rounds to leave out before it begins, not {average!r}")
     reason = card.why_no_average(choices)
+    if numbers.get("random_start", 0.0) > 0.0:
+        reason = "a mean begins at weights of zero, not at random ones"
     if reason is not None:
         raise BadValue(f"{card.name} cannot be averaged: {reason}")
     return 0 if average is True else average
@@ -208,7 +211,7 @@ def asked_average(card: Card, average: Any, choices: Mapping[str, str]) -> int |
 
 def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     """The group of every feature by its number; or how many features in a row make one group."""
-    grouped = any(field.kind == "grouped" for field in card.state.values())
+    grouped = any(field.kind in GROUPS for field in card.state.values())
     if groups is None:
         return 1 if grouped else ()
     if not grouped:

@@ -24,6 +24,7 @@ from noregret.stores import grouped as grouped
 from noregret.stores import held as held
 from noregret.stores import kept as kept
 from noregret.stores import lazy as lazy
+from noregret.stores import lazy_groups as lazy_groups
 from noregret.stores import plain as plain
 from noregret.stores import positive as positive
 from noregret.stores import scaled as scaled

@@ -21,6 +21,8 @@ from noregret.algebra.kept import Kept
 from noregret.algebra.kernel import Expansion
 from noregret.algebra.lazy import NUMBERS as LAZY
 from noregret.algebra.lazy import Lazy
+from noregret.algebra.lazy_groups import NUMBERS as LAZY_GROUPS
+from noregret.algebra.lazy_groups import LazyGroups
 from noregret.algebra.reference import ReferenceGroups, ReferenceHeld
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.scaled import Scaled
@@ -48,6 +50,7 @@ kept = Field("kept", "kept", 0.0, "add")
 exponents = Field("exponents", "exponents", 0.0, "add")
 grouped = Field("grouped", "grouped", 0.0, "add")
 held = Field("held", "held", 0.0, "add")
+lazy_groups = Field("lazy_groups", "lazy_groups", 0.0, "add")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
@@ -73,11 +76,15 @@ STORES: dict[str, Store] = {
     "grouped": Store({}),
     "scaled": Store(SCALED),
     "lazy": Store(LAZY, ("seen",)),
+    "lazy_groups": Store(LAZY_GROUPS, ("seen",)),
     "kept": Store(KEPT),
     "exponents": Store(EXPONENTS),
     "averaged": Store(AVERAGED, ("sum",), ("sum",)),
     "held": Store(HELD, ("old", "stamp"), ("old",)),
 }
+
+
+GROUPS = ("grouped", "lazy_groups")  # the kinds that know which features belong together
 
 
 def numbers(fields: Mapping[str, Field]) -> dict[str, float]:
@@ -94,8 +101,8 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
     kind = field.kind
     if kind == "averaged":
         return Averaged(inner, emptied(inner), clock, n)
-    if kind == "grouped":
-        return build_groups(space, inner)
+    if kind in GROUPS:
+        return build_groups(kind, space, inner, n)
     if kind == "held" and space.algebra == "reference":
         return ReferenceHeld(inner.v, np.zeros_like(inner.v))
     if kind == "vector" or space.algebra == "reference":
@@ -130,22 +137,25 @@ def group_numbers(space: "Space") -> np.ndarray:
     return np.unique(np.concatenate((np.full(first, -1), own)), return_inverse=True)[1].astype(np.int64)
 
 
-def build_groups(space: "Space", inner: Any) -> Any:
+def build_groups(kind: str, space: "Space", inner: Any, n: np.ndarray) -> Any:
     group = group_numbers(space)
     if space.algebra == "reference":
         return ReferenceGroups(inner.v, group)
     flat = inner
     members = np.argsort(group, kind="stable").astype(np.int64)
     begins = np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
-    by_feature, by_class = (1, space.stride) if space.algebra == "dense" else (space.stride, 1)
-    return Grouped(flat, group, begins, members, np.zeros_like(flat), np.full(flat.size, -1.0), by_feature, by_class)
+    by_feature = 1 if space.algebra == "dense" else space.stride
+    if kind == "lazy_groups":
+        lengths = np.full(flat.size, -1.0)
+        return LazyGroups(flat, np.zeros_like(flat), n, group, begins, members, lengths, by_feature)
+    return Grouped(flat, group, begins, members, np.zeros_like(flat), np.full(flat.size, -1.0), by_feature)
 
 
 def vectors(value: Any) -> list[Any]:
     """The vectors of a field that have a cell for every class and feature (or support), the main one first."""
     if isinstance(value, Averaged):
         return [*vectors(value.v), *vectors(value.u)]
-    if isinstance(value, Lazy):
+    if isinstance(value, (Lazy, LazyGroups)):
         return [value.v, value.seen]
     if isinstance(value, Held):
         return [value.v, value.old, value.stamp]
@@ -172,6 +182,8 @@ def settle(value: Any) -> None:
     elif isinstance(value, Held):
         value.old[...] = np.where(value.stamp == value.n[0], value.old, value.v)
         value.stamp[...] = value.n[0] = 0.0
+    elif isinstance(value, LazyGroups):
+        settle_groups(value)
     elif isinstance(value, Kept):
         value.v[...] *= value.n[0]
         refresh(value, anew=True)
@@ -181,10 +193,26 @@ def settle(value: Any) -> None:
         refresh(value)
 
 
+def settle_groups(value: Any) -> None:
+    """What is left of every group at once."""
+    cell = np.arange(value.v.size)
+    feature = cell // value.by_feature % value.group.size
+    first = cell + (value.members[value.begins[value.group[feature]]] - feature) * value.by_feature
+    length = np.sqrt(np.bincount(first, value.v**2, value.v.size))[first]
+    pull = value.n[0] - value.seen[first]
+    short = length <= pull
+    value.v[...] *= np.where(short & (pull > 0.0), 0.0, 1.0 - pull / np.where(short, 1.0, length))
+    value.seen[...] = 0.0
+    value.n[0] = 0.0
+    value.length[...] = -1.0
+
+
 def refresh(value: Any, anew: bool = False) -> None:
     """What is derived from the cells, made again after cells were written from outside."""
     if isinstance(value, Grouped):
         value.pull[...] = -1.0
+    elif isinstance(value, LazyGroups):
+        value.length[...] = -1.0
     elif isinstance(value, Kept):
         value.slot[...] = 0
         nonzero = np.flatnonzero(value.v)
@@ -193,7 +221,7 @@ def refresh(value: Any, anew: bool = False) -> None:
         value.heap[: order.size] = order
         value.slot[order] = np.arange(1, order.size + 1)
         if anew:
-            value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size)
+            value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size), float(nonzero.size)
 
 
 def let_fold(value: Any, allowed: bool) -> None:

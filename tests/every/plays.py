@@ -16,6 +16,7 @@ from noregret.card import Param
 from noregret.losses import LOSSES
 from noregret.modelfile import pack
 from noregret.settings import COVARIANCES
+from noregret.state import at_rest
 from tests import naive
 from tests.naive import streams
 from tests.naive.games import Binary, Game, Multiclass, Regression
@@ -60,6 +61,11 @@ class Play:
         return nr.learners()[self.name]
 
     @property
+    def full(self) -> bool:
+        """Whether whole matrices are kept."""
+        return dict(self.options).get("covariance") == "full"
+
+    @property
     def shape(self) -> dict[str, float]:
         """What the kernel is told, if there is one."""
         kernel = dict(self.options).get("kernel", "linear")
@@ -90,14 +96,24 @@ class Play:
 
 
 def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
-    """Every combination of the options that fit, the defaults first; kernels take turns unless all are asked for."""
+    """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
+
+    Kernels take turns unless all are asked for.
+    """
     menu: dict[str, list[str]] = {}
     for name, choice in card.choices.items():
         fits = [one for one in choice.among if name != "loss" or game in LOSSES[one].games]
         menu[name] = sorted(fits, key=lambda one: one != choice.default)
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
-    options = list(product(*menu.values()))
+    options = [
+        chosen
+        for chosen in product(*menu.values())
+        if card.why_not(algebra, {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices})
+        is None
+    ]
+    if not ALL:
+        options = [one for one in options if sum(a != b for a, b in zip(one, options[0], strict=True)) <= 1]
     if algebra == "kernel":
         menu["kernel"] = kernels = list(BANKS)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
@@ -179,8 +195,10 @@ def arrays(learner: nr.Learner) -> dict[str, Any]:
 
 
 def state(learner: nr.Learner) -> dict[str, Any]:
-    """The fields of the rule's state; the first axis is the class."""
-    return {name.removeprefix("state."): found for name, found in arrays(learner).items() if name.startswith("state.")}
+    """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
+    rest = learner.copy()
+    at_rest(rest.state)
+    return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
 
 
 def same_bits(a: Any, b: Any) -> bool:

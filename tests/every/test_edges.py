@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.card import Param
 from noregret.modelfile import pack
 from tests.every.plays import NAMES, Play, arrays, firsts, plays, rows_of, stream
 from tests.naive.rules import Array
@@ -103,6 +104,27 @@ def test_compiled_stays_finite(name: str) -> None:
         stays_finite(nr.make(name), rows_of(X), y, rows_of(probe))
 
 
+def extremes(param: Param) -> list[float]:
+    """Numbers as near to the limits of a parameter as makes sense, or as far away."""
+    low = param.at_least if np.isfinite(param.at_least) else param.above + 1e-12 * max(1.0, abs(param.above))
+    high = param.at_most if np.isfinite(param.at_most) else param.below - 1e-12 * max(1.0, abs(param.below))
+    return [low if np.isfinite(low) else -1e12, high if np.isfinite(high) else 1e12]
+
+
+@pytest.mark.parametrize("play", firsts(plays(["binary"], ["sparse"])), ids=str)
+def test_stays_finite_whatever_its_parameters(play: Play) -> None:
+    probe, _ = stream(play.game, dense=False)
+    for name, param in play.card.numbers.items():
+        for number in extremes(param):
+            try:
+                learner = play.make(**{name: number})
+            except nr.BadValue:  # these numbers cannot work together, as the card says
+                continue
+            for edge in EDGES:
+                X, y = edge(*stream(play.game, dense=False, seed=27, rounds=12))
+                stays_finite(learner.copy(), X, y, probe)
+
+
 @every_play
 def test_an_empty_call_changes_nothing(play: Play) -> None:
     X, y = stream(play.game, dense=False, seed=28)
@@ -119,7 +141,7 @@ def test_an_empty_call_changes_nothing(play: Play) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_class_is_all_that_is_ever_predicted(name: str) -> None:
     X, _ = stream("binary", dense=False, seed=29)
-    for told in ({}, {"game": "multiclass"}):
+    for told in ({"game": game} for game in {None, "multiclass"} & {None, *nr.learners()[name].games}):
         learner = nr.make(name, native=False, **told)
         transcript = learner.play(X, ["only"] * len(X))
         assert learner.predict(X).tolist() == ["only"] * len(X)

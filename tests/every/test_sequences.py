@@ -11,6 +11,7 @@ from noregret.modelfile import pack
 
 BUILT_IN = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
 LABELS: list[list[Any]] = [[-1, 1], [0, 1], ["a", "b"], ["a", "b", "c", "d"], [1, 2], [3, 1, 2, 0], [True, False]]
+TWO = [labels for labels in LABELS if len(labels) == 2]
 BAD: list[dict[Any, Any]] = [{"v0": float("nan"), "new": 1.0}, {"v1": "x"}, {"v2": 1.0, 5: 1.0}]
 
 
@@ -19,12 +20,12 @@ class Sequence:
 
     def __init__(self, seed: int, card: nr.Card) -> None:
         self.rng = random.Random(seed)
-        games = [None, "multiclass", *(["regression"] if "regression" in card.games else [])]
+        games = [None, *(game for game in ("multiclass", "regression") if game in card.games)]
         self.game = self.rng.choice(games)
         told: dict[str, Any] = {} if self.game is None else {"game": self.game}
         self.compiled, self.plain = nr.make(card, **told), nr.make(card, native=False, **told)
         self.names = [f"v{i}" for i in range(self.rng.choice([3, 30, 300]))]
-        self.labels = self.rng.choice(LABELS)
+        self.labels = self.rng.choice(LABELS if "multiclass" in card.games else TWO)
 
     def row(self) -> dict[str, float]:
         size = min(self.rng.choice([0, 1, 3, 5, 20, 90]), len(self.names))

@@ -1,5 +1,7 @@
 """Every learner does, round by round, what its independent twin does."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,14 @@ from tests.every.plays import CLASSES, Play, near, plays, stream, unusual
 from tests.naive.rules import Array
 
 PLAIN = plays()
+OF_MARGIN: dict[str, Callable[[float], float]] = {
+    "hinge": lambda m: max(0.0, 1.0 - m),
+    "logistic": lambda m: float(np.logaddexp(0.0, -m)),
+    "squared": lambda m: (1.0 - m) ** 2,
+    "perceptron": lambda m: max(0.0, -m),
+    "squared_hinge": lambda m: max(0.0, 1.0 - m) ** 2,
+    "exponential": lambda m: math.exp(-m) if m > -50.0 else math.exp(50.0) * (-49.0 - m),
+}
 
 
 def losses(play: Play, scores: Array, y: Any) -> Array:
@@ -25,9 +35,7 @@ def losses(play: Play, scores: Array, y: Any) -> Array:
         margin = np.where(np.isneginf(own), 0.0, own) - rest.max(axis=1)
     else:
         margin = y * scores
-    if loss == "logistic":
-        return np.asarray(np.log1p(np.exp(-margin)))
-    suffered = (1.0 - margin) ** 2 if loss == "squared" else np.maximum(0.0, 1.0 - margin)
+    suffered = np.array([OF_MARGIN[loss](float(m)) for m in margin])
     return np.where(np.isposinf(margin), 0.0, suffered)  # without a rival there is nothing to lose
 
 

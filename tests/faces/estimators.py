@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 
 import noregret as nr
 import noregret.sklearn as face
+from tests.every.plays import ALL
 
 BUILT_IN = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
 
@@ -25,7 +26,16 @@ def variants(**told: Any) -> Iterator[Any]:
         yield from (made(variant=card.name, **told) for card in BUILT_IN if card.title == title)
 
 
+def kind(estimator: Any) -> tuple[Any, ...]:
+    """What of its card decides how an estimator behaves where scikit-learn looks."""
+    card = estimator._member
+    hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
+    fields = tuple(sorted({field.name for field in card.state.values()}))
+    return is_classifier(estimator), card.kind, hooks, card.games, card.weighs, fields
+
+
 ESTIMATORS = list(variants())
+ONE_OF_A_KIND = ESTIMATORS if ALL else list({kind(estimator): estimator for estimator in ESTIMATORS}.values())
 CLASSIFIERS = [estimator for estimator in ESTIMATORS if is_classifier(estimator)]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)

@@ -20,7 +20,7 @@ from noregret.algebra import add, sqnorm
 from noregret.card import P, S, Z
 from noregret.faces import classifier, regressor
 from noregret.sklearn import AROWClassifier, PassiveAggressiveClassifier
-from tests.faces.estimators import BUILT_IN, ESTIMATORS, every, stream, variants
+from tests.faces.estimators import BUILT_IN, ONE_OF_A_KIND, every, stream, variants
 
 WEIGHED_IS_NOT_REPEATED = (
     "a row of weight 2 is one round of twice the importance, a row given twice is two rounds, the second of which sees "
@@ -33,7 +33,7 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
     return dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if has_fit_parameter(estimator, "sample_weight") else {}
 
 
-@estimator_checks.parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)  # type: ignore[untyped-decorator]
+@estimator_checks.parametrize_with_checks(ONE_OF_A_KIND, expected_failed_checks=expected_to_fail)  # type: ignore[untyped-decorator]
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -73,9 +73,8 @@ def test_says_its_parameters_paper_and_theorem(estimator: Any) -> None:
     text = inspect.getdoc(made) or ""
     assert all(f"\n{name} : " in text for name in inspect.signature(made).parameters)
     card = nr.learners()[getattr(estimator, "variant", None) or estimator.fit(*stream()).learner_.card.name]
-    assert card.guarantee is not None
     assert card.paper in text
-    assert card.guarantee.says in text
+    assert card.guarantee is None or card.guarantee.says in text
 
 
 def test_shows_only_what_was_changed() -> None:

@@ -1,4 +1,4 @@
-"""Winnow (Littlestone 1988) and its balanced form (Littlestone 1989)."""
+"""Winnow (Littlestone 1988), over negations too, and its balanced form (Littlestone 1989)."""
 
 import math
 
@@ -7,6 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.learners.multiplicative import elimination_bound
+from noregret.state import at_rest
 from tests.every.plays import state
 from tests.learners.reading import written
 from tests.naive import streams
@@ -96,6 +98,130 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
     guarantee = learner.card.guarantee
     assert guarantee is not None
     assert learner.mistakes < guarantee.bound(float(n), float(k))
+
+
+# ---- elimination --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("demotion", "left"), [("halve", 0.5), ("eliminate", 0.0)])
+def test_a_false_alarm_over_1024_variables_worked_by_hand(demotion: str, left: float) -> None:
+    n = 1024
+    X = [row(n, 1)] * 9 + [row(n, 3)] * 8 + [row(n, 4)] * 8 + [row(n, 1024)] * 8 + [row(n, 1, 3, 1024)]
+    learner = nr.make("winnow", theta=1024.0, demotion=demotion, native=False)
+    said = learner.play(csr_array(np.array(X)), np.ones(34))
+    assert said.updated.tolist() == [True] * 33 + [False]
+    written(said.scores[-1:] + n, [512 + 256 + 256])
+    alarm = row(n, 3, *range(5, 773))
+    said = learner.play(csr_array(alarm[None]), [-1.0])
+    written(said.scores + n, [256 + 768])
+    expected = np.ones(n)
+    expected[[0, 2, 3, 1023]] = [512, 256, 256, 256]
+    assert factors(learner).tolist() == np.where(alarm > 0.0, left * expected, expected).tolist()
+
+
+def test_an_eliminated_weight_stays_exactly_zero() -> None:
+    learner = nr.make("winnow", theta=2.0, demotion="eliminate", native=False).learn(np.ones((1, 3)), [-1])
+    assert factors(learner).tolist() == [0.0, 0.0, 0.0]
+    said = learner.play(np.array([[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]), [1, 1])
+    assert said.updated.tolist() == [True, False]  # 1 < 2, then 2
+    assert factors(learner).tolist() == [0.0, 0.0, 0.0, 2.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
+def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, seed: int) -> None:
+    X, y, relevant = streams.disjunction(500, n, k, active=12, seed=seed)
+    learner = nr.make("winnow", theta=float(n), demotion="eliminate", native=False)
+    updated = learner.play(csr_array(X), y).updated
+    promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
+    assert 0 < promotions <= k * math.ceil(math.log2(n))
+    assert demotions <= promotions
+    assert learner.mistakes <= elimination_bound(float(n), float(k))
+    assert (factors(learner)[relevant] >= 1.0).all()
+
+
+def test_elimination_takes_as_many_demotions_as_promotions_where_the_stream_wants_it() -> None:
+    """Four variables, theta = 4: each promotion of two to 2 + 2 = 4 is followed by an alarm over them."""
+    X = np.array([row(8, 1, 2, 3, 4), row(8, 1, 2, 3, 4), row(8, 5, 6, 7, 8), row(8, 5, 6, 7, 8)])
+    learner = nr.make("winnow", theta=8.0, demotion="eliminate", native=False)
+    assert learner.play(X, [1, -1, 1, -1]).updated.all()
+    assert not factors(learner).any()
+
+
+# ---- Winnow over features and their negations ---------------------------------------------------------------------
+
+
+def literals(rounds: int, n: int, k: int, seed: int) -> tuple[Array, Array]:
+    """Boolean rows, of which the first feature is always on, and an or of k features or negations of features."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((rounds, n)) < 0.5).astype(float)
+    X[:, 0] = 1.0
+    chosen = 1 + rng.choice(n - 1, k, replace=False)
+    y = np.where((X[:, chosen] == rng.integers(2, size=k)).any(axis=1), 1.0, -1.0)
+    return X, y
+
+
+def test_negations_worked_by_hand() -> None:
+    learner = nr.make("winnow_duplicated", features=3, native=False)
+    X = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+    said = learner.play(X, [1, 1, -1, -1])
+    written(said.scores + 6.0, [3, 2 + 2 + 2, 1 + 1 + 2, 2 + 1 + 2])
+    assert said.updated.tolist() == [True, False, False, False]
+    said = learner.play(X[:1], [-1])
+    written(said.scores + 6.0, [6])
+    written(learner.scores(X) + 6.0, [3, 3, 3, 3])
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0])
+@pytest.mark.parametrize("native", [False, True])
+def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: float) -> None:
+    n = 12
+    X, y = literals(600, n, 3, seed=2)
+    y = streams.flip(y, 0.1, seed=2)
+    mine = nr.make("winnow_duplicated", alpha=alpha, features=n, native=native)
+    other = nr.make("winnow", alpha=alpha, theta=2.0 * n, native=False)
+    said, expected = mine.play(csr_array(X), y), other.play(np.hstack([X, 1.0 - X]), y)
+    np.testing.assert_allclose(said.scores - 2e-9 * n, expected.scores, atol=1e-9 * n)
+    assert said.updated.tolist() == expected.updated.tolist()
+    assert mine.updates > 60
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2), (200, 3)])
+def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
+    X, y = literals(400, n, k, seed)
+    learner = nr.make("winnow_duplicated", bias=True, features=n)
+    updated = learner.play(X[:, 1:], y).updated
+    promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
+    assert 0 < promotions <= k * math.ceil(math.log2(2 * n))
+    assert demotions < 2 * (promotions + 1)
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    assert learner.mistakes < guarantee.bound(float(n), float(k))
+
+
+def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
+    rng = np.random.default_rng(3)
+    X = (rng.random((20_000, 6)) < 0.5).astype(float)
+    X[:, 0] = 1.0
+    y = rng.choice([1.0, -1.0], size=20_000)
+    mine, other = nr.make("winnow_duplicated", features=6), nr.make("winnow", theta=12.0)
+    assert mine.play(X, y).updated.tolist() == other.play(np.hstack([X, 1.0 - X]), y).updated.tolist()
+    assert mine.updates > 5000
+
+
+def test_an_exponent_beyond_the_range_of_floats_does_no_harm() -> None:
+    """Where all features were in all updates, their negations have the weights they started with."""
+    learner = nr.make("winnow_duplicated", features=3, native=False).learn(np.eye(3), [1, -1, 1])
+    learner.state.e.v[:3], learner.state.n.net = -3000.0 * math.log(2.0), -3000.0
+    at_rest(learner.state)
+    written(learner.scores(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])) + 6.0, [3, 2, 0])
+
+
+def test_a_third_class_is_refused() -> None:
+    learner = nr.make("winnow_duplicated", native=False)
+    with pytest.raises(nr.BadValue, match="winnow_duplicated plays two classes only"):
+        learner.learn(np.eye(3), ["a", "b", "c"])
 
 
 # ---- balanced Winnow ----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.learners.reading import after_each_round, same, steps, weights, written
+from tests.learners.reading import same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -63,14 +63,9 @@ def test_a_model_file_goes_on_as_the_learner_would(tmp_path: Path) -> None:
     assert (again.scores(X) == learner.learn(X[30:], y[30:]).scores(X)).all()
 
 
-def test_the_mean_over_the_rounds_counts_the_random_weights_too() -> None:
-    X, y = streams.dense(40, 5, seed=2)
-    told = {**BY_CHANCE, "random_start": 2.0}
-    path = after_each_round(nr.make("perceptron", **told), X, y)
-    zeros = nr.make("perceptron", **{**told, "random_start": 0.0}, average=True).learn(X, y)
-    mean = nr.make("perceptron", **told, average=True).learn(X, y)
-    same(weights(mean, 5), (weights(begun(5, random_start=2.0), 5) + path.sum(axis=0)) / 41.0)
-    assert not np.allclose(weights(zeros, 5), weights(mean, 5))
+def test_a_mean_over_the_rounds_begins_at_zero_only() -> None:
+    with pytest.raises(nr.BadValue, match="a mean begins at weights of zero"):
+        nr.make("perceptron", random_start=1.0, average=True)
 
 
 def test_there_are_no_random_weights_over_kernels() -> None:
@@ -152,6 +147,17 @@ def test_a_step_is_as_long_as_the_schedule_says(schedule: str, power: float, nat
         np.testing.assert_allclose(after, before + step * y[t] * X[t], atol=1e-12)
         moved += int(said.updated[0])
     assert moved > 5
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_a_step_may_be_shorter_with_every_step_before_it(native: bool) -> None:
+    X, y = streams.dense(80, 5, seed=6)
+    learner = nr.make("perceptron", eta=0.7, schedule="inv_mistakes", native=native)
+    for t, before, after, said in steps(learner, X, y, rounds=60):
+        step = 0.7 / learner.updates if y[t] * before @ X[t] <= 0.0 else 0.0
+        np.testing.assert_allclose(after, before + step * y[t] * X[t], atol=1e-12)
+        assert said.updated[0] == (step > 0.0)
+    assert 5 < learner.updates < 70
 
 
 def test_the_options_are_compiled_into_loops_of_their_own() -> None:

@@ -1,4 +1,4 @@
-"""The second-order perceptron (Cesa-Bianchi et al. 2005), AROW (Crammer et al. 2009), NHERD and NAROW (2010)."""
+"""The second-order perceptron (Cesa-Bianchi et al. 2005), AROW and IELLIP (2009), NHERD and NAROW (2010)."""
 
 from typing import Any
 
@@ -261,6 +261,45 @@ def test_narow_is_the_perceptron_with_margin_while_every_direction_counts_as_kno
     for t in range(len(y)):
         w = w + (y[t] * w @ X[t] < 1.0) * y[t] * X[t]
     same(weights(nr.make("narow", b=1e-9, covariance=kept, native=False).learn(X, y), 5), w)
+
+
+# ---- the ellipsoid ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+@pytest.mark.parametrize("decay", ["round", "update"])
+def test_iellip_takes_every_mistake_to_the_margin_it_promises(kept: str, decay: str) -> None:
+    X, y = noisy(seed=12)
+    learner = nr.make("iellip", covariance=kept, decay=decay, native=False)
+    for t in range(len(y)):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        if said.updated[0]:
+            assert y[t] * learner.scores(X[t : t + 1])[0] == pytest.approx(bound("iellip"), abs=1e-9)
+        else:
+            assert y[t] * said.scores[0] > 0.0
+    assert learner.updates > 20
+
+
+def test_iellip_cuts_the_ellipsoid_as_the_paper_does() -> None:
+    X, y = noisy(seed=13)
+    learner, sigma, share = full("iellip", c=0.4, b=0.9), np.eye(5), 0.4
+    for t in range(60):
+        moved = learner.play(X[t : t + 1], y[t : t + 1]).updated[0]
+        if moved:
+            g = sigma @ X[t] / np.sqrt(X[t] @ sigma @ X[t])
+            sigma = (sigma - share * np.outer(g, g)) / (1.0 - share)
+        np.testing.assert_allclose(covariance(learner) * learner.state.n.sigma_scale, sigma, rtol=1e-9, atol=1e-12)
+        share *= 0.9
+    assert learner.updates > 10
+
+
+def test_iellip_without_a_cut_projects_onto_the_margin() -> None:
+    X, y = noisy(seed=14)
+    w = np.zeros(5)
+    for t in range(len(y)):
+        m = y[t] * w @ X[t]
+        w = w + (m <= 0.0) * (1.0 - m) / (X[t] @ X[t]) * y[t] * X[t]
+    same(weights(full("iellip", c=0.0).learn(X, y), 5), w)
 
 
 # ---- the theorems -------------------------------------------------------------------------------------------------

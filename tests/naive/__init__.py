@@ -6,7 +6,20 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import gradient, passive_aggressive, perceptron, rda, second_order, winnow
+from . import (
+    exponentiated,
+    fobos,
+    gradient,
+    mirror,
+    p_norm,
+    passive_aggressive,
+    perceptron,
+    rda,
+    romma,
+    second_order,
+    truncated,
+    winnow,
+)
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -14,11 +27,17 @@ from .rules import FirstOrder, Rule
 __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
 
 RULES = {
-    **perceptron.RULES,
-    **passive_aggressive.RULES,
+    **exponentiated.RULES,
+    **fobos.RULES,
     **gradient.RULES,
-    **second_order.RULES,
+    **mirror.RULES,
+    **p_norm.RULES,
+    **passive_aggressive.RULES,
+    **perceptron.RULES,
     **rda.RULES,
+    **romma.RULES,
+    **second_order.RULES,
+    **truncated.RULES,
     **winnow.RULES,
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit
 
-from .rules import FirstOrder, Round, Rule
+from .rules import Array, FirstOrder, Round, Rule
 
 
 def hinge(m: float) -> float:
@@ -28,10 +28,32 @@ def squared(m: float) -> float:
     return 2.0 * (m - 1.0)
 
 
+def perceptron(m: float) -> float:
+    """max(0, -m), whose step is taken at m = 0 too"""
+    return 0.0 if m > 0.0 else -1.0
+
+
+def squared_hinge(m: float) -> float:
+    """max(0, 1 - m)^2"""
+    return -2.0 * max(0.0, 1.0 - m)
+
+
+def exponential(m: float) -> float:
+    """exp(-m), no steeper than at m = -50"""
+    return -float(np.exp(min(-m, 50.0)))
+
+
 def slope(loss: str, r: Round) -> float:
     """Derivative of the round's loss along z."""
     if r.error is None:
-        of_margin = {"hinge": hinge, "logistic": logistic, "squared": squared}
+        of_margin = {
+            "hinge": hinge,
+            "logistic": logistic,
+            "squared": squared,
+            "perceptron": perceptron,
+            "squared_hinge": squared_hinge,
+            "exponential": exponential,
+        }
         if loss not in of_margin:
             raise ValueError(f"{loss} is not a loss for classification")
         return of_margin[loss](r.margin)
@@ -42,17 +64,70 @@ def slope(loss: str, r: Round) -> float:
     raise ValueError(f"{loss} is not a loss for regression")
 
 
+def onto_simplex(v: Array, radius: float) -> Array:
+    """The nearest point with no negative entry and this sum: v - theta, cut at zero, theta found by sorting."""
+    u = np.sort(v)[::-1]
+    thetas = [(u[: n + 1].sum() - radius) / (n + 1) for n in range(v.size)]
+    theta = [thetas[n] for n in range(v.size) if u[n] > thetas[n]][-1]
+    return np.maximum(v - theta, 0.0)
+
+
+def onto_l1(v: Array, radius: float) -> Array:
+    """The nearest point whose sizes sum to at most the radius (Duchi et al. 2008)."""
+    if np.abs(v).sum() <= radius:
+        return v
+    return np.asarray(np.sign(v) * onto_simplex(np.abs(v), radius))
+
+
 class OGD(FirstOrder):
-    """No projection. An importance weight scales g."""
+    """A step, then the nearest point of a set. An importance weight scales g.
+
+    The simplex is over the features and classes up to the highest that took part in a step.
+    """
 
     margin_rule = False
     weighs = True
     regresses = True
 
-    def __init__(self, eta0: float = 1.0, loss: str = "hinge", schedule: str = "inv_sqrt") -> None:
+    def __init__(
+        self,
+        eta0: float = 1.0,
+        loss: str = "hinge",
+        schedule: str = "inv_sqrt",
+        onto: str = "everywhere",
+        radius: float = 1.0,
+    ) -> None:
         self.eta0 = eta0
         self.loss = loss
         self.schedule = schedule
+        self.onto = onto
+        self.radius = radius
+        self.steps = 0
+        self.met = np.zeros(2, dtype=int)  # classes, features
+
+    def longest(self) -> float:
+        return self.radius if self.onto == "ball" else np.inf
+
+    def update(self, r: Round) -> bool:
+        moved = super().update(r)
+        if moved and r.z.any():
+            classes, features = np.nonzero(r.z)
+            self.met = np.maximum(self.met, [classes.max() + 1, features.max() + 1])
+            self.w = self.projected(self.w)
+        return moved
+
+    def projected(self, w: Array) -> Array:
+        if self.onto == "box":
+            return np.clip(w, -self.radius, self.radius)
+        if self.onto == "orthant":
+            return np.maximum(w, 0.0)
+        if self.onto == "l1":
+            return onto_l1(w.ravel(), self.radius).reshape(w.shape)
+        if self.onto == "simplex":
+            own = w[: self.met[0], : self.met[1]]
+            w = np.zeros_like(w)
+            w[: self.met[0], : self.met[1]] = onto_simplex(own.ravel(), self.radius).reshape(own.shape)
+        return w
 
     def rate(self, t: int) -> float:
         if self.schedule == "constant":
@@ -61,12 +136,15 @@ class OGD(FirstOrder):
             return self.eta0 / float(np.sqrt(t))
         if self.schedule == "inv_t":
             return self.eta0 / t
+        if self.schedule == "inv_mistakes":
+            return self.eta0 / max(1, self.steps)
         raise ValueError(f"unknown schedule {self.schedule}")
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         derivative = slope(self.loss, r)
         if derivative == 0.0:
             return None
+        self.steps += sqnorm > 0.0
         return -self.rate(t) * r.weight * derivative
 
 

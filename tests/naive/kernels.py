@@ -1,7 +1,7 @@
 """Kernel learning (Aizerman, Braverman, Rozonoer 1964): f(x) = sum over supports of c_i K(x_i, x).
 
-A first-order step w += tau z becomes one more support x with the coefficient tau times the sign of
-each class, and |z|^2 becomes K(x, x) times the number of classes in z.
+A first-order step w = shrink w + tau z becomes one more support x with the coefficient tau times the sign of
+each class, the others times shrink, and |z|^2 becomes K(x, x) times the number of classes in z.
 """
 
 from dataclasses import dataclass
@@ -45,6 +45,11 @@ class Expansion(Rule):
         self.supports: list[Array] = []
         self.coefficients: list[Array] = []  # one (k,) row per support
         self.rounds: list[int] = []  # the round that added the support
+        self.rule.size = self.size
+
+    def size(self) -> float:
+        """|w|^2, from the scores of all supports."""
+        return sum(float(c @ self.scores(x)) for c, x in zip(self.coefficients, self.supports, strict=True))
 
     def expand(self, coefficients: list[Array], x: Array) -> Array:
         total = np.zeros(self.k)
@@ -74,12 +79,26 @@ class Expansion(Rule):
 
     def update(self, r: Round) -> bool:
         tau = self.rule.step(r, self.sqnorm(r), self.t)
-        if tau is None:
-            return False
-        self.supports.append(r.x.copy())
-        self.coefficients.append(tau * r.signs)
-        self.rounds.append(self.t)
-        return True
+        self.multiply(self.rule.fade(self.t))
+        if tau is not None:
+            self.multiply(self.rule.shrink)
+            self.supports.append(r.x.copy())
+            self.coefficients.append(tau * r.signs)
+            self.rounds.append(self.t)
+            if np.isfinite(self.rule.longest()):
+                length = self.length()
+                if length > self.rule.longest():
+                    self.multiply(self.rule.longest() / length)
+        if hasattr(self.rule, "shorten"):
+            self.multiply(self.rule.shorten(self.length(), self.t))
+        return tau is not None
+
+    def multiply(self, a: float) -> None:
+        if a != 1.0:
+            self.coefficients = [a * coefficient for coefficient in self.coefficients]
+
+    def length(self) -> float:
+        return float(np.sqrt(max(self.size(), 0.0)))
 
     def state(self) -> dict[str, Array]:
         return {"coefficients": np.array(self.coefficients).reshape(-1, self.k).T}

@@ -20,7 +20,8 @@ class Perceptron(FirstOrder):
     ) -> None:
         self.eta = eta
         self.random_start = random_start
-        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.schedule = schedule
+        self.steps = 0
         self.strict = strict == "yes"
 
     def start(self, k: int, d: int) -> None:
@@ -28,7 +29,9 @@ class Perceptron(FirstOrder):
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         missed = r.margin < 0.0 if self.strict else r.margin <= 0.0
-        return self.eta * r.weight / t**self.falls if missed else None
+        self.steps += missed
+        slower = {"constant": 1.0, "inv_sqrt": t**0.5, "inv_t": t, "inv_mistakes": max(1, self.steps)}[self.schedule]
+        return self.eta * r.weight / slower if missed else None
 
 
 class AveragedPerceptron(FirstOrder):

@@ -4,6 +4,7 @@ A signed example is z = outer(signs, x), one row per score. Binary and regressio
 multiclass has one per class, with +x in the row of the label and -x in the row of its rival.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,15 +75,34 @@ class Rule:
 
 
 class FirstOrder(Rule):
-    """A rule of the form w += tau z, so that it can also be played with kernels."""
+    """A rule of the form w = shrink w + tau z, so that it can also be played with kernels."""
+
+    shrink = 1.0  # set in step by the rules that need it
+    size: Callable[[], float]  # |w|^2
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.size = lambda: float(np.sum(self.w * self.w))
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         """Return tau, or None when the round changes nothing."""
         raise NotImplementedError
 
+    def fade(self, t: int) -> float:
+        """By what all weights are multiplied on every round, before the step."""
+        return 1.0
+
+    def longest(self) -> float:
+        """After a step, longer weights are shortened to this."""
+        return np.inf
+
     def update(self, r: Round) -> bool:
         tau = self.step(r, self.sqnorm(r), self.t)
+        self.w = self.fade(self.t) * self.w
         if tau is None:
             return False
-        self.w = self.w + tau * r.z
+        self.w = self.shrink * self.w + tau * r.z
+        size = float(np.linalg.norm(self.w))
+        if size > self.longest():
+            self.w = self.w * (self.longest() / size)
         return True

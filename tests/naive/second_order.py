@@ -271,11 +271,39 @@ class SCW2(SCW1):
         return float((-(2.0 * m * n + phi**2 * m * v) + gamma) / (2.0 * (n**2 + n * v * phi**2)))
 
 
+class IELLIP(AROW):
+    """On a mistake, g = z / sqrt(v): mu += (1 - m) / sqrt(v) Sigma g, Sigma -= c_t Sigma g g' Sigma, Sigma /= 1 - c_t.
+
+    Of the diagonal, either the precision grows as that of the full matrix would, or all else is dropped.
+    """
+
+    weighs = False
+    regresses = False
+
+    def __init__(self, c: float = 0.1, b: float = 0.3, decay: str = "round", covariance: str = "diagonal") -> None:
+        self.c, self.b, self.decay, self.covariance = c, b, decay, covariance
+        self.updates, self.grown = 0, 1.0
+
+    def update(self, r: Round) -> bool:
+        if r.margin > 0.0:
+            return False
+        Sz = self.cov.image(r.z) * self.grown
+        v = float(np.sum(r.z * Sz))
+        share = self.c * self.b ** (self.t - 1 if self.decay == "round" else self.updates)
+        g = Sz / np.sqrt(v)
+        self.w = self.w + (1.0 - r.margin) / np.sqrt(v) * g
+        self.cov.sharpen(self.grown * share / (v * (1.0 - share)), r.z)
+        self.grown = self.grown / (1.0 - share)
+        self.updates += 1
+        return True
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     "arow": AROW,
     "sop": SOP,
     "nherd": NHERD,
     "narow": NAROW,
+    "iellip": IELLIP,
     "cw": CW,
     "cw_variance": CWVariance,
     "scw1": SCW1,

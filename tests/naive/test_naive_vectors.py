@@ -331,6 +331,9 @@ def test_slopes_are_derivatives() -> None:
         "hinge": lambda m: max(0.0, 1.0 - m),
         "logistic": lambda m: float(np.log1p(np.exp(-m))),
         "squared": lambda m: (m - 1.0) ** 2,
+        "perceptron": lambda m: max(0.0, -m),
+        "squared_hinge": lambda m: max(0.0, 1.0 - m) ** 2,
+        "exponential": lambda m: float(np.exp(-m)),
     }
     for m in [-1.3, 0.4, 2.2]:
         for name, loss in losses.items():

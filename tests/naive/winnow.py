@@ -14,9 +14,10 @@ class Winnow(Rule):
     non-zero value in any round so far, the current one included.
     """
 
-    def __init__(self, alpha: float = 2.0, theta: float = 0.0) -> None:
+    def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve") -> None:
         self.alpha = alpha
         self.theta = theta
+        self.demotion = demotion
         self.used = 0
 
     def start(self, k: int, d: int) -> None:
@@ -34,6 +35,41 @@ class Winnow(Rule):
     def update(self, r: Round) -> bool:
         if r.wrong:
             self.w = self.w * self.alpha**r.z
+            if self.demotion == "eliminate":
+                self.w[r.z < 0.0] = 0.0
+        return r.wrong
+
+
+class DuplicatedWinnow(Rule):
+    """Winnow over (x, 1 - x): one exponent a feature, one a negation. Features count from when they are first used,
+    but all that time their negations were on. A sum short of theta by a billionth of it counts as theta.
+    """
+
+    def __init__(self, alpha: float = 2.0, theta: float = 0.0, features: float = 0.0) -> None:
+        self.alpha = alpha
+        self.theta = theta
+        self.told = features
+        self.used = 0
+
+    def start(self, k: int, d: int) -> None:
+        self.on, self.off = np.zeros(d), np.zeros(d)
+        self.net = 0.0
+
+    def see(self, x: Array) -> None:
+        self.used = max(self.used, int(np.max(np.flatnonzero(x), initial=-1)) + 1)
+
+    def scores(self, x: Array) -> Array:
+        n = max(self.told, self.used, int(np.max(np.flatnonzero(x), initial=-1)) + 1, 1)
+        m = min(int(n), len(x))
+        total = float(np.sum(self.alpha**self.on * x) + np.sum((self.alpha**self.off * (1.0 - x))[:m]))
+        total += (n - m) * self.alpha**self.net
+        return np.array([total - (self.theta or 2.0 * n) * (1.0 - 1e-9)])
+
+    def update(self, r: Round) -> bool:
+        if r.wrong:
+            self.on = self.on + r.signs[0] * r.x
+            self.off = self.off + r.signs[0] * (1.0 - r.x)
+            self.net += float(r.signs[0])
         return r.wrong
 
 
@@ -57,4 +93,8 @@ class BalancedWinnow(Rule):
         return r.wrong
 
 
-RULES: dict[str, Callable[..., Rule]] = {"winnow": Winnow, "winnow_balanced": BalancedWinnow}
+RULES: dict[str, Callable[..., Rule]] = {
+    "winnow": Winnow,
+    "winnow_duplicated": DuplicatedWinnow,
+    "winnow_balanced": BalancedWinnow,
+}

@@ -9,17 +9,23 @@ from noregret.algebra import (  # each registers its implementations
     held,
     kept,
     lazy,
+    lazy_groups,
     reference,
     scaled,
 )
 from noregret.algebra import kernel as kernels
+from noregret.algebra import links as links
+from noregret.algebra import projections as projections
 from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
     add,
     append,
+    apportion,
     at,
     breadth,
+    clip,
+    contract,
     dot,
     dots,
     extent,
@@ -32,16 +38,24 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    level,
+    linked,
     mean_dot,
     multiply,
     norm,
     pour,
+    prune,
     put,
     scale,
     share,
+    shared,
     sharpen,
+    shorten,
+    side,
     soften,
     sqnorm,
+    swelled,
+    swelled_total,
     total,
     votes,
 )
@@ -50,8 +64,11 @@ __all__ = [
     "TYPES",
     "add",
     "append",
+    "apportion",
     "at",
     "breadth",
+    "clip",
+    "contract",
     "dot",
     "dots",
     "extent",
@@ -64,16 +81,24 @@ __all__ = [
     "image",
     "inner",
     "keep",
+    "linked",
+    "level",
     "mean_dot",
     "multiply",
     "norm",
     "pour",
+    "prune",
     "put",
     "scale",
     "share",
+    "shared",
     "sharpen",
+    "shorten",
+    "side",
     "soften",
     "sqnorm",
+    "swelled",
+    "swelled_total",
     "total",
     "votes",
 ]
@@ -85,12 +110,11 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {
-    Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, grouped.Grouped, averaged.Averaged, held.Held,
-}  # fmt: skip
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged, held.Held}
+GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
-    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS),
-    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS),
+    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),
+    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
     "reference": frozenset(types_of(reference) | {averaged.Averaged}),
 }

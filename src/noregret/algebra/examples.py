@@ -4,6 +4,7 @@ Sparse weights are laid out by feature (place = feature * stride + class): the c
 line. Dense weights are laid out by class (place = class * stride + feature): a dot product runs over contiguous memory.
 """
 
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from noregret.algebra.verbs import (
     block,
     blocks,
     breadth,
+    cell,
     coordinate,
     count,
     difference,
@@ -22,10 +24,12 @@ from noregret.algebra.verbs import (
     norm,
     part,
     place,
+    power,
     raw,
     reassociated,
     row,
     seat,
+    side,
     sqnorm,
     stretch,
     value,
@@ -310,6 +314,22 @@ def place_dense_part(q: Any, k: Any) -> Any:
     return q.of * q.stride + k
 
 
+@cell.on(Sparse)
+@cell.on(Dense)
+def cell_of_one(z: Any, j: Any, c: Any) -> Any:
+    return j
+
+
+@cell.on(SparseBlocks)
+def cell_by_feature(z: Any, j: Any, c: Any) -> Any:
+    return j * z.stride + c
+
+
+@cell.on(DenseBlocks)
+def cell_by_class(z: Any, j: Any, c: Any) -> Any:
+    return c * z.stride + j
+
+
 @sqnorm.on(Sparse)
 @sqnorm.on(Dense)
 def sqnorm_one(z: Any) -> Any:
@@ -330,12 +350,35 @@ def sqnorm_blocks(z: Any) -> Any:
 @norm.on(Dense)
 @norm.on(DenseBlocks)
 def norm_example(z: Any, p: Any) -> Any:
+    """Values whose powers are beyond the range of floats are divided by the largest of them first."""
+    if p == 2.0:
+        return math.sqrt(sqnorm(z))
+    total = sum_of_powers(z, p, 1.0)
+    if 1e-200 < total < 1e200:
+        return total ** (1.0 / p)
+    largest = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            largest = max(largest, abs(value(q, k)))
+    return largest * sum_of_powers(z, p, 1.0 / largest) ** (1.0 / p) if largest > 0.0 else 0.0
+
+
+@helper
+def sum_of_powers(z: Any, p: Any, a: Any) -> Any:
+    """The sum of |a z_j|^p."""
     total = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
-            total += abs(value(q, k)) ** p
-    return total ** (1.0 / p)
+            total += power(abs(a * value(q, k)), p)
+    return total
+
+
+@side.on(Sparse)
+@side.on(Dense)
+def side_one(z: Any) -> Any:
+    return z.sign
 
 
 @extent.on(Sparse)

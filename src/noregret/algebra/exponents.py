@@ -2,7 +2,8 @@
 
 sides = 1 sums exp(theta), 2 sums exp(theta) + exp(-theta), -1 sums exp(-theta). The numbers n live in the record of
 counters: the sum over cells that have moved, each term divided by exp(top), and what rounding left over; the sides;
-top and exp(-top); the largest sum since all cells were last added up; how many cells have moved.
+top and exp(-top); the largest sum since all cells were last added up; how many cells have moved. Where a p-norm is
+asked for instead, the sum is that of |theta_j|^p and order is p.
 """
 
 import math
@@ -18,15 +19,22 @@ from noregret.algebra.verbs import (
     dot,
     factor,
     helper,
+    norm,
+    nudge,
     part,
     place,
+    powers,
     raw,
     share,
+    shared,
+    swelled,
+    swelled_total,
     total,
 )
 
-NUMBERS = {"sum": 0.0, "rest": 0.0, "sides": 0.0, "top": 0.0, "least": 1.0, "peak": 0.0, "moved": 0.0}
+NUMBERS = {"sum": 0.0, "rest": 0.0, "sides": 0.0, "top": 0.0, "least": 1.0, "peak": 0.0, "moved": 0.0, "order": 0.0}
 HIGH = 50.0
+LIMIT = 600.0  # weights e^600 times smaller than the largest are as good as zero
 LOST = 1e-4  # of the largest sum: below it, too many digits have gone
 
 
@@ -43,6 +51,12 @@ def lifted(theta: Any, sides: Any, top: Any) -> Any:
     if sides == 2.0:
         return math.exp(theta - top) + math.exp(-theta - top)
     return math.exp(sides * theta - top)
+
+
+@helper
+def grown(exponent: Any) -> Any:
+    """e to a number that may be far too large; as a share of a sum with as large a term, the answer stays right."""
+    return math.exp(min(exponent, LIMIT))
 
 
 @helper
@@ -68,9 +82,10 @@ def add_up(w: Any, sides: Any) -> Any:
     w.n[1] = 0.0
     w.n[2] = sides
     w.n[3] = top
-    w.n[4] = math.exp(-top)
+    w.n[4] = grown(-top)
     w.n[5] = found
     w.n[6] = moved
+    w.n[7] = 0.0
 
 
 @helper
@@ -83,7 +98,7 @@ def keep_sum(w: Any, old: Any, new: Any) -> Any:
         w.n[1] *= lower
         w.n[5] *= lower
         w.n[3] = height(new, sides)
-        w.n[4] = math.exp(-w.n[3])
+        w.n[4] = grown(-w.n[3])
     change = 0.0
     if old != 0.0:
         change -= lifted(old, sides, w.n[3])
@@ -91,13 +106,19 @@ def keep_sum(w: Any, old: Any, new: Any) -> Any:
     if new != 0.0:
         change += lifted(new, sides, w.n[3])
         w.n[6] += 1.0
+    tally(w, change)
+    w.n[5] = max(w.n[5], w.n[0])
+
+
+@helper
+def tally(w: Any, change: Any) -> Any:
+    """Add to the sum without losing what one float cannot hold."""
     found = w.n[0] + change
     if abs(w.n[0]) >= abs(change):
         w.n[1] += (w.n[0] - found) + change
     else:
         w.n[1] += (change - found) + w.n[0]
     w.n[0] = found
-    w.n[5] = max(w.n[5], found)
 
 
 @at.on(Exponents)
@@ -112,6 +133,9 @@ def dot_exponents(w: Any, z: Any) -> Any:
 
 @add.on(Exponents)
 def add_exponents(w: Any, a: Any, z: Any) -> Any:
+    if w.n[7] > 0.0:
+        tally(w, nudge(w.v, a, z, w.n[7]))
+        return
     if w.n[2] == 0.0:
         add(w.v, a, z)
         return
@@ -141,10 +165,56 @@ def total_exponents(w: Any, sides: Any, cells: Any) -> Any:
     return all_lifted(w, sides, cells) * math.exp(w.n[3])
 
 
+@swelled_total.on(Exponents)
+def swelled_total_exponents(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    found = all_lifted(w, sides, cells)
+    return found * grown(w.n[3] + lift)
+
+
+@swelled.on(Exponents)
+def swelled_exponents(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    found = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        total = 0.0
+        for k in range(count(q)):
+            total += grown(sides * w.v[place(q, k)] + lift) * raw(q, k)
+        found += factor(q) * total
+    return found
+
+
+@helper
+def net(theta: Any, sides: Any, top: Any) -> Any:
+    """exp(theta), or exp(theta) - exp(-theta), divided by exp(top)."""
+    if sides == 2.0:
+        return grown(theta - top) - grown(-theta - top)
+    return grown(sides * theta - top)
+
+
 @share.on(Exponents)
 def share_exponents(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     whole = all_lifted(w, sides, cells)
-    theta = w.v[j]
-    if sides == 2.0:
-        return (math.exp(theta - w.n[3]) - math.exp(-theta - w.n[3])) / whole
-    return math.exp(sides * theta - w.n[3]) / whole
+    return net(w.v[j], sides, w.n[3]) / whole
+
+
+@shared.on(Exponents)
+def shared_exponents(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    whole = all_lifted(w, sides, cells)
+    found = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        total = 0.0
+        for k in range(count(q)):
+            total += net(w.v[place(q, k)], sides, w.n[3]) * raw(q, k)
+        found += factor(q) * total
+    return found / whole
+
+
+@norm.on(Exponents)
+def norm_exponents(w: Any, p: Any) -> Any:
+    if w.n[7] != p:
+        w.n[0] = powers(w.v, p)
+        w.n[1] = 0.0
+        w.n[2] = 0.0
+        w.n[7] = p
+    return max(w.n[0] + w.n[1], 0.0) ** (1.0 / p)

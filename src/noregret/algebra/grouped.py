@@ -25,8 +25,8 @@ from noregret.algebra.verbs import (
 class Grouped(NamedTuple):
     """v; group[j], the group of feature j; where each group begins among its members; the remembered lengths.
 
-    A cell of feature j and class c stands at j * by_feature + c * by_class. Lengths and the pulls they are for stand in
-    the cell of the group's first member.
+    The cells of two features in a row are by_feature apart. Lengths and the pulls they are for stand in the cell of the
+    group's first member.
     """
 
     v: np.ndarray
@@ -36,27 +36,28 @@ class Grouped(NamedTuple):
     length: np.ndarray
     pull: np.ndarray
     by_feature: int
-    by_class: int
 
 
 @helper
 def feature_of(w: Any, j: Any) -> Any:
-    return np.int64(j) // w.by_feature if w.by_class == 1 else np.int64(j) % w.by_class
+    """Cells of one class stand side by side, or those of one feature."""
+    return np.int64(j) // w.by_feature if w.by_feature > 1 else np.int64(j) % w.group.size
 
 
 @helper
-def class_of(w: Any, j: Any) -> Any:
-    return np.int64(j) % w.by_feature if w.by_class == 1 else np.int64(j) // w.by_class
+def start_of_class(w: Any, j: Any) -> Any:
+    """Where the first feature would stand, for the class of cell j."""
+    return np.int64(j) - feature_of(w, j) * w.by_feature
 
 
 @helper
 def measured(w: Any, j: Any, a: Any) -> Any:
     """The length of the group of cell j after a pull by a, from its cells."""
     g = w.group[feature_of(w, j)]
-    c = class_of(w, j) * w.by_class
+    start = start_of_class(w, j)
     found = 0.0
     for m in range(w.begins[g], w.begins[g + 1]):
-        size = abs(w.v[w.members[m] * w.by_feature + c]) - a
+        size = abs(w.v[w.members[m] * w.by_feature + start]) - a
         if size > 0.0:
             found += size * size
     return math.sqrt(found)
@@ -65,7 +66,7 @@ def measured(w: Any, j: Any, a: Any) -> Any:
 @helper
 def first_cell(w: Any, j: Any) -> Any:
     g = w.group[feature_of(w, j)]
-    return w.members[w.begins[g]] * w.by_feature + class_of(w, j) * w.by_class
+    return w.members[w.begins[g]] * w.by_feature + start_of_class(w, j)
 
 
 @group_norm.on(Grouped)

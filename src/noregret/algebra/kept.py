@@ -1,7 +1,8 @@
 """Kept vectors: w = c v with few non-zero cells, the smallest of which is always at hand.
 
 The cells that are not zero stand in a heap, the smallest |v_j| first; slot[j] says where, counted from one. Of equal
-sizes the one of the higher feature comes first, so that lower features stay; then the one of the higher class.
+sizes the one of the higher feature comes first, so that lower features stay; then the one of the higher class. Cells
+that came since cells were last dropped stand behind the heap in no order: most are dropped without ever entering it.
 """
 
 from typing import Any, NamedTuple
@@ -26,11 +27,11 @@ from noregret.algebra.verbs import (
     scale,
 )
 
-NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "size": 0.0}
+NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "size": 0.0, "ordered": 0.0}
 
 
 class Kept(NamedTuple):
-    """n: the scale c, the sum of squares of v in two parts, how many cells are in the heap."""
+    """n: the scale c, the sum of squares of v in two parts, how many cells are not zero, how many stand in the heap."""
 
     v: np.ndarray
     slot: np.ndarray
@@ -59,12 +60,14 @@ def seat_in_heap(w: Any, at_slot: Any, j: Any) -> Any:
 
 @helper
 def settle_in_heap(w: Any, j: Any) -> Any:
-    """Move a cell of the heap to where its size belongs."""
+    """Move a cell of the heap to where its size belongs; one behind the heap may stay where it is."""
     k = w.slot[j] - 1
+    size = int(w.n[4])
+    if k >= size:
+        return
     while k > 0 and goes_first(w, j, w.heap[(k - 1) // 2]):
         seat_in_heap(w, k, w.heap[(k - 1) // 2])
         k = (k - 1) // 2
-    size = int(w.n[3])
     while 2 * k + 1 < size:
         child = 2 * k + 1
         if child + 1 < size and goes_first(w, w.heap[child + 1], w.heap[child]):
@@ -78,14 +81,19 @@ def settle_in_heap(w: Any, j: Any) -> Any:
 
 @helper
 def take_out(w: Any, j: Any) -> Any:
-    """Remove a cell from the heap."""
+    """Remove a cell: from the heap, whose last cell then takes its place, or from behind the heap."""
     k = w.slot[j] - 1
     w.slot[j] = 0
+    if k < w.n[4]:
+        w.n[4] -= 1.0
+        last = w.heap[int(w.n[4])]
+        if last != j:
+            seat_in_heap(w, k, last)
+            settle_in_heap(w, last)
+        k = int(w.n[4])
     w.n[3] -= 1.0
-    last = w.heap[int(w.n[3])]
-    if last != j:
-        seat_in_heap(w, k, last)
-        settle_in_heap(w, last)
+    if k < w.n[3]:
+        seat_in_heap(w, k, w.heap[int(w.n[3])])
 
 
 @helper
@@ -133,6 +141,20 @@ def add_kept(w: Any, a: Any, z: Any) -> Any:
 
 @keep.on(Kept)
 def keep_kept(w: Any, B: Any) -> Any:
+    if w.n[3] <= B:
+        return
+    while w.n[4] < w.n[3]:
+        if w.n[4] < B:
+            w.n[4] += 1.0
+            settle_in_heap(w, w.heap[int(w.n[4]) - 1])
+        else:
+            j = w.heap[int(w.n[3]) - 1]
+            if goes_first(w, w.heap[0], j):
+                change_cell(w, w.heap[0], 0.0)
+                w.n[4] += 1.0
+                settle_in_heap(w, w.heap[int(w.n[4]) - 1])
+            else:
+                change_cell(w, j, 0.0)
     while w.n[3] > B:
         change_cell(w, w.heap[0], 0.0)
 
@@ -149,8 +171,11 @@ def scale_kept(w: Any, a: Any) -> Any:
             j = w.heap[k]
             w.v[j] *= c
             tally(w, w.v[j] * w.v[j])
-        while w.n[3] > 0.0 and w.v[w.heap[0]] == 0.0:
+        while w.n[4] > 0.0 and w.v[w.heap[0]] == 0.0:
             take_out(w, w.heap[0])
+        for k in range(int(w.n[3]) - 1, int(w.n[4]) - 1, -1):
+            if w.v[w.heap[k]] == 0.0:
+                take_out(w, w.heap[k])
 
 
 @norm.on(Kept)

@@ -9,10 +9,13 @@ import numpy as np
 
 from noregret.algebra.verbs import (
     add,
+    apportion,
     at,
     block,
     blocks,
     breadth,
+    clip,
+    contract,
     coordinate,
     count,
     difference,
@@ -28,20 +31,28 @@ from noregret.algebra.verbs import (
     image,
     inner,
     keep,
+    level,
+    linked,
     multiply,
     norm,
     part,
     place,
     pour,
+    prune,
     put,
     row,
     scale,
     seat,
     share,
+    shared,
     sharpen,
+    shorten,
+    side,
     soften,
     sqnorm,
     stretch,
+    swelled,
+    swelled_total,
     total,
     value,
 )
@@ -56,11 +67,12 @@ class ReferenceRows(NamedTuple):
 
 
 class ReferenceExample(NamedTuple):
-    """An example as a vector over all coordinates."""
+    """An example as a vector over all coordinates, and the sign that was multiplied into it."""
 
     v: np.ndarray
     stride: int
     classes: int
+    sign: float = 1.0
 
 
 class ReferenceVector(NamedTuple):
@@ -107,7 +119,7 @@ def row_reference(X: Any, t: Any) -> Any:
 
 @stretch.on(ReferenceExample)
 def stretch_reference(z: Any, a: Any) -> Any:
-    return ReferenceExample(a * z.v, z.stride, z.classes)
+    return ReferenceExample(a * z.v, z.stride, z.classes, a * z.sign)
 
 
 @seat.on(ReferenceExample)
@@ -130,6 +142,7 @@ def dot_reference(w: Any, z: Any) -> Any:
 
 
 @dots.on(ReferenceHeld)
+@dots.on(ReferenceGroups)
 @dots.on(ReferenceVector)
 def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
@@ -148,6 +161,12 @@ def multiply_reference(w: Any, base: Any, z: Any) -> Any:
     w.v[: z.v.size] *= base**z.v
 
 
+@prune.on(ReferenceVector)
+def prune_reference(w: Any, base: Any, z: Any) -> Any:
+    multiply(w, base, z)
+    w.v[: z.v.size][z.v < 0.0] = 0.0
+
+
 @scale.on(ReferenceVector)
 def scale_reference(w: Any, a: Any) -> Any:
     w.v[:] *= a
@@ -159,12 +178,47 @@ def soften_reference(w: Any, a: Any, theta: Any) -> Any:
     w.v[near] = np.sign(w.v[near]) * np.maximum(np.abs(w.v[near]) - a, 0.0)
 
 
+@level.on(ReferenceVector)
+def level_reference(w: Any, a: Any) -> Any:
+    """The height, from the sizes in order: so many of the largest lose a together and do not fall below the next."""
+    sizes = -np.sort(-np.abs(w.v))
+    heights = (np.cumsum(sizes) - a) / np.arange(1, sizes.size + 1)
+    height = max(float(heights[sizes > heights][-1]) if (sizes > heights).any() else np.inf, 0.0)
+    w.v[:] = np.clip(w.v, -height, height)
+
+
 @keep.on(ReferenceVector)
 def keep_reference(w: Any, B: Any) -> Any:
     """Of equal sizes lower features stay, then lower classes."""
     place = np.arange(w.v.size)
     order = np.lexsort((place // w.stride, place % w.stride, -np.abs(w.v)))
     w.v[order[int(B) :]] = 0.0
+
+
+@clip.on(ReferenceVector)
+def clip_reference(w: Any, low: Any, high: Any, z: Any) -> Any:
+    w.v[:] = np.clip(w.v, low, high)
+
+
+def taken(cells: np.ndarray, radius: float) -> float:
+    """How much each cell must give for those that stay above zero to sum to radius; found by sorting them."""
+    falling = np.sort(cells)[::-1]
+    amounts = (np.cumsum(falling) - radius) / np.arange(1, cells.size + 1)
+    return float(amounts[np.flatnonzero(falling > amounts)[-1]])
+
+
+@contract.on(ReferenceVector)
+def contract_reference(w: Any, radius: Any, z: Any) -> Any:
+    sizes = np.abs(w.v)
+    if sizes.sum() > radius:
+        w.v[:] = np.sign(w.v) * np.maximum(sizes - taken(sizes, radius), 0.0)
+
+
+@apportion.on(ReferenceVector)
+def apportion_reference(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+    cells = w.v.reshape(-1, w.stride)[: int(classes), : int(features)]
+    if cells.size:
+        cells[...] = np.maximum(cells - taken(cells.ravel(), radius), 0.0)
 
 
 def terms(theta: np.ndarray, sides: float) -> np.ndarray:
@@ -183,11 +237,39 @@ def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     return float(own) / total(w, sides, cells)
 
 
+@shared.on(ReferenceVector)
+def shared_reference(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    return float(sum(share(w, j, sides, cells) * x.v[j] for j in np.flatnonzero(x.v)))
+
+
+@swelled_total.on(ReferenceVector)
+def swelled_total_reference(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    return total(w, sides, cells) * float(np.exp(lift))
+
+
+@swelled.on(ReferenceVector)
+def swelled_reference(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    return float(np.exp(sides * w.v[: x.v.size] + lift) @ x.v)
+
+
+@side.on(ReferenceExample)
+def side_reference(z: Any) -> Any:
+    return z.sign
+
+
 @group_norm.on(ReferenceGroups)
 def group_norm_reference(w: Any, j: Any, a: Any) -> Any:
     own = w.group == w.group[j % w.group.size]
     block_of_j = w.v.reshape(-1, w.group.size)[j // w.group.size]
     return float(np.linalg.norm(np.maximum(np.abs(block_of_j[own]) - a, 0.0)))
+
+
+@shorten.on(ReferenceGroups)
+def shorten_reference(w: Any, a: Any) -> Any:
+    for of_class in w.v.reshape(-1, w.group.size):
+        for own in (w.group == g for g in range(w.group.max() + 1)):
+            length = float(np.linalg.norm(of_class[own]))
+            of_class[own] *= 1.0 - a / length if length > a else 0.0
 
 
 @group_size.on(ReferenceGroups)
@@ -243,6 +325,12 @@ def sqnorm_reference(z: Any) -> Any:
 @norm.on(ReferenceExample)
 def norm_reference(w: Any, p: Any) -> Any:
     return float((np.abs(w.v) ** p).sum() ** (1.0 / p))
+
+
+@linked.on(ReferenceVector)
+def linked_reference(w: Any, x: Any, p: Any) -> Any:
+    size = norm(w, p)
+    return float((np.sign(w.v) * (np.abs(w.v) / size) ** (p - 1.0) * size)[: x.v.size] @ x.v) if size > 0.0 else 0.0
 
 
 @extent.on(ReferenceExample)

@@ -23,6 +23,7 @@ from noregret.algebra.verbs import (
     nudge,
     part,
     place,
+    power,
     powers,
     raw,
     scale,
@@ -124,7 +125,7 @@ def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
             if p == 2.0:
                 change += (new - old) * (new + old)
             else:
-                change += abs(new) ** p - abs(old) ** p
+                change += power(abs(new), p) - power(abs(old), p)
     return change
 
 
@@ -133,7 +134,7 @@ def powers_plain(v: Any, p: Any) -> Any:
     total = 0.0
     for j in range(v.size):
         if v[j] != 0.0:
-            total += abs(v[j]) ** p
+            total += power(abs(v[j]), p)
     return total
 
 

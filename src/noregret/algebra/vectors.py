@@ -1,5 +1,6 @@
 """Vectors: where weights live. Each verb is written once over the parts of an example, whatever its kind."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from noregret.algebra.verbs import (
     dot,
     dots,
     factor,
+    level,
     multiply,
     norm,
     part,
     place,
     pour,
+    prune,
     put,
     raw,
     reassociated,
@@ -99,6 +102,17 @@ def multiply_any(w: Any, base: Any, z: Any) -> Any:
             w[place(q, k)] *= base ** value(q, k)
 
 
+@prune.on(Plain)
+def prune_any(w: Any, base: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            if value(q, k) > 0.0:
+                w[place(q, k)] *= base ** value(q, k)
+            elif value(q, k) < 0.0:
+                w[place(q, k)] = 0.0
+
+
 @scale.on(Plain)
 def scale_plain(w: Any, a: Any) -> Any:
     for j in range(w.size):
@@ -111,6 +125,29 @@ def norm_plain(w: Any, p: Any) -> Any:
     for j in range(w.size):
         total += abs(w[j]) ** p
     return total ** (1.0 / p)
+
+
+@level.on(Plain)
+def level_plain(w: Any, a: Any) -> Any:
+    """Newton's steps from below, over all cells: what stands out above a height falls as the height rises."""
+    height = 0.0
+    for j in range(w.size):
+        height = max(height, abs(w[j]))
+    height = max(height - a, 0.0)
+    before = -1.0
+    while height > before:
+        before = height
+        above = 0.0
+        standing = 0.0
+        for j in range(w.size):
+            if abs(w[j]) > height:
+                above += abs(w[j]) - height
+                standing += 1.0
+        if above > a:
+            height += (above - a) / standing
+    for j in range(w.size):
+        if abs(w[j]) > height:
+            w[j] = math.copysign(height, w[j])
 
 
 @dots.on(Plain, Sparse)

@@ -74,8 +74,9 @@ def verb_named(name: str) -> Verb:
 
 
 VERBS: list[Verb] = []
-WRITING = {"add", "append", "scale", "multiply", "soften", "keep", "put", "pour", "hold"}  # a vector, in place
-SWEEPING = {"pour"}  # cells that the round does not touch, too
+# Verbs that write a vector in place, and those of them that may change cells the round does not touch.
+SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}
+WRITING = {"add", "append", "clip", "hold", "keep", "multiply", "prune", "put", "scale", "soften"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -90,6 +91,21 @@ def reassociated(function: Implementation) -> Implementation:
     """Mark a dense sum whose terms may be added in any order: worth five times the speed, and only there."""
     REASSOCIATED.append(function)
     return function
+
+
+@helper
+def power(a: Any, p: Any) -> Any:
+    """a^p for a >= 0; by multiplication alone where p is a small whole number."""
+    n = int(p)
+    if n != p or not 0 <= n <= 32:
+        return a**p
+    result = 1.0
+    while n > 0:
+        if n % 2 == 1:
+            result *= a
+        a *= a
+        n //= 2
+    return result
 
 
 def unbound(*arguments: Any) -> Any:
@@ -151,6 +167,11 @@ def powers(v: Any, p: Any) -> Any:
 
 
 @Verb
+def linked(w: Any, x: Any, p: Any) -> Any:
+    """v . x, where v_j = sign(w_j) |w_j|^(p-1) / |w|_p^(p-2): w passed through the link of the p-norm"""
+
+
+@Verb
 def sweep(v: Any, a: Any) -> Any:
     """v *= a, cell by cell"""
 
@@ -173,6 +194,26 @@ def total(w: Any, sides: Any, cells: Any) -> Any:
 @Verb
 def share(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     """exp(w_j) as a part of the total; with sides 2, exp(w_j) - exp(-w_j)"""
+
+
+@Verb
+def shared(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+    """The sum of share(w, j) x_j."""
+
+
+@Verb
+def swelled(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) x_j."""
+
+
+@Verb
+def swelled_total(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+    """The sum of exp(sides w_j + lift) over so many cells."""
+
+
+@Verb
+def side(z: Any) -> Any:
+    """The sign that its label gave to an example."""
 
 
 @Verb
@@ -211,8 +252,33 @@ def held_dot(w: Any, x: Any) -> Any:
 
 
 @Verb
+def shorten(w: Any, a: Any) -> Any:
+    """Every group of cells moves toward zero by a in length, and no further."""
+
+
+@Verb
+def level(w: Any, a: Any) -> Any:
+    """The largest |w_j| fall to one height, so that together they lose a."""
+
+
+@Verb
 def pour(w: Any, u: Any) -> Any:
     """w += u, and u = 0"""
+
+
+@Verb
+def clip(w: Any, low: Any, high: Any, z: Any) -> Any:
+    """The cells of an example's features are brought between low and high."""
+
+
+@Verb
+def contract(w: Any, radius: Any, z: Any) -> Any:
+    """w, laid out like an example, becomes the nearest vector whose sizes sum to at most radius."""
+
+
+@Verb
+def apportion(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+    """w becomes the nearest vector without negative cells that sums to radius, over so many features and classes."""
 
 
 @Verb
@@ -223,6 +289,11 @@ def put(w: Any, j: Any, a: Any) -> Any:
 @Verb
 def multiply(w: Any, base: Any, z: Any) -> Any:
     """w_j *= base ** z_j"""
+
+
+@Verb
+def prune(w: Any, base: Any, z: Any) -> Any:
+    """w_j *= base ** z_j where z_j is positive; w_j = 0 where it is negative"""
 
 
 @Verb
@@ -318,6 +389,11 @@ def factor(q: Any) -> Any:
 @Verb
 def raw(q: Any, k: Any) -> Any:
     """The k-th value of a part before its factor."""
+
+
+@Verb
+def cell(z: Any, j: Any, c: Any) -> Any:
+    """Where a vector laid out like an example keeps the weight of feature j for class c."""
 
 
 @Verb

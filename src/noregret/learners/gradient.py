@@ -1,12 +1,64 @@
 """Gradient learners: a step against the slope of the loss just suffered."""
 
-from noregret.algebra import add
-from noregret.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+import math
+
+from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm
+from noregret.algebra.verbs import unbound
+from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
 from noregret.schedules import rate
-from noregret.state import plain
+from noregret.state import plain, scaled
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
+
+onto = unbound
+
+
+def everywhere(p: P, s: S, g: G) -> None:
+    """The weights may be any."""
+
+
+def ball(p: P, s: S, g: G) -> None:
+    """Weights longer than the radius become so long."""
+    size = norm(s.w, 2.0)
+    if sqnorm(g) > 0.0 and size > p.radius:
+        scale(s.w, p.radius / size)
+
+
+def box(p: P, s: S, g: G) -> None:
+    """Only the weights that moved can have left."""
+    clip(s.w, -p.radius, p.radius, g)
+
+
+def orthant(p: P, s: S, g: G) -> None:
+    """Only the weights that moved can have become negative; those a third class splits wait for their next step."""
+    clip(s.w, 0.0, math.inf, g)
+
+
+def l1(p: P, s: S, g: G) -> None:
+    """All weights give the same amount (Duchi et al. 2008)."""
+    if sqnorm(g) > 0.0:
+        contract(s.w, p.radius, g)
+
+
+def simplex(p: P, s: S, g: G) -> None:
+    """Over all features up to the highest that had a gradient; one that comes later comes with nothing.
+
+    Zero, the start, is not on it: the first step brings the weights there. The bounds need no more than that, since a
+    projection brings any point nearer to all of the set.
+    """
+    if sqnorm(g) > 0.0:
+        s.n.features = max(s.n.features, extent(g))
+        s.n.classes = max(s.n.classes, breadth(g))
+        apportion(s.w, p.radius, g, s.n.features, s.n.classes)
+
+
+SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, "l1": l1, "simplex": simplex}
+
+
+def projected_regret(diameter: float, largest_gradient: float, rounds: float) -> float:
+    """1.5 G D sqrt(T), for steps of D / (G sqrt(t)) on a set that, with zero, is no wider than D."""
+    return 1.5 * largest_gradient * diameter * math.sqrt(rounds)
 
 
 def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> float:
@@ -18,12 +70,19 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
     paper=ZINKEVICH_2003,
     params={
         "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
-        "schedule": schedule("inv_sqrt"),
+        "schedule": schedule("inv_sqrt", steps=True),
+        "onto": Choice(
+            "everywhere",
+            SETS,
+            "the set the weights are brought back to; l1 and simplex look at all weights at each step",
+        ),
+        "radius": Param(1.0, above=0.0, about="the size of that set: a length, the largest weight, or the sum of all"),
     },
-    state={"w": plain},
+    state={"w": scaled},
+    counters={"steps": 0.0, "features": 0.0, "classes": 0.0},
     guarantee=Guarantee(
         "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2",
-        "a convex loss, schedule constant; any u; all weights 1",
+        "a convex loss, schedule constant; any u of the set; all weights 1",
         constant_rate_regret,
     ),
     merge=Merge(
@@ -35,8 +94,11 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
     shown=True,
 )
 def ogd(p: P, s: S, g: G) -> None:
-    """Step against the gradient, by a rate that falls with the rounds."""
-    add(s.w, -rate(p.eta0, s.n.t), g)
+    """Step against the gradient, by a rate that falls with the rounds, and back into the set of allowed weights."""
+    if sqnorm(g) > 0.0:
+        s.n.steps += 1.0
+    add(s.w, -rate(p.eta0, s.n.t, s.n.steps), g)
+    onto(p, s, g)
 
 
 def adaline_bound(radius: float, size: float, comparator_squares: float) -> float:

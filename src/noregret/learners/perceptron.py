@@ -51,12 +51,13 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
     params={
         "eta": Param(1.0, above=0.0, about="the length of a step"),
         "random_start": Param(0.0, at_least=0.0, about="the deviation of the random weights it begins with"),
-        "schedule": schedule("constant"),
+        "schedule": schedule("constant", steps=True),
         "strict": Choice(
             "no", {"no": not_right, "yes": wrong}, "whether a score of zero is left as it is", binds="misses"
         ),
     },
     state={"w": scattered},
+    counters={"steps": 0.0},
     weigh="eta",
     guarantee=Guarantee(
         "updates <= (R / gamma)^2",
@@ -71,7 +72,8 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
 def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example when it is not on the right side."""
     if misses(margin):
-        add(s.w, rate(p.eta, s.n.t), z)
+        s.n.steps += 1.0
+        add(s.w, rate(p.eta, s.n.t, s.n.steps), z)
         return True
     return False
 

@@ -3,15 +3,19 @@
 import math
 
 from noregret.algebra import add, dot, foresee, image, inner, sharpen
-from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.algebra.verbs import unbound
+from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
 from noregret.state import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
 CRAMMER_2009 = "Crammer, Kulesza and Dredze, Adaptive regularization of weight vectors, NIPS 2009"
 CRAMMER_LEE_2010 = "Crammer and Lee, Learning via Gaussian herding, NIPS 2010"
 ORABONA_2010 = "Orabona and Crammer, New adaptive algorithms for online classification, NIPS 2010"
+YANG_2009 = "Yang, Jin and Ye, Online learning by ellipsoid method, ICML 2009"
 
 LARGEST_PRECISION = 1e150
+LEAST_VARIANCE = 1e-300
+age = unbound
 
 
 def arow_bound(spread: float, log_det: float, near_misses: float, comparator_loss: float) -> float:
@@ -145,4 +149,51 @@ def narow(p: P, s: S, z: Z, margin: float) -> bool:
         Sz = image(s.sigma, z)
         sharpen(s.sigma, narow_kappa(p.b, inner(z, Sz)), Sz)
         return True
+    return False
+
+
+def by_round(t: float, updates: float) -> float:
+    return t - 1.0
+
+
+def by_update(t: float, updates: float) -> float:
+    return updates
+
+
+def iellip_margin() -> float:
+    """1, the margin of a round once it has led to an update."""
+    return 1.0
+
+
+@margin_rule(
+    paper=YANG_2009,
+    params={
+        "c": Param(0.1, at_least=0.0, below=1.0, about="the share of the variance along a mistake that is cut off"),
+        "b": Param(0.3, above=0.0, below=1.0, about="by which that share falls"),
+        "decay": Choice("round", {"round": by_round, "update": by_update}, "what makes the share fall", binds="age"),
+    },
+    state={"w": plain, "sigma": covariance},
+    counters={"updates": 0.0, "sigma_scale": 1.0},
+    guarantee=Guarantee(
+        "an update takes the margin of its round to 1",
+        "any covariance; variances above 1e-300",
+        iellip_margin,
+    ),
+    title="IELLIP",
+)
+def iellip(p: P, s: S, z: Z, margin: float) -> bool:
+    """Cut the ellipsoid of possible weights by every mistake, ever more gently.
+
+    The ellipsoid is sigma_scale times the sigma that is kept: that it grows by 1 / (1 - c_t) moves no weight.
+    """
+    if margin <= 0.0:
+        Sz = image(s.sigma, z)
+        v = inner(z, Sz)
+        if v > LEAST_VARIANCE:
+            share = p.c * p.b ** age(s.n.t, s.n.updates)
+            add(s.w, (1.0 - margin) / v, Sz)
+            sharpen(s.sigma, share / (v * (1.0 - share)), Sz)
+            s.n.sigma_scale /= 1.0 - share
+            s.n.updates += 1.0
+            return True
     return False

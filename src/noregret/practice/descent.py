@@ -9,7 +9,7 @@ from noregret.card import Param, suggestion
 from noregret.chunk import Rows, SparseBlock, as_block, verified
 from noregret.errors import BadValue, shown
 from noregret.labels import Labels, targets
-from noregret.losses import CLASSES, LOSSES, Loss
+from noregret.losses import LOSSES, Loss
 from noregret.practice.lesson import Lesson, whole
 from noregret.practice.line_search import armijo_step, exact_step
 
@@ -19,20 +19,7 @@ TIED = 1e-12  # margins so small, relative to |x| |w|, are zero but for rounding
 FLAT, NO_STEP, NO_MORE_PASSES = "gradient", "no step", "passes"
 
 
-def perceptron_value(margin: Any) -> Any:
-    return np.maximum(0.0, -margin)
-
-
-def perceptron_slope(margin: float) -> float:
-    return -1.0 if margin <= 0.0 else 0.0
-
-
-PERCEPTRON = Loss(perceptron_value, perceptron_slope, CLASSES)
-KNOWN: dict[str, Loss] = {
-    name: loss
-    for name, loss in {"perceptron": PERCEPTRON, **LOSSES}.items()
-    if "binary" in loss.games or "regression" in loss.games
-}
+KNOWN = {name: loss for name, loss in LOSSES.items() if "binary" in loss.games or "regression" in loss.games}
 
 
 @dataclass(frozen=True)

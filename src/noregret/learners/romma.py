@@ -1,0 +1,73 @@
+"""Relaxed online maximum margin: the shortest weights that keep a promise for this round and one for all before."""
+
+from noregret.algebra import add, norm, scale, sqnorm
+from noregret.card import NO_MERGE, Guarantee, P, S, Z, margin_rule
+from noregret.state import scaled
+
+LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
+PARALLEL = 1e-12  # below this share of |w|^2 |z|^2, what separates w and z is rounding
+LONGEST_STEP = 1e150
+
+
+def romma_bound(radius: float, size: float) -> float:
+    """(R |u|)^2, where u has margin 1."""
+    return (radius * size) ** 2
+
+
+def relax(s: S, z: Z, margin: float) -> bool:
+    """Go to the shortest w with w.z >= 1 and w.w_t >= |w_t|^2; stay where the two contradict each other."""
+    size, length = norm(s.w, 2.0) ** 2, sqnorm(z)
+    apart = size * length - margin * margin
+    parallel = apart <= PARALLEL * size * length
+    if margin >= size * length or (parallel and margin > 0.0):
+        share, step = 0.0, 1.0 / length
+    elif parallel:
+        return False
+    else:
+        share, step = (size * length - margin) / apart, size * (1.0 - margin) / apart
+    if not step < LONGEST_STEP:
+        return False
+    scale(s.w, share)
+    add(s.w, step, z)
+    return True
+
+
+@margin_rule(
+    paper=LI_LONG_2002,
+    params={},
+    state={"w": scaled},
+    guarantee=Guarantee(
+        "updates <= R^2 |u|^2, and |w| never shrinks nor exceeds |u|",
+        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds",
+        romma_bound,
+    ),
+    merge=NO_MERGE,
+    title="ROMMA",
+    leads=True,
+    plays=("binary", "multiclass"),
+)
+def romma(p: P, s: S, z: Z, margin: float) -> bool:
+    """Keep the shortest weights that give a missed round margin 1 and all before it what they had."""
+    if margin <= 0.0:
+        return relax(s, z, margin)
+    return False
+
+
+@margin_rule(
+    paper=LI_LONG_2002,
+    params={},
+    state={"w": scaled},
+    guarantee=Guarantee(
+        "updates on rounds of margin 0 or less, hence the mistakes, <= R^2 |u|^2",
+        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds",
+        romma_bound,
+    ),
+    merge=NO_MERGE,
+    title="ROMMA",
+    plays=("binary", "multiclass"),
+)
+def romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
+    """As ROMMA, but on every round whose margin is short of 1."""
+    if margin < 1.0:
+        return relax(s, z, margin)
+    return False

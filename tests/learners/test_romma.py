@@ -1,0 +1,130 @@
+"""ROMMA and aggressive ROMMA (Li and Long 2002)."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+import noregret as nr
+from tests.learners.reading import same, steps, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+BOTH = pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
+
+
+def bound_of(name: str, radius: float, size: float) -> float:
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    return guarantee.bound(radius, size)
+
+
+def shortest(A: Array, b: Array) -> Array:
+    """The shortest v with A v >= b, by non-negative least squares (Lawson and Hanson 1974, least distance)."""
+    E = np.vstack([A.T, b])
+    goal = np.zeros(len(E))
+    goal[-1] = 1.0
+    rest = E @ nnls(E, goal, maxiter=10_000)[0] - goal
+    return np.asarray(-rest[:-1] / rest[-1])
+
+
+def test_three_rounds_worked_by_hand() -> None:
+    X, y = np.array([[2.0, 0.0], [-1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 1.0, 1.0])
+    learner = nr.make("romma", native=False)
+    written(weights(learner.learn(X[:1], y[:1]), 2), [0.5, 0.0])  # z / |z|^2
+    written(weights(learner.learn(X[1:2], y[1:2]), 2), [0.5, 1.5])  # w_1 stays at 1/2, and -w_1 + w_2 = 1
+    assert not learner.play(X[2:], y[2:]).updated[0]
+    written(weights(learner, 2), [0.5, 1.5])
+
+
+@BOTH
+def test_a_step_solves_its_problem(name: str) -> None:
+    X, y, _ = streams.separable(120, 8, margin=0.02, seed=1)
+    X = 3.0 * X
+    moved = 0
+    for t, before, after, said in steps(nr.make(name, native=False), X, y, rounds=115):
+        z = y[t] * X[t]
+        if not said.updated[0]:
+            assert np.array_equal(before, after)
+            assert z @ before > (0.0 if name == "romma" else 1.0 - 1e-9)
+            continue
+        moved += 1
+        best = shortest(np.array([z, before]), np.array([1.0, before @ before]))
+        np.testing.assert_allclose(after, best, rtol=1e-8, atol=1e-9)
+        assert z @ after == pytest.approx(1.0, abs=1e-9)
+        assert after @ before >= before @ before * (1.0 - 1e-9)
+    assert moved > 3
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
+def test_separable_rounds_cost_few_mistakes_and_the_weights_only_grow(name: str, margin: float, seed: int) -> None:
+    X, y, u = streams.separable(150, 4, margin, seed=seed)
+    radius = float(np.linalg.norm(X, axis=1).max())
+    limit = 1.0 / float((y * (X @ u)).min())  # the length of the u that has margin 1
+    learner = nr.make(name, native=False)
+    missed, longest = 0, 0.0
+    for t in range(len(X)):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        missed += int(said.updated[0] and y[t] * said.scores[0] <= 0.0)
+        length = float(np.linalg.norm(weights(learner, 4)))
+        assert longest * (1.0 - 1e-9) <= length <= limit * (1.0 + 1e-9)
+        longest = length
+    assert 0 < missed <= bound_of(name, radius, limit)
+
+
+def test_rows_at_right_angles_take_every_mistake_that_the_bound_allows() -> None:
+    X, y = np.eye(4), np.array([1.0, -1.0, 1.0, -1.0])
+    learner = nr.make("romma", native=False).learn(X, y)
+    assert learner.updates == bound_of("romma", 1.0, 2.0) == 4.0
+    same(weights(learner, 4), y)
+
+
+def test_many_passes_lead_aggressive_romma_to_the_largest_margin() -> None:
+    X, y, _ = streams.separable(40, 3, margin=0.2, seed=2)
+    best = shortest(y[:, None] * X, np.ones(40))
+    learner, far = nr.make("romma_aggressive"), []
+    for passes in (100, 900, 9000):
+        learner.learn(np.tile(X, (passes, 1)), np.tile(y, passes))
+        far.append(float(np.linalg.norm(weights(learner, 3) - best)))
+    assert far[2] < 0.2 * far[1] < 0.04 * far[0]  # what is missing falls as fast as the passes rise
+    assert far[2] < 1e-3 * np.linalg.norm(best)
+
+
+@BOTH
+def test_a_row_against_the_weights_themselves_contradicts_them_and_teaches_nothing(name: str) -> None:
+    x = np.array([[3.0, -1.0, 2.0]])
+    learner = nr.make(name, native=False).learn(x, [1])
+    before = weights(learner, 3)
+    for row, label in ((x, -1), (-0.1 * x, 1), (7.0 * x, -1)):
+        said = learner.play(row, [label])
+        assert (said.mistakes[0], said.updated[0]) == (True, False)
+    assert np.array_equal(weights(learner, 3), before)
+
+
+def test_a_shorter_row_along_the_weights_asks_for_longer_ones() -> None:
+    x = np.array([[3.0, -1.0, 2.0]])
+    learner = nr.make("romma_aggressive", native=False).learn(x, [1])
+    said = learner.play(0.25 * x, [1])
+    assert (said.scores[0], said.updated[0]) == (pytest.approx(0.25), True)
+    same(weights(learner, 3), 4.0 * x[0] / 14.0)
+
+
+def test_only_the_newest_round_counts_where_it_implies_the_others() -> None:
+    learner = nr.make("romma_aggressive", native=False).learn(np.array([[4.0, 0.0]]), [1])  # w = (1/4, 0)
+    learner.learn(np.array([[0.2, 0.1]]), [1])  # w.z = 0.05 >= |w|^2 |z|^2
+    same(weights(learner, 2), np.array([4.0, 2.0]))
+
+
+@BOTH
+def test_in_feature_space_nothing_changes(name: str) -> None:
+    X, y, _ = streams.separable(120, 4, margin=0.05, seed=5)
+    plain, kernel = nr.make(name, native=False), nr.make(name, algebra="kernel", kernel="linear", native=False)
+    np.testing.assert_allclose(kernel.play(X, y).scores, plain.play(X, y).scores, rtol=1e-7, atol=1e-9)
+    assert plain.updates == kernel.updates > 3
+
+
+@BOTH
+def test_targets_on_a_line_are_refused(name: str) -> None:
+    with pytest.raises(nr.BadValue, match=f"{name} cannot play regression"):
+        nr.make(name, game="regression")

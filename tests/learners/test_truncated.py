@@ -1,0 +1,143 @@
+"""Truncated gradient and coefficient rounding (Langford, Li and Zhang 2009)."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import noregret as nr
+from tests import naive
+from tests.learners.reading import after_each_round, comparators, hinge, steps, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+X3, Y3 = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 0.0, 1.0])
+HAND: dict[str, Any] = {"eta": 0.1, "gravity": 0.1, "order": "pre", "loss": "squared"}
+
+
+def test_three_rounds_worked_by_hand() -> None:
+    """The pull of a round precedes its prediction: what is read between rounds has the next pull behind it."""
+    learner = nr.make("truncated_gradient", game="regression", native=False, **HAND)
+    written(learner.copy().play(X3, Y3).scores, [0.0, 0.19, -0.056])
+    stepped = np.array([[0.2, 0], [0.152, -0.038], [0.142, 0.3944]])
+    written(after_each_round(learner, X3, Y3), np.sign(stepped) * np.maximum(np.abs(stepped) - 0.01, 0.0))
+    twin = naive.regression("truncated_gradient", eps=0.0, **HAND)
+    for t in range(3):
+        twin.run(X3[t : t + 1], Y3[t : t + 1])
+        written(twin.state["w"], stepped[t])
+
+
+def test_pulling_before_is_pulling_after_the_round_before() -> None:
+    X, y = streams.sparse(60, 8, density=0.4, seed=3)
+    told: dict[str, Any] = {"gravity": 0.05, "theta": 0.4, "native": False}
+    pre, post = (nr.make("truncated_gradient", order=order, **told) for order in ("pre", "post"))
+    assert pre.play(X, y).scores.tolist() == post.play(X, y).scores.tolist()
+    pre, post = (nr.make("truncated_gradient", order=order, K=5.0, **told) for order in ("pre", "post"))
+    assert pre.play(X, y).scores.tolist() != post.play(X, y).scores.tolist()
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.15])
+@pytest.mark.parametrize("K", [1.0, 4.0])
+def test_a_round_steps_then_pulls_what_is_small(K: float, theta: float) -> None:
+    X, y = streams.sparse(60, 8, density=0.4, seed=1)
+    learner = nr.make("truncated_gradient", gravity=0.1, theta=theta, K=K, native=False)
+    pulled = 0
+    for t, before, after, said in steps(learner, X, y, 40):
+        stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
+        near = np.abs(stepped) <= (theta or math.inf)
+        pull = 0.1 * 0.1 * K * ((t + 1) % K == 0)
+        expected = np.where(near, np.sign(stepped) * np.maximum(np.abs(stepped) - pull, 0.0), stepped)
+        np.testing.assert_allclose(after, expected, rtol=0.0, atol=1e-14)
+        pulled += int(np.sum((stepped != 0.0) & (after == 0.0)))
+    assert pulled > 3
+
+
+@pytest.mark.parametrize("name", ["truncated_gradient", "rounding"])
+@pytest.mark.parametrize("K", [1.0, 3.0, 7.0])
+def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, K: float) -> None:
+    rng = np.random.default_rng(4)
+    X, y = streams.sparse(3000, 60, density=0.02, seed=4)
+    X[:, 50:] *= rng.random(3000)[:, None] < 0.02
+    for theta in (0.02, 0.3, 0.0):
+        told: dict[str, Any] = {"theta": theta, "K": K}
+        learner = nr.make(name, algebra="sparse", **told)
+        twin = naive.binary(name, **told)
+        said, (scores, _) = learner.play(csr_array(X), y).scores, twin.run(X, y)
+        np.testing.assert_allclose(said, scores, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(weights(learner, 60), twin.state["w"], rtol=0.0, atol=1e-12)
+        assert ((weights(learner, 60) == 0.0) == (twin.state["w"] == 0.0)).all()
+
+
+def suffered(u: Array, X: Array, y: Array, loss: str) -> Array:
+    margins = y * (X @ u)
+    if loss == "squared":
+        return np.asarray((1.0 - margins) ** 2)
+    return hinge(u, X, y) if loss == "hinge" else np.asarray(np.logaddexp(0.0, -margins))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
+@pytest.mark.parametrize(("theta", "K"), [(0.0, 1.0), (0.1, 1.0), (0.5, 1.0), (0.1, 5.0), (0.0, 5.0)])
+@pytest.mark.parametrize("seed", range(2))
+def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str) -> None:
+    X, y, _ = streams.separable(120, 5, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    eta, gravity = 0.2, 0.05
+    told: dict[str, Any] = {"eta": eta, "gravity": gravity, "theta": theta, "K": K, "loss": loss, "native": False}
+    after = after_each_round(nr.make("truncated_gradient", **told), X, y)
+    losses = nr.make("truncated_gradient", **told).play(X, y).losses
+    longest = float((X**2).sum(axis=1).max())
+    A, B = (4.0 * longest, 0.0) if loss == "squared" else (0.0, longest)
+    assert A * eta < 2.0
+    g = np.where(np.arange(1, 121) % K == 0, K * gravity, 0.0)
+    near = np.abs(after) <= (theta or math.inf)
+    left = (1.0 - 0.5 * A * eta) * losses.sum() + float(g @ (np.abs(after) * near).sum(axis=1))
+    guarantee = nr.learners()["truncated_gradient"].guarantee
+    assert guarantee is not None
+    slack = []
+    for u in comparators(X, y, seed):
+        theirs = suffered(u, X, y, loss).sum() + float(g @ (near @ np.abs(u)))
+        right = guarantee.bound(float(np.linalg.norm(u)), eta, 120.0, B, theirs)
+        assert left <= right
+        slack.append(right / left)
+    assert min(slack) < 4.0
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None:
+    X, y, _ = streams.separable(120, 5, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    said = nr.make("rounding", theta=theta, K=6.0, native=False).play(X, y)
+    squares = float(((X**2).sum(axis=1) * (y * said.scores < 1.0)).sum())
+    guarantee = nr.learners()["rounding"].guarantee
+    assert guarantee is not None
+    for u in comparators(X, y, seed):
+        regret = said.losses.sum() - hinge(u, X, y).sum()
+        size, sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
+        assert regret <= guarantee.bound(size, sizes, 0.1, squares, theta * (120 // 6))
+
+
+def test_rounding_drops_small_weights_every_K_rounds_and_only_then() -> None:
+    X, y = streams.sparse(60, 8, density=0.4, seed=5)
+    learner = nr.make("rounding", theta=0.12, K=5.0, native=False)
+    dropped = 0
+    for t, before, after, said in steps(learner, X, y, 50):
+        stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
+        small = np.abs(stepped) <= 0.12 if (t + 1) % 5 == 0 else np.zeros(8, bool)
+        np.testing.assert_allclose(after, np.where(small, 0.0, stepped), rtol=0.0, atol=1e-15)
+        dropped += int(np.sum(small & (stepped != 0.0)))
+    assert dropped > 3
+
+
+def test_without_gravity_or_before_K_rounds_it_is_plain_descent() -> None:
+    X, y = streams.sparse(60, 8, density=0.4, seed=6)
+    plain = nr.make("ogd", eta0=0.1, schedule="constant", native=False).play(X, y).scores
+    for name, told in (
+        ("truncated_gradient", {"gravity": 0.0}),
+        ("truncated_gradient", {"gravity": 5.0, "K": 61.0}),
+        ("rounding", {"theta": 0.0, "K": 1.0}),
+        ("rounding", {"theta": 1e6, "K": 1e9}),
+    ):
+        np.testing.assert_allclose(nr.make(name, native=False, **told).play(X, y).scores, plain, rtol=0.0, atol=1e-13)

@@ -1,0 +1,74 @@
+"""Exponentiated gradients, EG and EG+- (Kivinen and Warmuth 1997): w_j *= exp(-eta g_j), then all are divided by their
+sum. EG+- is EG over (U x, -U x).
+
+The weights of all classes share one whole. It is shared among the features counted so far: those up to the largest
+index with a value in a round that had a slope, or in the row that is scored. Likewise for classes.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .gradient import slope
+from .rules import Array, Round, Rule
+
+
+def reach(x: Array) -> int:
+    return int(np.max(np.flatnonzero(x), initial=-1)) + 1
+
+
+class EG(Rule):
+    """Keeps the logarithms of the weights, not divided by their sum."""
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+    sides = 1
+
+    def __init__(self, eta: float = 0.1, features: float = 0.0, loss: str = "hinge") -> None:
+        self.eta = eta
+        self.told = features
+        self.loss = loss
+        self.used, self.classes = 0, 1
+
+    def whole(self, x: Array) -> float:
+        """The logarithm of the sum of all weights."""
+        n = max(self.told, self.used, reach(x), 1)
+        counted = self.w[: self.classes, : min(int(n), self.w.shape[1])]
+        rest = n * self.classes - counted.size
+        return float(logsumexp([*self.logs(counted), 0.0], b=[*np.ones(self.logs(counted).size), self.sides * rest]))
+
+    def logs(self, w: Array) -> Array:
+        return w.ravel()
+
+    def scores(self, x: Array) -> Array:
+        return np.exp(self.w - self.whole(x)) @ x
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        if derivative != 0.0 and r.x.any():
+            self.used = max(self.used, reach(r.x))
+            self.classes = max(self.classes, reach(r.signs))
+        self.w = self.w - self.eta * r.weight * derivative * r.z
+        return derivative != 0.0
+
+
+class SignedEG(EG):
+    """w holds the logarithms of w+; those of w- are their opposites, as their gradients are."""
+
+    sides = 2
+
+    def __init__(self, eta: float = 0.1, U: float = 1.0, features: float = 0.0, loss: str = "hinge") -> None:
+        super().__init__(eta * U, features, loss)
+        self.U = U
+
+    def logs(self, w: Array) -> Array:
+        return np.concatenate([w.ravel(), -w.ravel()])
+
+    def scores(self, x: Array) -> Array:
+        whole = self.whole(x)
+        return self.U * (np.exp(self.w - whole) - np.exp(-self.w - whole)) @ x
+
+
+RULES: dict[str, Callable[..., Rule]] = {"eg": EG, "eg_signed": SignedEG}

@@ -1,0 +1,83 @@
+"""Truncated gradient and coefficient rounding (Langford, Li, Zhang 2009), every weight at every round.
+
+T0(v, theta) = 0 if |v| <= theta else v
+T1(v, a, theta) = v moved toward 0 by a, and no further, if |v| <= theta else v
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .gradient import slope
+from .rules import Array, Round, Rule
+
+
+def T0(v: Array, theta: float) -> Array:
+    return np.where(np.abs(v) <= theta, 0.0, v)
+
+
+def T1(v: Array, a: float, theta: float) -> Array:
+    pulled = np.where(v >= 0.0, np.maximum(0.0, v - a), np.minimum(0.0, v + a))
+    return np.where(np.abs(v) <= theta, pulled, v)
+
+
+def completes(t: int, K: float) -> bool:
+    """t is the first round at or beyond a multiple of K."""
+    multiples = K * np.arange(1, t + 1)
+    return bool(np.any((multiples <= t) & (multiples > t - 1)))
+
+
+class TruncatedGradient(Rule):
+    """theta = 0 stands for no limit. With order pre a round pulls before it predicts."""
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+
+    def __init__(
+        self,
+        eta: float = 0.1,
+        gravity: float = 0.01,
+        theta: float = 0.0,
+        K: float = 1.0,
+        order: str = "post",
+        loss: str = "hinge",
+    ) -> None:
+        self.eta, self.gravity, self.K, self.loss, self.pre = eta, gravity, K, loss, order == "pre"
+        self.theta = theta if theta > 0.0 else np.inf
+
+    def pulled(self, t: int) -> Array:
+        return T1(self.w, self.eta * self.K * self.gravity, self.theta) if completes(t, self.K) else self.w
+
+    def scores(self, x: Array) -> Array:
+        return (self.pulled(self.t + 1) if self.pre else self.w) @ x
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        if self.pre:
+            self.w = self.pulled(self.t)
+        self.w = self.w - self.eta * r.weight * derivative * r.z
+        if not self.pre:
+            self.w = self.pulled(self.t)
+        return derivative != 0.0
+
+
+class Rounding(Rule):
+    """A weight of just theta is dropped."""
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+
+    def __init__(self, eta: float = 0.1, theta: float = 0.01, K: float = 10.0, loss: str = "hinge") -> None:
+        self.eta, self.theta, self.K, self.loss = eta, theta, K, loss
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        self.w = self.w - self.eta * r.weight * derivative * r.z
+        if completes(self.t, self.K):
+            self.w = T0(self.w, self.theta)
+        return derivative != 0.0
+
+
+RULES: dict[str, Callable[..., Rule]] = {"truncated_gradient": TruncatedGradient, "rounding": Rounding}
