@@ -371,13 +371,18 @@ def built_in(rule: Callable[..., Any]) -> bool:
     return rule.__module__.startswith("noregret.")
 
 
+FIELDS = (
+    "plain", "positive", "amount", "scaled", "lazy", "kept", "held", "exponents", "grouped", "scattered", "covariance",
+)  # fmt: skip
+
+
 def check_fields(who: str, told: Mapping[str, Any]) -> None:
     """Parameters, state and counters must be of their kind and have names that p, s and s.n can carry."""
     kinds: dict[str, tuple[Any, str]] = {
         "params": ((Param, Choice), "a Param or a Choice"),
         "state": (
             Field,
-            "plain, positive, amount, scaled, lazy, kept, exponents, grouped, lazy_groups, scattered or covariance",
+            "plain, positive, amount, scaled, lazy, lazy_groups, kept, held, exponents, grouped, scattered or covariance",
         ),
         "counters": ((int, float), "a number"),
     }

@@ -88,6 +88,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     groups = asked_groups(card, rest.pop("groups", None))
     covariance = rest.pop("covariance", None)
     kernel = rest.pop("kernel", None)
+    if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
+        algebra, kernel = "kernel", kernel or "linear"
     if covariance is not None and not card.keeps_covariance:
         raise BadValue(f"{card.name} keeps no covariance; leave covariance={covariance!r} out")
     if covariance not in (None, *COVARIANCES):

@@ -21,6 +21,7 @@ from noregret.stores import amount as amount
 from noregret.stores import covariance as covariance
 from noregret.stores import exponents as exponents
 from noregret.stores import grouped as grouped
+from noregret.stores import held as held
 from noregret.stores import kept as kept
 from noregret.stores import lazy as lazy
 from noregret.stores import lazy_groups as lazy_groups
@@ -112,7 +113,7 @@ def make_bank(space: Space) -> Any:
         np.zeros(space.values),
         np.zeros(space.supports),
         np.zeros(space.supports),
-        np.zeros(space.room),
+        np.zeros(max(space.room, space.class_room)),
         np.zeros(2, np.int64),
         np.array(space.shape),
     )
@@ -144,7 +145,8 @@ def named(shape: Shape, algebra: str) -> Iterator[tuple[str, str, Field]]:
     """Every array of a state by name, with the field it belongs to and what it is."""
     for name, field in shape.fields.items():
         yield name, name, field
-        for upkeep in STORES[field.kind].beside if algebra != "reference" or field.kind == "averaged" else ():
+        store = STORES[field.kind]
+        for upkeep in store.always if algebra == "reference" else store.beside:
             yield f"{name}_{upkeep}", name, UPKEEP[upkeep]
 
 

@@ -14,6 +14,8 @@ from noregret.algebra.averaged import Averaged
 from noregret.algebra.exponents import NUMBERS as EXPONENTS
 from noregret.algebra.exponents import Exponents
 from noregret.algebra.grouped import Grouped
+from noregret.algebra.held import NUMBERS as HELD
+from noregret.algebra.held import Held
 from noregret.algebra.kept import NUMBERS as KEPT
 from noregret.algebra.kept import Kept
 from noregret.algebra.kernel import Expansion
@@ -21,7 +23,7 @@ from noregret.algebra.lazy import NUMBERS as LAZY
 from noregret.algebra.lazy import Lazy
 from noregret.algebra.lazy_groups import NUMBERS as LAZY_GROUPS
 from noregret.algebra.lazy_groups import LazyGroups
-from noregret.algebra.reference import ReferenceGroups
+from noregret.algebra.reference import ReferenceGroups, ReferenceHeld
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.scaled import Scaled
 
@@ -48,18 +50,24 @@ kept = Field("kept", "kept", 0.0, "add")
 exponents = Field("exponents", "exponents", 0.0, "add")
 grouped = Field("grouped", "grouped", 0.0, "add")
 lazy_groups = Field("lazy_groups", "lazy_groups", 0.0, "add")
+held = Field("held", "held", 0.0, "add")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
 SEEN = Field("seen", "vector", 0.0, "keep")
-UPKEEP = {"seen": SEEN, "sum": plain}
+STAMP = Field("stamp", "vector", 0.0, "keep")
+UPKEEP = {"seen": SEEN, "sum": plain, "old": plain, "stamp": STAMP}
 
 
 class Store(NamedTuple):
-    """Of a kind of field: its numbers with their first values, and the cell arrays it has beside the first."""
+    """Of a kind of field: its numbers with their first values, and the cell arrays it has beside the first.
+
+    Those that are no matter of laziness the reference algebra has too.
+    """
 
     numbers: Mapping[str, float]
     beside: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
 
 
 STORES: dict[str, Store] = {
@@ -71,7 +79,8 @@ STORES: dict[str, Store] = {
     "lazy_groups": Store(LAZY_GROUPS, ("seen",)),
     "kept": Store(KEPT),
     "exponents": Store(EXPONENTS),
-    "averaged": Store(AVERAGED, ("sum",)),
+    "averaged": Store(AVERAGED, ("sum",), ("sum",)),
+    "held": Store(HELD, ("old", "stamp"), ("old",)),
 }
 
 
@@ -94,8 +103,12 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
         return Averaged(inner, emptied(inner), clock, n)
     if kind in GROUPS:
         return build_groups(kind, space, inner, n)
+    if kind == "held" and space.algebra == "reference":
+        return ReferenceHeld(inner.v, np.zeros_like(inner.v))
     if kind == "vector" or space.algebra == "reference":
         return inner
+    if kind == "held":
+        return Held(inner, np.zeros_like(inner), np.zeros_like(inner), n)
     if kind == "scaled":
         return Scaled(inner, n, np.zeros(1, np.uint8))
     if kind == "lazy":
@@ -144,6 +157,10 @@ def vectors(value: Any) -> list[Any]:
         return [*vectors(value.v), *vectors(value.u)]
     if isinstance(value, (Lazy, LazyGroups)):
         return [value.v, value.seen]
+    if isinstance(value, Held):
+        return [value.v, value.old, value.stamp]
+    if isinstance(value, ReferenceHeld):
+        return [value.v, value.old]
     if isinstance(value, Expansion):
         return [value.coef]
     if isinstance(value, np.ndarray):
@@ -164,6 +181,9 @@ def settle(value: Any) -> None:
         value.n[:2] = 1.0, 0.0
     elif isinstance(value, LazyGroups):
         settle_groups(value)
+    elif isinstance(value, Held):
+        value.old[...] = np.where(value.stamp == value.n[0], value.old, value.v)
+        value.stamp[...] = value.n[0] = 0.0
     elif isinstance(value, Kept):
         value.v[...] *= value.n[0]
         refresh(value, anew=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .perceptron import AveragedPerceptron
+from .perceptron import AveragedPerceptron, VotedPerceptron, ballot
 from .rules import Array, FirstOrder, Round, Rule
 
 
@@ -61,12 +61,18 @@ class Expansion(Rule):
         return self.expand(self.coefficients, x)
 
     def final_scores(self, x: Array) -> Array:
+        if isinstance(self.rule, VotedPerceptron):
+            alive = [[s < t for s in self.rounds] for t in range(1, self.t + 2)]  # those that are part of w_t
+            return np.asarray(np.sum([ballot(self.expand(self.only(part), x)) for part in alive], axis=0))
         if not isinstance(self.rule, AveragedPerceptron):
             return self.scores(x)
         # A support added in round s is part of w_{s+1}, ..., w_{T+1}: T + 1 - s of T + 1 vectors.
         shares = [(self.t + 1 - s) / (self.t + 1) for s in self.rounds]
         mean = [share * c for share, c in zip(shares, self.coefficients, strict=True)]
         return self.expand(mean, x)
+
+    def only(self, part: list[bool]) -> list[Array]:
+        return [c if some else np.zeros(self.k) for some, c in zip(part, self.coefficients, strict=True)]
 
     def sqnorm(self, r: Round) -> float:
         return self.kernel(r.x, r.x) * float(np.sum(r.signs**2))

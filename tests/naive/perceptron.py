@@ -64,6 +64,32 @@ class AveragedPerceptron(FirstOrder):
         return {"w": self.w, "u": self.u}
 
 
+class VotedPerceptron(FirstOrder):
+    """Trains as the perceptron with eta = 1; predicts by the vote of w_1, ..., w_{T+1}: the list of all vectors."""
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.past: list[Array] = []
+
+    def count(self) -> None:
+        super().count()
+        self.past.append(self.w)  # w_t, the state that predicted this round
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        return 1.0 if r.margin <= 0.0 else None
+
+    def final_scores(self, x: Array) -> Array:
+        return np.asarray(np.sum([ballot(w @ x) for w in [*self.past, self.w]], axis=0))
+
+
+def ballot(scores: Array) -> Array:
+    """The vote of one vector: a sign, or the class that leads; zero scores abstain."""
+    if len(scores) == 1:
+        return np.sign(scores)
+    leads = np.arange(len(scores)) == np.argmax(scores)
+    return np.where(leads & (scores > 0.0), 1.0, 0.0)
+
+
 class MarginPerceptron(FirstOrder):
     """If margin < b, or margin <= b when b = 0: w += eta z. An importance weight scales eta."""
 
@@ -78,8 +104,67 @@ class MarginPerceptron(FirstOrder):
         return self.eta * r.weight if short else None
 
 
+class PocketPerceptron(Rule):
+    """Trains as the perceptron with eta = 1; predicts with a copy of the w that was right most often in a row."""
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.pocket = self.w.copy()
+        self.run = self.longest = 0
+
+    def update(self, r: Round) -> bool:
+        if r.margin <= 0.0:
+            self.w = self.w + r.z
+            self.run = 0
+            return True
+        self.run += 1
+        if self.run > self.longest:
+            self.pocket = self.w.copy()
+            self.longest = self.run
+        return False
+
+    def final_scores(self, x: Array) -> Array:
+        return self.pocket @ x
+
+
+class BatchPerceptron(Rule):
+    """Gathers rho z of the rounds with margin <= 0, and adds the sum when the next batch begins; batch b ends with
+    round floor(b * batch)."""
+
+    weighs = True
+
+    def __init__(self, batch: float = 16.0, rho: float = 1.0, schedule: str = "constant") -> None:
+        self.batch = batch
+        self.rho = rho
+        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.number = 1
+
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        self.gathered: Array = np.zeros((k, d))
+
+    def settle(self) -> None:
+        """After the last round of a batch: everything gathered counts."""
+        if self.t >= int(self.number * self.batch):
+            self.number += 1
+            self.w = self.w + self.gathered
+            self.gathered = np.zeros_like(self.w)
+
+    def scores(self, x: Array) -> Array:
+        self.settle()
+        return self.w @ x
+
+    def update(self, r: Round) -> bool:
+        if r.margin <= 0.0:
+            self.gathered = self.gathered + self.rho * r.weight / self.number**self.falls * r.z
+        return r.margin <= 0.0
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     "perceptron": Perceptron,
     "perceptron_averaged": AveragedPerceptron,
+    "perceptron_batch": BatchPerceptron,
     "perceptron_margin": MarginPerceptron,
+    "perceptron_pocket": PocketPerceptron,
+    "perceptron_voted": VotedPerceptron,
 }

@@ -6,6 +6,7 @@ from noregret.algebra import (  # each registers its implementations
     examples,
     exponents,
     grouped,
+    held,
     kept,
     lazy,
     lazy_groups,
@@ -19,6 +20,7 @@ from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
     add,
+    append,
     apportion,
     at,
     breadth,
@@ -30,6 +32,9 @@ from noregret.algebra.verbs import (
     foresee,
     group_norm,
     group_size,
+    held_at,
+    held_dot,
+    hold,
     image,
     inner,
     keep,
@@ -52,12 +57,14 @@ from noregret.algebra.verbs import (
     swelled,
     swelled_total,
     total,
+    votes,
 )
 
 __all__ = [
     "TYPES",
     "add",
     "apportion",
+    "append",
     "at",
     "breadth",
     "clip",
@@ -68,6 +75,9 @@ __all__ = [
     "foresee",
     "group_norm",
     "group_size",
+    "held_at",
+    "held_dot",
+    "hold",
     "image",
     "inner",
     "keep",
@@ -90,6 +100,7 @@ __all__ = [
     "swelled",
     "swelled_total",
     "total",
+    "votes",
 ]
 
 
@@ -99,7 +110,7 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),

@@ -12,6 +12,7 @@ import numpy as np
 from noregret.algebra.examples import squares
 from noregret.algebra.verbs import (
     add,
+    append,
     difference,
     dot,
     dots,
@@ -26,6 +27,7 @@ from noregret.algebra.verbs import (
     sqnorm,
     stretch,
     sweep,
+    votes,
 )
 
 
@@ -270,6 +272,43 @@ def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
         i = remember(z)
         w.coef[i * z.stride + z.of] += a * z.sign
         w.coef[i * z.stride + z.rival] -= a * z.sign
+
+
+@append.on(Expansion)
+def append_expansion(w: Any, a: Any, z: Any) -> Any:
+    z.bank.n[1] = -1
+    add(w, a, z)
+
+
+@helper
+def vote(scores: Any, classes: Any, of: Any) -> Any:
+    """The sign of the one score; of many classes, 1 if this one leads with a score above zero."""
+    if classes == 1:
+        return np.sign(scores[0])
+    lead = 0
+    for c in range(1, classes):
+        if scores[c] > scores[lead]:
+            lead = c
+    return 1.0 if lead == of and scores[lead] > 0.0 else 0.0
+
+
+@votes.on(Expansion)
+def votes_expansion(w: Any, u: Any, x: Any, t: Any) -> Any:
+    """Supports stand in the order of the rounds, so one walk over them meets every w in turn."""
+    scores = x.bank.scratch
+    found = since = 0.0
+    for i in range(x.bank.n[0]):
+        until = 0.0
+        for c in range(x.stride):
+            until = max(until, abs(u.coef[i * x.stride + c]))
+        found += vote(scores, x.stride, x.of) * (until - since)
+        since = until
+        for c in range(x.stride):
+            scores[c] += w.coef[i * x.stride + c] * x.bank.near[i]
+    found += vote(scores, x.stride, x.of) * (t - since)
+    for c in range(x.stride):
+        scores[c] = 0.0
+    return found
 
 
 @scale.on(Expansion)

@@ -25,6 +25,9 @@ from noregret.algebra.verbs import (
     foresee,
     group_norm,
     group_size,
+    held_at,
+    held_dot,
+    hold,
     image,
     inner,
     keep,
@@ -86,6 +89,13 @@ class ReferenceGroups(NamedTuple):
     group: np.ndarray
 
 
+class ReferenceHeld(NamedTuple):
+    """A weight vector over all coordinates, and a copy of what it was when last held."""
+
+    v: np.ndarray
+    old: np.ndarray
+
+
 class ReferenceSigma(NamedTuple):
     """One covariance matrix a class; mode says what of it is kept."""
 
@@ -125,12 +135,14 @@ def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
 
 
 @dot.on(ReferenceGroups)
+@dot.on(ReferenceHeld)
 @dot.on(ReferenceVector)
 def dot_reference(w: Any, z: Any) -> Any:
     return float(w.v[: z.v.size] @ z.v)
 
 
 @dots.on(ReferenceGroups)
+@dots.on(ReferenceHeld)
 @dots.on(ReferenceVector)
 def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
@@ -138,6 +150,7 @@ def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
 
 
 @add.on(ReferenceGroups)
+@add.on(ReferenceHeld)
 @add.on(ReferenceVector)
 def add_reference(w: Any, a: Any, z: Any) -> Any:
     w.v[: z.v.size] += a * z.v
@@ -264,6 +277,21 @@ def group_size_reference(w: Any, j: Any) -> Any:
     return float(np.count_nonzero(w.group == w.group[j % w.group.size]))
 
 
+@hold.on(ReferenceHeld)
+def hold_reference(w: Any) -> Any:
+    w.old[:] = w.v
+
+
+@held_at.on(ReferenceHeld)
+def held_at_reference(w: Any, j: Any) -> Any:
+    return float(w.old[j])
+
+
+@held_dot.on(ReferenceHeld)
+def held_dot_reference(w: Any, x: Any) -> Any:
+    return float(w.old[: x.v.size] @ x.v)
+
+
 @breadth.on(ReferenceExample)
 def breadth_reference(z: Any) -> Any:
     touched = np.flatnonzero(z.v.reshape(-1, z.stride).any(axis=1))
@@ -282,6 +310,7 @@ def put_reference(w: Any, j: Any, a: Any) -> Any:
 
 
 @at.on(ReferenceGroups)
+@at.on(ReferenceHeld)
 @at.on(ReferenceVector)
 def at_reference(w: Any, j: Any) -> Any:
     return float(w.v[j])

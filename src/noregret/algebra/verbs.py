@@ -76,7 +76,7 @@ def verb_named(name: str) -> Verb:
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
 SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}
-WRITING = {"add", "clip", "keep", "multiply", "prune", "put", "scale", "soften"} | SWEEPING
+WRITING = {"add", "append", "clip", "hold", "keep", "multiply", "prune", "put", "scale", "soften"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -124,6 +124,16 @@ def dot(w: Any, z: Any) -> Any:
 @Verb
 def add(w: Any, a: Any, z: Any) -> Any:
     """w += a z"""
+
+
+@Verb
+def append(w: Any, a: Any, z: Any) -> Any:
+    """w += a z, remembered apart from any equal row before it"""
+
+
+@Verb
+def votes(w: Any, u: Any, x: Any, t: Any) -> Any:
+    """What every w there has been says of x, as often as it lasted rounds; u keeps when it moved, t is now."""
 
 
 @Verb
@@ -234,6 +244,21 @@ def shorten(w: Any, a: Any) -> Any:
 @Verb
 def level(w: Any, a: Any) -> Any:
     """The largest |w_j| fall to one height, so that together they lose a."""
+
+
+@Verb
+def hold(w: Any) -> Any:
+    """Remember w as it is now, instead of what was held before."""
+
+
+@Verb
+def held_at(w: Any, j: Any) -> Any:
+    """w_j as it was when last held"""
+
+
+@Verb
+def held_dot(w: Any, x: Any) -> Any:
+    """w . x for w as it was when last held"""
 
 
 @Verb

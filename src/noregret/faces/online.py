@@ -128,7 +128,7 @@ class Online(BaseEstimator):
         """Weights and constant, one row a score: what unit rows add to the score of a row of zeros."""
         check_is_fitted(self, "learner_")
         nonlinear = AttributeError(f"{self._family.name} has no coef_: its score is not a weighted sum of the features")
-        if self.learner_.card.score is not None:
+        if self.learner_.card.score is not None or self.learner_.algebra == "kernel":
             raise nonlinear
         size = self.n_features_in_
         constant = np.atleast_1d(self._scores(sparse.csr_array((1, size)))[0])

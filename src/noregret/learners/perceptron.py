@@ -1,4 +1,7 @@
-"""The perceptron family: step toward an example when it is on the wrong side."""
+"""The perceptron family: step toward an example when it is on the wrong side.
+
+Taught the same rows until none is wrong (the incremental perceptron): `nr.epochs(nr.make("perceptron"), X, y)`.
+"""
 
 from collections.abc import Mapping
 
@@ -56,8 +59,9 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
     state={"w": scattered},
     weigh="eta",
     guarantee=Guarantee(
-        "updates <= (R / gamma)^2 + 2 W / gamma, where W = |w| / eta before the first round",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1",
+        "updates <= (R / gamma)^2",
+        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1; "
+        "from random weights 2 W / gamma more, where W = |w| / eta before the first round",
         novikoff_from,
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),

@@ -1,0 +1,85 @@
+"""Vectors with a copy of themselves: taken in no time, it costs a cell only where the vector has moved since.
+
+A cell holds w, and w as it was when last held, if it has moved since then; its stamp says whether it has.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.verbs import (
+    add,
+    at,
+    blocks,
+    count,
+    dot,
+    dots,
+    factor,
+    held_at,
+    held_dot,
+    hold,
+    part,
+    place,
+    raw,
+)
+
+NUMBERS = {"times": 0.0}
+
+
+class Held(NamedTuple):
+    """n: how often w was held; a cell with that number for a stamp has moved since, and old is what it was."""
+
+    v: np.ndarray
+    old: np.ndarray
+    stamp: np.ndarray
+    n: np.ndarray
+
+
+@hold.on(Held)
+def hold_held(w: Any) -> Any:
+    w.n[0] += 1.0
+
+
+@held_at.on(Held)
+def held_at_held(w: Any, j: Any) -> Any:
+    return w.old[j] if w.stamp[j] == w.n[0] else w.v[j]
+
+
+@held_dot.on(Held)
+def held_dot_held(w: Any, x: Any) -> Any:
+    total = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        c = 0.0
+        for k in range(count(q)):
+            c += held_at(w, place(q, k)) * raw(q, k)
+        total += factor(q) * c
+    return total
+
+
+@at.on(Held)
+def at_held(w: Any, j: Any) -> Any:
+    return w.v[j]
+
+
+@dot.on(Held)
+def dot_held(w: Any, z: Any) -> Any:
+    return dot(w.v, z)
+
+
+@dots.on(Held)
+def dots_held(w: Any, x: Any, stride: Any, out: Any) -> Any:
+    dots(w.v, x, stride, out)
+
+
+@add.on(Held)
+def add_held(w: Any, a: Any, z: Any) -> Any:
+    for b in range(blocks(z)):
+        q = part(z, b)
+        step = a * factor(q)
+        for k in range(count(q)):
+            j = place(q, k)
+            if w.stamp[j] != w.n[0]:
+                w.old[j] = w.v[j]
+                w.stamp[j] = w.n[0]
+            w.v[j] += step * raw(q, k)

@@ -1,0 +1,195 @@
+"""Perceptrons that predict with a copy: the pocket (Gallant 1990) and the batch (Duda and Hart 1973)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import noregret as nr
+from tests.learners.reading import after_each_round, same, two_classes, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+either = pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+
+
+def bound(name: str, *facts: float) -> float:
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    return guarantee.bound(*facts)
+
+
+def noisy(seed: int) -> tuple[Array, Array]:
+    X, y, _ = streams.separable(300, 6, 0.05, seed)
+    return X, streams.flip(y, 0.15, seed)
+
+
+# ---- the pocket ---------------------------------------------------------------------------------------------------
+
+
+@either
+def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_third(native: bool) -> None:
+    X, y = streams.four()
+    learner = nr.make("perceptron_pocket", native=native)
+    written(after_each_round(learner, X, y), [[0, 0], [0, 0], [3, -1], [3, -1]])
+    written(after_each_round(learner, X, y), [[3, -1], [1, -3], [1, -3], [1, -3]])
+    assert (learner.state.n.run, learner.state.n.longest) == (4.0, 4.0)
+
+
+def test_trains_as_the_perceptron() -> None:
+    X, y = two_classes("digits")
+    plain, learner = nr.make("perceptron").play(X, y), nr.make("perceptron_pocket").play(X, y)
+    assert learner.scores.tolist() == plain.scores.tolist()
+    assert learner.updated.tolist() == plain.updated.tolist()
+
+
+@either
+@pytest.mark.parametrize("seed", range(3))
+def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: int, native: bool) -> None:
+    X, y = noisy(seed)
+    X = X[:120]
+    path = np.vstack([np.zeros((1, 6)), after_each_round(nr.make("perceptron", native=False), X, y[:120])])
+    learner = nr.make("perceptron_pocket", native=native)
+    run = longest = 0
+    pocket, changes = path[0], 0
+    for t in range(120):
+        learner.learn(csr_array(X[[t]]), y[[t]])
+        run = run + 1 if y[t] * path[t] @ X[t] > 0.0 else 0
+        if run > longest:
+            longest, changes, pocket = run, changes + int((pocket != path[t]).any()), path[t]
+        same(weights(learner, 6), pocket)
+    assert changes >= 3
+    assert longest > 5
+
+
+def test_what_separates_the_rows_ends_up_in_the_pocket() -> None:
+    for seed in range(3):
+        X, y, u = streams.separable(150, 5, 0.1, seed)
+        learner = nr.make("perceptron_pocket")
+        most = bound("perceptron_pocket", float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()))
+        while learner.play(X, y).updated.any():
+            assert learner.updates <= most
+        assert (learner.predict(X) == y).all()
+
+
+def test_on_noisy_rows_the_pocket_errs_less_than_the_last_vector() -> None:
+    errors: dict[str, int] = {"perceptron": 0, "perceptron_pocket": 0}
+    for seed in range(5):
+        X, y = noisy(seed)
+        for name in errors:
+            learner = nr.make(name, native=False)
+            nr.epochs(learner, X, y, passes=5, seed=seed)
+            errors[name] += int((learner.predict(X) != y).sum())
+    assert errors["perceptron_pocket"] < errors["perceptron"]
+
+
+def test_a_copy_taken_in_a_large_space_is_kept_when_calls_are_small_and_undone_when_one_fails(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = csr_array((rng.normal(size=600), rng.integers(0, 5000, size=600), np.arange(0, 601, 6)), shape=(100, 5000))
+    X.sum_duplicates()
+    dense = X.toarray()
+    y = np.tile(np.where(dense @ rng.normal(size=5000) > 0.0, 1, -1), 4)
+    X = csr_array(np.vstack([dense] * 4))
+    whole, parts = nr.make("perceptron_pocket").learn(X, y), nr.make("perceptron_pocket", native=False)
+    for t in range(0, 400, 3):
+        parts.learn(X[t : t + 3], y[t : t + 3])
+        if t % 60 == 0:
+            before = parts.scores(X).tolist()
+            with pytest.raises(nr.Error):
+                parts.learn(csr_array(([1.0, np.nan], ([0, 1], [7, 8])), shape=(2, 5000)), [-1, 1])
+            assert parts.scores(X).tolist() == before
+            parts.save(tmp_path / "pocket.nr")
+            parts = nr.load(tmp_path / "pocket.nr")
+    np.testing.assert_allclose(parts.scores(X), whole.scores(X), rtol=1e-12)
+
+
+# ---- the batch ----------------------------------------------------------------------------------------------------
+
+
+def by_hand(X: Array, y: Array, rho: float, passes: int) -> Array:
+    """The weights after every pass: one update each, by all rows that are not on the right side."""
+    path = [np.zeros(X.shape[1])]
+    for _ in range(passes):
+        missed = y * (X @ path[-1]) <= 0.0
+        path.append(path[-1] + rho * (y[missed] @ X[missed]))
+    return np.array(path[1:])
+
+
+@either
+@pytest.mark.parametrize("rho", [1.0, 0.3])
+def test_with_a_batch_of_all_rows_a_pass_is_one_update(rho: float, native: bool) -> None:
+    X, y = noisy(1)
+    X[[0, 150, 299]] = 0.0  # a batch may begin and end with a row of zeros
+    learner = nr.make("perceptron_batch", batch=300, rho=rho, native=native)
+    for expected in by_hand(X, y, rho, passes=6):
+        scores = learner.play(X, y).scores
+        assert len(np.unique(np.round(scores[[0, 150, 299]], 12))) == 1
+        same(weights(learner, 6), expected)
+        assert learner.state.n.last == learner.rounds
+
+
+def test_within_a_batch_nothing_changes_what_is_predicted() -> None:
+    X, y = noisy(2)
+    learner = nr.make("perceptron_batch", batch=50, native=False)
+    for start in range(0, 300, 10):
+        before = weights(learner, 6) if learner.rounds else np.zeros(6)
+        same(learner.play(X[start : start + 10], y[start : start + 10]).scores, X[start : start + 10] @ before)
+        assert (weights(learner, 6) == before).all() == ((start + 10) % 50 != 0)
+
+
+def test_a_batch_of_one_is_the_perceptron() -> None:
+    X, y = noisy(3)
+    one, plain = nr.make("perceptron_batch", batch=1, native=False), nr.make("perceptron", native=False)
+    assert one.play(X, y).updated.tolist() == plain.play(X, y).updated.tolist()
+    same(weights(one, 6), weights(plain, 6))
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.3])
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_rows_are_added_at_most_batch_times_radius_over_margin_squared_times(batch: int, margin: float) -> None:
+    X, y, u = streams.separable(100, 5, margin, seed=4)
+    learner = nr.make("perceptron_batch", batch=batch, rho=0.5)
+    most = bound("perceptron_batch", float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()), float(batch))
+    quiet = 0
+    while quiet < 2:  # the first pass without an update may still bring the end of a batch
+        quiet = 0 if learner.play(X, y).updated.any() else quiet + 1
+        assert learner.updates <= most
+    assert learner.updates > 0
+    assert (learner.predict(X) == y).all()
+
+
+def test_the_criterion_is_zero_exactly_when_nothing_is_strictly_wrong() -> None:
+    X, y, _ = streams.separable(100, 5, 0.1, seed=5)
+    learner = nr.make("perceptron_batch", batch=100, rho=0.1, native=False)
+    for _ in range(200):
+        moved = learner.play(X, y).updated.any()
+        margins = y * learner.scores(X)
+        assert (np.maximum(0.0, -margins).sum() == 0.0) == (margins >= 0.0).all()
+        if not moved:
+            break
+    assert not moved
+    assert (margins > 0.0).all()
+
+
+def test_the_step_may_shrink_with_the_batches() -> None:
+    X, y = noisy(6)
+    learner = nr.make("perceptron_batch", batch=300, schedule="inv_t", native=False)
+    before = np.zeros(6)
+    for number in range(1, 5):
+        learner.learn(X, y)
+        missed = y * (X @ before) <= 0.0
+        same(weights(learner, 6), before + (y[missed] @ X[missed]) / number)
+        before = weights(learner, 6)
+
+
+def test_neither_is_merged_nor_played_over_kernels() -> None:
+    X, y = noisy(7)
+    for name in ("perceptron_pocket", "perceptron_batch"):
+        a, b = (nr.make(name, native=False).learn(X, y) for _ in range(2))
+        with pytest.raises(nr.BadValue, match=f"{name} cannot be merged"):
+            a.merge(b)
+        with pytest.raises(nr.BadValue, match=f"{name} cannot play in the kernel algebra: it names"):
+            nr.make(name, algebra="kernel")
+    with pytest.raises(nr.BadValue, match="perceptron_batch: batch must be at least 1"):
+        nr.make("perceptron_batch", batch=0)
