@@ -220,9 +220,14 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
         "add": lambda w, sign: sign * w / 2.0,
         "multiply": lambda w, sign: w ** (sign / 2.0),
         "copy": lambda w, sign: w,
+        "keep": lambda w, sign: w,
     }
     for name_of_field, array in state(learner).items():
         field = learner.card.state[name_of_field]
+        if field.kind == "scaled":  # what is kept is scaled, and a round may shorten it
+            assert (array[0] == -array[1]).all()
+            assert array[0].any()
+            continue
         for code, label in enumerate(learner.classes[:2]):
             assert same_bits(array[code], law[field.law](before[name_of_field], signs[label]))
         assert (array[2] == field.start).all()

@@ -37,7 +37,7 @@ def inside(onto: str, w: Array, slack: float = 1e-12) -> bool:
 def nearest(onto: str, v: Array) -> Array:
     """The nearest point of the set, by a solver that knows nothing of thresholds: w = a - b with a and b >= 0."""
     d = v.size
-    limits = {
+    limits: Any = {
         "ball": [{"type": "ineq", "fun": lambda ab: RADIUS**2 - np.sum((ab[:d] - ab[d:]) ** 2)}],
         "l1": [{"type": "ineq", "fun": lambda ab: RADIUS - np.sum(ab)}],
         "simplex": [{"type": "eq", "fun": lambda ab: np.sum(ab[:d]) - RADIUS}],
@@ -231,7 +231,7 @@ def test_the_rate_of_inv_mistakes_falls_with_the_rounds_that_had_a_gradient() ->
     X = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     learner = nr.make("ogd", loss="perceptron", schedule="inv_mistakes", eta0=6.0, native=False)
     path = np.array([weights(learner.learn(X[t : t + 1], [y]), 2) for t, y in enumerate([1, 1, -1, 1, -1])])
-    np.testing.assert_allclose(path, [[6, 0], [6, 0], [3, 0], [3, 2], [3, 0.5]])
+    np.testing.assert_allclose(path, [[6.0, 0.0], [6.0, 0.0], [3.0, 0.0], [3.0, 2.0], [3.0, 0.5]])
 
 
 @pytest.mark.parametrize("cut", [1, 7, 60])

@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import adaptive, gradient, passive_aggressive, pegasos, perceptron, rda, second_order, winnow
+from . import adaptive, batch, gradient, passive_aggressive, pegasos, perceptron, rda, second_order, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -18,6 +18,7 @@ RULES = {
     **passive_aggressive.RULES,
     **gradient.RULES,
     **adaptive.RULES,
+    **batch.RULES,
     **second_order.RULES,
     **pegasos.RULES,
     **rda.RULES,

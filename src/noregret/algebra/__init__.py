@@ -8,11 +8,11 @@ from noregret.algebra import (  # each registers its implementations
     grouped,
     kept,
     lazy,
-    projections,
     reference,
     scaled,
 )
 from noregret.algebra import kernel as kernels
+from noregret.algebra import projections as projections
 from noregret.algebra import vectors as vectors
 from noregret.algebra.verbs import (
     Plain,
@@ -41,6 +41,7 @@ from noregret.algebra.verbs import (
     sharpen,
     soften,
     sqnorm,
+    sqsource,
     total,
 )
 
@@ -71,6 +72,7 @@ __all__ = [
     "sharpen",
     "soften",
     "sqnorm",
+    "sqsource",
     "total",
 ]
 

@@ -55,7 +55,7 @@ def pegasos_regret(radius: float, lam: float, rounds: float) -> float:
     ),
 )
 def pegasos(p: P, s: S, g: G) -> None:
-    """Shorten the weights on every round, step by 1 / (lam t) where there is a loss; the first round forgets the start."""
+    """Shorten the weights on every round, and step by 1 / (lam t) where there is a loss."""
     scale(s.w, 1.0 - 1.0 / s.n.t)
     add(s.w, -1.0 / (p.lam * s.n.t), g)
     rein(p, s, g)
