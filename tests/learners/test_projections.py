@@ -1,11 +1,11 @@
 """Online gradient descent on a convex set (Zinkevich 2003): after each step, the nearest point of the set."""
 
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import noregret as nr
@@ -18,6 +18,7 @@ from tests.naive import streams
 from tests.naive.gradient import onto_l1, onto_simplex
 from tests.naive.rules import Array
 
+minimize: Any = import_module("scipy.optimize").minimize
 RADIUS = 0.4
 BOUNDED = ("ball", "box", "l1", "simplex")
 
@@ -37,7 +38,7 @@ def inside(onto: str, w: Array, slack: float = 1e-12) -> bool:
 def nearest(onto: str, v: Array) -> Array:
     """The nearest point of the set, by a solver that knows nothing of thresholds: w = a - b with a and b >= 0."""
     d = v.size
-    limits: Any = {
+    limits = {
         "ball": [{"type": "ineq", "fun": lambda ab: RADIUS**2 - np.sum((ab[:d] - ab[d:]) ** 2)}],
         "l1": [{"type": "ineq", "fun": lambda ab: RADIUS - np.sum(ab)}],
         "simplex": [{"type": "eq", "fun": lambda ab: np.sum(ab[:d]) - RADIUS}],
@@ -46,13 +47,14 @@ def nearest(onto: str, v: Array) -> Array:
     highest = RADIUS if onto == "box" else None
     bounds = [(0.0, highest)] * d + [(0.0, 0.0 if positive else highest)] * d
     start = np.concatenate((np.full(d, RADIUS / d), np.zeros(d)))
+    patience = {"ftol": 1e-14, "maxiter": 500}
     found = minimize(
         lambda ab: np.sum((ab[:d] - ab[d:] - v) ** 2),
         start,
         bounds=bounds,
         constraints=limits,
         method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
+        options=patience,
     )
     return np.asarray(found.x[:d] - found.x[d:])
 

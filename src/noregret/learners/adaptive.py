@@ -96,7 +96,8 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
     pull = at(s.z, j)
     if abs(pull) <= p.l1:
         return 0.0
-    return float((math.copysign(p.l1, pull) - pull) / ((p.beta + math.sqrt(at(s.squares, j))) / p.alpha + p.l2))
+    short = math.copysign(p.l1, pull) - pull
+    return float(p.alpha * short / (p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2))
 
 
 @coordinate_rule(
