@@ -382,7 +382,7 @@ def check_fields(who: str, told: Mapping[str, Any]) -> None:
         "params": ((Param, Choice), "a Param or a Choice"),
         "state": (
             Field,
-            "plain, positive, amount, scaled, lazy, lazy_groups, kept, held, exponents, grouped, scattered or covariance",
+            "a field of noregret.state, such as plain or covariance",
         ),
         "counters": ((int, float), "a number"),
     }

@@ -54,6 +54,7 @@ from noregret.algebra.verbs import (
     side,
     soften,
     sqnorm,
+    sqsource,
     swelled,
     swelled_total,
     total,
@@ -99,6 +100,7 @@ __all__ = [
     "sqnorm",
     "swelled",
     "swelled_total",
+    "sqsource",
     "total",
     "votes",
 ]

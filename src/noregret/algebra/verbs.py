@@ -147,6 +147,11 @@ def sqnorm(z: Any) -> Any:
 
 
 @Verb
+def sqsource(g: Any) -> Any:
+    """z . z, where g is some multiple of the signed example z"""
+
+
+@Verb
 def norm(w: Any, p: Any) -> Any:
     """The p-norm of a vector or an example."""
 
