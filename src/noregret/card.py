@@ -376,7 +376,7 @@ def check_fields(who: str, told: Mapping[str, Any]) -> None:
         "params": ((Param, Choice), "a Param or a Choice"),
         "state": (
             Field,
-            "plain, positive, amount, scaled, lazy, kept, held, exponents, grouped, lazy_groups, scattered, covariance",
+            "a field of noregret.state, such as plain or covariance",
         ),
         "counters": ((int, float), "a number"),
     }

@@ -49,8 +49,8 @@ lazy = Field("lazy", "lazy", 0.0, "add")
 kept = Field("kept", "kept", 0.0, "add")
 exponents = Field("exponents", "exponents", 0.0, "add")
 grouped = Field("grouped", "grouped", 0.0, "add")
-held = Field("held", "held", 0.0, "add")
 lazy_groups = Field("lazy_groups", "lazy_groups", 0.0, "add")
+held = Field("held", "held", 0.0, "add")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
@@ -179,11 +179,11 @@ def settle(value: Any) -> None:
         value.v[...] = value.n[0] * np.copysign(pulled, value.v)
         value.seen[...] = 0.0
         value.n[:2] = 1.0, 0.0
+    elif isinstance(value, LazyGroups):
+        settle_groups(value)
     elif isinstance(value, Held):
         value.old[...] = np.where(value.stamp == value.n[0], value.old, value.v)
         value.stamp[...] = value.n[0] = 0.0
-    elif isinstance(value, LazyGroups):
-        settle_groups(value)
     elif isinstance(value, Kept):
         value.v[...] *= value.n[0]
         refresh(value, anew=True)

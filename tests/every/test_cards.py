@@ -79,7 +79,9 @@ def test_takes_the_parameters_it_is_told(card: nr.Card) -> None:
 
 @every_card
 def test_states_a_theorem_with_its_conditions_and_a_bound_to_call(card: nr.Card) -> None:
-    assert card.guarantee is not None
+    if card.guarantee is None:
+        assert "No theorem is known" in (card.rule.__doc__ or "")
+        return
     assert card.guarantee.says
     assert card.guarantee.when
     bound = card.guarantee.bound

@@ -7,12 +7,15 @@ The twins share nothing with the library; tests compare the library to them.
 """
 
 from . import (
+    adaptive,
+    batch,
     exponentiated,
     fobos,
     gradient,
     mirror,
     p_norm,
     passive_aggressive,
+    pegasos,
     perceptron,
     rda,
     romma,
@@ -27,12 +30,15 @@ from .rules import FirstOrder, Rule
 __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
 
 RULES = {
+    **adaptive.RULES,
+    **batch.RULES,
     **exponentiated.RULES,
     **fobos.RULES,
     **gradient.RULES,
     **mirror.RULES,
     **p_norm.RULES,
     **passive_aggressive.RULES,
+    **pegasos.RULES,
     **perceptron.RULES,
     **rda.RULES,
     **romma.RULES,

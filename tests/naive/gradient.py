@@ -69,7 +69,7 @@ def onto_simplex(v: Array, radius: float) -> Array:
     u = np.sort(v)[::-1]
     thetas = [(u[: n + 1].sum() - radius) / (n + 1) for n in range(v.size)]
     theta = [thetas[n] for n in range(v.size) if u[n] > thetas[n]][-1]
-    return np.maximum(v - theta, 0.0)
+    return np.asarray(np.maximum(v - theta, 0.0))
 
 
 def onto_l1(v: Array, radius: float) -> Array:
@@ -172,4 +172,16 @@ class Adaline(FirstOrder):
         return self.rho * r.weight * error if error != 0.0 else None
 
 
-RULES: dict[str, Callable[..., Rule]] = {"ogd": OGD, "adaline": Adaline}
+class NormalisedAdaline(Adaline):
+    """Adaline with rho / (delta + |z|^2) for rho (Nagumo and Noda 1967)."""
+
+    def __init__(self, rho: float = 0.5, delta: float = 1e-6, loss: str = "squared") -> None:
+        super().__init__(rho, loss)
+        self.delta = delta
+
+    def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        tau = super().step(r, sqnorm, t)
+        return None if tau is None else tau / (self.delta + sqnorm)
+
+
+RULES: dict[str, Callable[..., Rule]] = {"ogd": OGD, "adaline": Adaline, "adaline_normalised": NormalisedAdaline}

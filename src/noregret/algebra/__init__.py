@@ -54,6 +54,7 @@ from noregret.algebra.verbs import (
     side,
     soften,
     sqnorm,
+    sqsource,
     swelled,
     swelled_total,
     total,
@@ -63,8 +64,8 @@ from noregret.algebra.verbs import (
 __all__ = [
     "TYPES",
     "add",
-    "append",
     "apportion",
+    "append",
     "at",
     "breadth",
     "clip",
@@ -99,6 +100,7 @@ __all__ = [
     "sqnorm",
     "swelled",
     "swelled_total",
+    "sqsource",
     "total",
     "votes",
 ]
@@ -110,7 +112,7 @@ def types_of(module: object) -> set[type]:
 
 SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged, held.Held}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),

@@ -31,6 +31,7 @@ from noregret.algebra.verbs import (
     seat,
     side,
     sqnorm,
+    sqsource,
     stretch,
     value,
 )
@@ -343,6 +344,18 @@ def sqnorm_blocks(z: Any) -> Any:
     for b in range(len(z.signs)):
         total += z.signs[b] * z.signs[b]
     return z.sq * total
+
+
+@sqsource.on(Sparse)
+@sqsource.on(Dense)
+def sqsource_one(g: Any) -> Any:
+    return g.sq
+
+
+@sqsource.on(SparseBlocks)
+@sqsource.on(DenseBlocks)
+def sqsource_blocks(g: Any) -> Any:
+    return g.sq * len(g.signs)
 
 
 @norm.on(Sparse)

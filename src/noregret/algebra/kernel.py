@@ -25,6 +25,7 @@ from noregret.algebra.verbs import (
     scale,
     seat,
     sqnorm,
+    sqsource,
     stretch,
     sweep,
     votes,
@@ -208,6 +209,16 @@ def sqnorm_kernel(z: Any) -> Any:
 @sqnorm.on(KernelPair)
 def sqnorm_pair(z: Any) -> Any:
     return z.sq * (2.0 * z.sign * z.sign)
+
+
+@sqsource.on(Kernel)
+def sqsource_kernel(g: Any) -> Any:
+    return g.sq
+
+
+@sqsource.on(KernelPair)
+def sqsource_pair(g: Any) -> Any:
+    return 2.0 * g.sq
 
 
 @norm.on(Kernel)

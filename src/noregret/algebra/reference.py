@@ -50,6 +50,7 @@ from noregret.algebra.verbs import (
     side,
     soften,
     sqnorm,
+    sqsource,
     stretch,
     swelled,
     swelled_total,
@@ -67,11 +68,15 @@ class ReferenceRows(NamedTuple):
 
 
 class ReferenceExample(NamedTuple):
-    """An example as a vector over all coordinates, and the sign that was multiplied into it."""
+    """An example as a vector over all coordinates.
+
+    Of a multiple of a signed example, sq is the square of that, and sign what was multiplied into it.
+    """
 
     v: np.ndarray
     stride: int
     classes: int
+    sq: float = 0.0
     sign: float = 1.0
 
 
@@ -114,24 +119,24 @@ class ReferenceImage(NamedTuple):
 def row_reference(X: Any, t: Any) -> Any:
     x = np.zeros(X.stride)
     x[: X.val.shape[1]] = X.val[t]
-    return ReferenceExample(x, X.stride, X.classes)
+    return ReferenceExample(x, X.stride, X.classes, float(x @ x))
 
 
 @stretch.on(ReferenceExample)
 def stretch_reference(z: Any, a: Any) -> Any:
-    return ReferenceExample(a * z.v, z.stride, z.classes, a * z.sign)
+    return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign)
 
 
 @seat.on(ReferenceExample)
 def seat_reference(x: Any, c: Any, stride: Any) -> Any:
     z = np.zeros((x.classes, x.stride))
     z[c] = x.v
-    return ReferenceExample(z.ravel(), x.stride, x.classes)
+    return ReferenceExample(z.ravel(), x.stride, x.classes, x.sq)
 
 
 @difference.on(ReferenceExample)
 def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
-    return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes)
+    return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes, 2.0 * x.sq)
 
 
 @dot.on(ReferenceGroups)
@@ -141,8 +146,8 @@ def dot_reference(w: Any, z: Any) -> Any:
     return float(w.v[: z.v.size] @ z.v)
 
 
-@dots.on(ReferenceHeld)
 @dots.on(ReferenceGroups)
+@dots.on(ReferenceHeld)
 @dots.on(ReferenceVector)
 def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
@@ -319,6 +324,11 @@ def at_reference(w: Any, j: Any) -> Any:
 @sqnorm.on(ReferenceExample)
 def sqnorm_reference(z: Any) -> Any:
     return float(z.v @ z.v)
+
+
+@sqsource.on(ReferenceExample)
+def sqsource_reference(g: Any) -> Any:
+    return g.sq
 
 
 @norm.on(ReferenceVector)

@@ -147,6 +147,11 @@ def sqnorm(z: Any) -> Any:
 
 
 @Verb
+def sqsource(g: Any) -> Any:
+    """z . z, where g is some multiple of the signed example z"""
+
+
+@Verb
 def norm(w: Any, p: Any) -> Any:
     """The p-norm of a vector or an example."""
 
@@ -237,6 +242,16 @@ def group_size(w: Any, j: Any) -> Any:
 
 
 @Verb
+def shorten(w: Any, a: Any) -> Any:
+    """Every group of cells moves toward zero by a in length, and no further."""
+
+
+@Verb
+def level(w: Any, a: Any) -> Any:
+    """The largest |w_j| fall to one height, so that together they lose a."""
+
+
+@Verb
 def hold(w: Any) -> Any:
     """Remember w as it is now, instead of what was held before."""
 
@@ -249,16 +264,6 @@ def held_at(w: Any, j: Any) -> Any:
 @Verb
 def held_dot(w: Any, x: Any) -> Any:
     """w . x for w as it was when last held"""
-
-
-@Verb
-def shorten(w: Any, a: Any) -> Any:
-    """Every group of cells moves toward zero by a in length, and no further."""
-
-
-@Verb
-def level(w: Any, a: Any) -> Any:
-    """The largest |w_j| fall to one height, so that together they lose a."""
 
 
 @Verb

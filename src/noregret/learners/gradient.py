@@ -2,13 +2,16 @@
 
 import math
 
-from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm
+from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
 from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
 from noregret.schedules import rate
 from noregret.state import plain, scaled
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
+NAGUMO_NODA_1967 = (
+    "Nagumo and Noda, A learning method for system identification, IEEE Transactions on Automatic Control 12, 1967"
+)
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
 onto = unbound
@@ -57,7 +60,7 @@ SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, 
 
 
 def projected_regret(diameter: float, largest_gradient: float, rounds: float) -> float:
-    """1.5 G D sqrt(T), for steps of D / (G sqrt(t)) on a set that, with zero, is no wider than D."""
+    """1.5 G D sqrt(T), for rates of D / (G sqrt(t)) on a set that, with zero, has the diameter D."""
     return 1.5 * largest_gradient * diameter * math.sqrt(rounds)
 
 
@@ -121,3 +124,30 @@ def adaline_bound(radius: float, size: float, comparator_squares: float) -> floa
 def adaline(p: P, s: S, g: G) -> None:
     """Step by rho times the error, on every round, right or wrong."""
     add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
+
+
+def normalised_bound(size: float, rho: float, comparator_squares: float) -> float:
+    """2 / (2 - rho) (|u|^2 / rho + 2 / (2 - rho) times the squared errors of u, each over delta + |x|^2)."""
+    share = 2.0 / (2.0 - rho)
+    return share * (size**2 / rho + share * comparator_squares)
+
+
+@gradient_rule(
+    paper=NAGUMO_NODA_1967,
+    params={
+        "rho": Param(0.5, above=0.0, below=2.0, about="the share of the error that a round takes away"),
+        "delta": Param(1e-6, above=0.0, about="what is added to the squared length of a row, against very short ones"),
+    },
+    state={"w": plain},
+    loss="squared",
+    guarantee=Guarantee(
+        "the sum of (y - w.x)^2 / (delta + |x|^2) <= 2 / (2 - rho) (|u|^2 / rho + 2 / (2 - rho) times that of u)",
+        "the squared loss, two classes or targets; any u; all weights 1",
+        normalised_bound,
+    ),
+    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+    title="NormalisedAdaline",
+)
+def adaline_normalised(p: P, s: S, g: G) -> None:
+    """Take the share rho of the error away, however long the row is."""
+    add(s.w, -0.5 * p.rho / (p.delta + sqsource(g)), g)

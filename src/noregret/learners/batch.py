@@ -1,0 +1,91 @@
+"""Batch learners: gradients are held back, and one step is taken for many rounds."""
+
+import math
+
+from noregret.algebra import add, pour
+from noregret.algebra.verbs import unbound
+from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.state import plain
+
+DEKEL_2012 = (
+    "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"
+)
+WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
+HELD = Merge("heuristic", "weights and what is held back are averaged in proportion to the rounds", "mix")
+BATCH = Param(32.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
+
+reduction = unbound
+
+
+def mean(p: P) -> float:
+    return float(1.0 / math.floor(p.batch))
+
+
+def total(p: P) -> float:
+    return 1.0
+
+
+def step_when_full(p: P, s: S) -> None:
+    """Once the batch is full, what was held back is added to the weights: a look at all of them."""
+    s.n.held += 1.0
+    if s.n.held >= math.floor(p.batch):
+        pour(s.w, s.held)
+        s.n.held = 0.0
+
+
+def batch_regret(size: float, rate: float, squared_sums: float) -> float:
+    """|u|^2 / (2 eta) + (eta / 2) times the sum of the squared lengths of each batch's summed gradient."""
+    return size**2 / (2.0 * rate) + 0.5 * rate * squared_sums
+
+
+@gradient_rule(
+    paper=DEKEL_2012,
+    params={
+        "eta": Param(0.1, above=0.0, about="the length of a step for each unit of gradient"),
+        "batch": BATCH,
+        "reduction": Choice(
+            "mean", {"mean": mean, "sum": total}, "what of the gradients of a batch is stepped against"
+        ),
+    },
+    state={"w": plain, "held": plain},
+    counters={"held": 0.0},
+    guarantee=Guarantee(
+        "regret against u over whole batches <= |u|^2 / (2 eta) + (eta / 2) sum of |the summed gradient of a batch|^2",
+        "a convex loss; reduction sum, or eta / batch in place of eta with reduction mean; any u; all weights 1",
+        batch_regret,
+    ),
+    merge=HELD,
+)
+def gradient_batch(p: P, s: S, g: G) -> None:
+    """Hold the gradients of a batch of rounds back, then take one step against their mean or their sum."""
+    add(s.held, -p.eta * reduction(p), g)
+    step_when_full(p, s)
+
+
+def contraction(smallest: float, largest: float, rho: float, steps: float) -> float:
+    """max(|1 - rho a|, |1 - rho b|)^(2 steps), for eigenvalues from a to b."""
+    return float(max(abs(1.0 - rho * smallest), abs(1.0 - rho * largest)) ** (2.0 * steps))
+
+
+@gradient_rule(
+    paper=WIDROW_HOFF_1960,
+    params={
+        "rho": Param(0.01, above=0.0, about="the share of the error that a row of length 1 takes away"),
+        "batch": BATCH,
+    },
+    state={"w": plain, "held": plain},
+    counters={"held": 0.0},
+    loss="squared",
+    guarantee=Guarantee(
+        "after k steps the squared errors exceed the least by at most max |1 - rho e|^(2 k) times what "
+        "they did at first",
+        "the squared loss, two classes or targets, the same rows in every batch; e any eigenvalue of X'X that is not "
+        "zero; all weights 1",
+        contraction,
+    ),
+    merge=HELD,
+)
+def adaline_batch(p: P, s: S, g: G) -> None:
+    """Sum the errors times rows of a batch of rounds, then take one step by rho."""
+    add(s.held, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
+    step_when_full(p, s)

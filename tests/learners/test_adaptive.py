@@ -1,0 +1,182 @@
+"""AdaGrad (Duchi et al. 2011), Adadelta (Zeiler 2012) and FTRL-Proximal (McMahan et al. 2013)."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import noregret as nr
+from tests.learners.reading import steps, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+SLOPES = {
+    "hinge": lambda m: -1.0 * (m < 1.0),
+    "logistic": lambda m: -1.0 / (1.0 + np.exp(m)),
+    "squared": lambda m: 2.0 * (m - 1.0),
+}
+LOSSES = {
+    "hinge": lambda m: np.maximum(0.0, 1.0 - m),
+    "logistic": lambda m: np.logaddexp(0.0, -m),
+    "squared": lambda m: (1.0 - m) ** 2,
+}
+
+
+def noisy(rounds: int, seed: int) -> tuple[Array, Array]:
+    """Columns of very different sizes, of which few rows have many."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rounds, 5)) * np.array([3.0, 1.0, 0.3, 1.0, 2.0]) * (rng.random((rounds, 5)) < 0.6)
+    return X, streams.flip(np.sign(X @ np.array([0.2, -1.0, 2.0, 0.0, 0.4]) + 1e-9), 0.1, seed)
+
+
+def followed(learner: nr.Learner, X: Array, y: Array, loss: str) -> tuple[float, Array, Array]:
+    """What was suffered, the weights before every round, and the gradient of every round."""
+    path, gradients, suffered = [], [], 0.0
+    for t in range(len(X)):
+        path.append(weights(learner, X.shape[1]) if t else np.zeros(X.shape[1]))
+        gradients.append(SLOPES[loss](y[t] * path[-1] @ X[t]) * y[t] * X[t])
+        suffered += float(learner.play(X[t : t + 1], y[t : t + 1]).losses[0])
+    return suffered, np.array(path), np.array(gradients)
+
+
+def comparators(X: Array, y: Array, seed: int) -> list[Array]:
+    d = X.shape[1]
+    return [np.zeros(d), *np.random.default_rng(seed).normal(size=(6, d)), np.linalg.lstsq(X, y, rcond=None)[0]]
+
+
+# ---- AdaGrad ------------------------------------------------------------------------------------------------------
+
+
+def test_adagrad_by_hand() -> None:
+    learner = nr.make("adagrad", eta=0.5, delta=1e-12, native=False)
+    learner.learn(np.array([[3.0, 0.0]]), [1])
+    written(weights(learner, 2), [0.5, 0.0])
+    learner.learn(np.array([[-4.0, 2.0]]), [1])
+    written(weights(learner, 2), [0.5 - 0.5 * 4.0 / 5.0, 0.5])
+
+
+def test_the_first_step_of_adagrad_does_not_depend_on_how_large_a_column_is() -> None:
+    sizes = np.array([1e-3, 10.0, -1.0, 1e4, 0.5])
+    learner = nr.make("adagrad", eta=0.2, delta=1e-300, native=False).learn(sizes[None, :], [1])
+    np.testing.assert_allclose(weights(learner, 5), 0.2 * np.sign(sizes), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "eta", "seed"), list(product(LOSSES, [0.02, 0.5], range(2))))
+def test_adagrad_keeps_its_bound_with_the_distance_it_went(loss: str, eta: float, seed: int) -> None:
+    X, y = noisy(150, seed)
+    learner = nr.make("adagrad", loss=loss, eta=eta, native=False)
+    suffered, path, gradients = followed(learner, X, y, loss)
+    roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)) + 1e-8))
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    for u in comparators(X, y, seed):
+        reach = float(np.abs(path - u).max())
+        theirs = float(LOSSES[loss](y * (X @ u)).sum())
+        assert suffered - theirs <= guarantee.bound(reach, roots, eta)
+
+
+@pytest.mark.parametrize(("loss", "seed"), list(product(LOSSES, range(3))))
+def test_adagrad_in_a_box_keeps_its_bound(loss: str, seed: int) -> None:
+    X, y = noisy(150, seed)
+    radius = 0.3
+    eta = 2.0 * radius / np.sqrt(2.0)
+    learner = nr.make("adagrad", loss=loss, eta=eta, onto="box", radius=radius, native=False)
+    suffered, path, gradients = followed(learner, X, y, loss)
+    assert np.abs(path).max() == radius
+    roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)) + 1e-8))
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    bound = guarantee.bound(2.0 * radius, roots, eta)
+    assert bound == pytest.approx(np.sqrt(2.0) * 2.0 * radius * roots)
+    for u in comparators(X, y, seed):
+        theirs = float(LOSSES[loss](y * (X @ np.clip(u, -radius, radius))).sum())
+        assert suffered - theirs <= bound
+
+
+# ---- Adadelta -----------------------------------------------------------------------------------------------------
+
+
+def test_adadelta_by_hand() -> None:
+    told: dict[str, Any] = {"rho": 0.9, "delta": 0.01, "eta": 1.0, "native": False}
+    learner = nr.make("adadelta", **told).learn(np.array([[2.0, 0.0]]), [1])
+    first = np.sqrt(0.01) / np.sqrt(0.1 * 4.0 + 0.01) * 2.0
+    written(weights(learner, 2), [first, 0.0])
+    learner.learn(np.array([[1.0, 0.0]]), [-1])
+    squares = 0.9 * 0.4 + 0.1
+    written(weights(learner, 2), [first - np.sqrt(0.1 * first**2 + 0.01) / np.sqrt(squares + 0.01), 0.0])
+    half = nr.make("adadelta", **{**told, "eta": 0.5}).learn(np.array([[2.0, 0.0]]), [1])
+    written(weights(half, 2), [0.5 * first, 0.0])
+
+
+def test_adadelta_does_not_care_by_what_all_losses_are_multiplied() -> None:
+    X, y = noisy(100, seed=3)
+    one, many = (nr.make("adadelta", delta=1e-14, native=False).learn(X, y, weight=h) for h in (1.0, 1000.0))
+    np.testing.assert_allclose(weights(many, 5), weights(one, 5), rtol=1e-6)
+    assert np.abs(weights(one, 5)).min() > 0.0
+
+
+# ---- FTRL-Proximal ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("l1", "l2", "beta"), list(product([0.0, 0.7], [0.0, 0.4], [0.0, 1.0])))
+def test_ftrl_minimises_all_gradients_held_near_the_weights_that_met_them(l1: float, l2: float, beta: float) -> None:
+    X, y = noisy(60, seed=4)
+    alpha = 0.3
+    learner = nr.make("ftrl", alpha=alpha, beta=beta, l1=l1, l2=l2, native=False)
+    _, path, G = followed(learner, X, y, "logistic")
+    roots = np.sqrt(np.vstack((np.zeros(5), np.cumsum(G**2, axis=0))))
+    sigma = np.diff(roots, axis=0) / alpha
+    found = weights(learner, 5)
+    for j in range(5):
+
+        def objective(w: float, j: int = j) -> float:
+            held = 0.5 * np.sum(sigma[:, j] * (w - path[:, j]) ** 2)
+            return float(G[:, j].sum() * w + held + l1 * abs(w) + 0.5 * (l2 + beta / alpha) * w**2)
+
+        best = minimize_scalar(objective, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-10})
+        assert found[j] == pytest.approx(best.x, abs=1e-5)
+        assert objective(found[j]) <= best.fun + 1e-10
+
+
+@pytest.mark.parametrize(("loss", "l1", "seed"), list(product(LOSSES, [0.0, 2.0], range(2))))
+def test_ftrl_keeps_its_bound(loss: str, l1: float, seed: int) -> None:
+    X, y = noisy(150, seed)
+    told = {"alpha": 0.2, "beta": 0.5, "l1": l1, "l2": 0.1}
+    learner = nr.make("ftrl", loss=loss, native=False, **told)
+    suffered, path, gradients = followed(learner, X, y, loss)
+    roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0))))
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    for u in comparators(X, y, seed):
+        reach = float(np.abs(path - u).max())
+        theirs = float(LOSSES[loss](y * (X @ u)).sum())
+        sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
+        assert suffered - theirs <= guarantee.bound(*sizes, reach, roots, **told)
+
+
+def test_ftrl_without_penalties_takes_the_steps_of_adagrad() -> None:
+    X, y = noisy(80, seed=5)
+    leader = nr.make("ftrl", loss="hinge", alpha=0.4, beta=0.0, l1=0.0, l2=0.0, native=False)
+    stepper = nr.make("adagrad", loss="hinge", eta=0.4, delta=1e-300, native=False)
+    for t, before, after, said in steps(leader, X, y, rounds=79):
+        np.testing.assert_allclose(after, weights(stepper.learn(X[t - (t == 1) : t + 1], y[t - (t == 1) : t + 1]), 5))
+        assert said.updated[0] or (after == before).all()
+
+
+def test_ftrl_keeps_weights_that_little_pulls_at_exactly_zero() -> None:
+    X, y = noisy(300, seed=6)
+    X = np.hstack((X, 1e-3 * np.random.default_rng(6).normal(size=(300, 20))))
+    found = weights(nr.make("ftrl", l1=0.5, native=False).learn(X, y), 25)
+    assert not found[5:].any()
+    assert np.count_nonzero(found[:5]) >= 3
+
+
+def test_merged_pulls_and_squares_are_sums() -> None:
+    X, y = noisy(80, seed=7)
+    a, b = (nr.make("ftrl", native=False).learn(X[part], y[part]) for part in (slice(0, 30), slice(30, 80)))
+    both = a.merge(b)
+    for name in ("z", "squares"):
+        np.testing.assert_allclose(getattr(both.state, name)[:5], sum(getattr(x.state, name)[:5] for x in (a, b)))
+    assert both.rounds == 80

@@ -1,0 +1,97 @@
+"""Pegasos (Shalev-Shwartz et al. 2011): the objective of a support vector machine, one row at a time."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import noregret as nr
+from tests.learners.reading import comparators, hinge, steps, svm, weights, written
+from tests.naive import streams
+from tests.naive.rules import Array
+
+
+def test_pegasos_by_hand() -> None:
+    X, y = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]]), np.array([1, -1, 1])
+    learner = nr.make("pegasos", lam=0.5, projection=False, native=False)
+    path = np.array([weights(learner.learn(X[t : t + 1], y[t : t + 1]), 2) for t in range(3)])
+    written(path, [[4, 0], [2 - 1, -1], [2 / 3, -2 / 3 + 2]])
+    cut = nr.make("pegasos", lam=0.5, native=False).learn(X[:1], y[:1])
+    written(weights(cut, 2), [np.sqrt(2.0), 0])
+
+
+@pytest.mark.parametrize(("game", "lam"), list(product(["binary", "regression"], [0.05, 0.5])))
+def test_a_step_goes_down_the_slope_of_the_penalised_loss(game: str, lam: float) -> None:
+    X, y = streams.dense(60, 4, seed=2)
+    learner = nr.make("pegasos", game=game, lam=lam, native=False)
+    cut = 0
+    for t, before, after, _ in steps(learner, X, y, rounds=58):
+
+        def objective(w: Array, t: int = t) -> float:
+            loss = max(0.0, 1.0 - y[t] * w @ X[t]) if game == "binary" else max(0.0, abs(w @ X[t] - y[t]) - 0.1)
+            return float(0.5 * lam * w @ w + loss)
+
+        stepped = before - approx_fprime(before, objective, 1e-7) / (lam * (t + 1))
+        size = np.linalg.norm(stepped) * np.sqrt(lam)
+        np.testing.assert_allclose(after, stepped / max(1.0, size), atol=1e-5)
+        cut += size > 1.0
+    assert cut > 0 or lam > 0.1
+
+
+@pytest.mark.parametrize(("game", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
+def test_the_penalised_loss_keeps_its_bound(game: str, lam: float, seed: int) -> None:
+    T = 300
+    X, y = streams.dense(T, 5, seed=seed)
+    learner = nr.make("pegasos", game=game, lam=lam, native=False)
+    path, suffered = [np.zeros(5)], 0.0
+    for t in range(T):
+        suffered += learner.play(X[t : t + 1], y[t : t + 1]).losses[0]
+        path.append(weights(learner, 5))
+    suffered += 0.5 * lam * float(np.sum(np.array(path[:-1]) ** 2))
+    radius = float(np.linalg.norm(X, axis=1).max())
+    guarantee = learner.card.guarantee
+    assert guarantee is not None
+    for u in comparators(X, y, seed):
+        v = u / max(1.0, float(np.linalg.norm(u)) * np.sqrt(lam))
+        losses = hinge(v, X, y) if game == "binary" else np.maximum(0.0, np.abs(X @ v - y) - 0.1)
+        theirs = losses.sum() + 0.5 * lam * T * v @ v
+        assert suffered <= theirs + guarantee.bound(radius, lam, T)
+
+
+def test_without_a_cut_the_weights_are_the_mean_of_the_rows_that_cost_something() -> None:
+    X, y = streams.dense(200, 4, seed=6)
+    learner = nr.make("pegasos", lam=0.02, projection=False)
+    moved = learner.play(X, y).updated
+    np.testing.assert_allclose(weights(learner, 4), (moved * y) @ X / (0.02 * 200), rtol=1e-10)
+
+
+def test_pegasos_comes_to_the_support_vector_machine() -> None:
+    X, y = streams.dense(100, 4, seed=7)
+    y = streams.flip(np.sign(X @ np.array([1.0, -2.0, 0.5, 0.0])), 0.1, 7)
+    lam = 0.1
+    learner = nr.make("pegasos", lam=lam)
+    for _ in range(2000):
+        learner.learn(X, y)
+    machine = svm.LinearSVC(C=1.0 / (lam * 100), loss="hinge", fit_intercept=False, tol=1e-8, max_iter=10**6).fit(X, y)
+
+    def objective(w: Array) -> float:
+        return float(0.5 * lam * w @ w + hinge(w, X, y).mean())
+
+    best = objective(machine.coef_[0])
+    assert best <= objective(weights(learner, 4)) <= best + 1e-3
+
+
+def test_the_linear_kernel_gives_the_same_scores() -> None:
+    X, y = streams.dense(80, 4, seed=8)
+    by_weight = nr.make("pegasos", lam=0.03).play(X, y).scores
+    by_support = nr.make("pegasos", lam=0.03, algebra="kernel", kernel="linear").play(X, y).scores
+    np.testing.assert_allclose(by_support, by_weight, rtol=1e-9, atol=1e-11)
+
+
+def test_a_million_rounds_do_not_wear_the_scale_out() -> None:
+    X = np.tile(np.array([[1.0, 0.0], [0.0, 1.0]]), (500, 1))
+    learner = nr.make("pegasos", lam=1.0)
+    for _ in range(1000):
+        learner.learn(X, np.tile([1, -1], 500))
+    np.testing.assert_allclose(weights(learner, 2), [0.5, -0.5], atol=1e-3)
