@@ -141,7 +141,7 @@ def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, see
 
 
 def test_elimination_takes_as_many_demotions_as_promotions_where_the_stream_wants_it() -> None:
-    """Four variables, theta = 4: each promotion of two to 2 + 2 = 4 is followed by an alarm over them."""
+    """Eight variables, theta = 8: four are promoted to a sum of 8, and an alarm over them follows; twice."""
     X = np.array([row(8, 1, 2, 3, 4), row(8, 1, 2, 3, 4), row(8, 5, 6, 7, 8), row(8, 5, 6, 7, 8)])
     learner = nr.make("winnow", theta=8.0, demotion="eliminate", native=False)
     assert learner.play(X, [1, -1, 1, -1]).updated.all()

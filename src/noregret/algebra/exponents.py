@@ -46,11 +46,18 @@ class Exponents(NamedTuple):
 
 
 @helper
-def lifted(theta: Any, sides: Any, top: Any) -> Any:
-    """One term of the sum, divided by exp(top)."""
+def lifted(theta: Any, sides: Any, top: Any, least: Any) -> Any:
+    """One term of the sum, divided by exp(top); least is exp(-top)."""
     if sides == 2.0:
-        return math.exp(theta - top) + math.exp(-theta - top)
+        larger = math.exp(abs(theta) - top)
+        return larger + smaller(larger, least)
     return math.exp(sides * theta - top)
+
+
+@helper
+def smaller(larger: Any, least: Any) -> Any:
+    """exp(-a - top) from exp(a - top): a division costs less than an exponential."""
+    return least / larger * least if larger > 0.0 else 0.0
 
 
 @helper
@@ -75,14 +82,15 @@ def add_up(w: Any, sides: Any) -> Any:
             top = value if moved == 0.0 else max(top, value)
             moved += 1.0
     found = 0.0
+    least = grown(-top)
     for j in range(w.v.size):
         if w.v[j] != 0.0:
-            found += lifted(w.v[j], sides, top)
+            found += lifted(w.v[j], sides, top, least)
     w.n[0] = found
     w.n[1] = 0.0
     w.n[2] = sides
     w.n[3] = top
-    w.n[4] = grown(-top)
+    w.n[4] = least
     w.n[5] = found
     w.n[6] = moved
     w.n[7] = 0.0
@@ -101,10 +109,10 @@ def keep_sum(w: Any, old: Any, new: Any) -> Any:
         w.n[4] = grown(-w.n[3])
     change = 0.0
     if old != 0.0:
-        change -= lifted(old, sides, w.n[3])
+        change -= lifted(old, sides, w.n[3], w.n[4])
         w.n[6] -= 1.0
     if new != 0.0:
-        change += lifted(new, sides, w.n[3])
+        change += lifted(new, sides, w.n[3], w.n[4])
         w.n[6] += 1.0
     tally(w, change)
     w.n[5] = max(w.n[5], w.n[0])
@@ -184,17 +192,18 @@ def swelled_exponents(w: Any, x: Any, sides: Any, lift: Any) -> Any:
 
 
 @helper
-def net(theta: Any, sides: Any, top: Any) -> Any:
-    """exp(theta), or exp(theta) - exp(-theta), divided by exp(top)."""
+def net(theta: Any, sides: Any, top: Any, least: Any) -> Any:
+    """exp(theta), or exp(theta) - exp(-theta), divided by exp(top); least is exp(-top)."""
     if sides == 2.0:
-        return grown(theta - top) - grown(-theta - top)
+        larger = math.exp(abs(theta) - top)
+        return math.copysign(larger - smaller(larger, least), theta)
     return grown(sides * theta - top)
 
 
 @share.on(Exponents)
 def share_exponents(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     whole = all_lifted(w, sides, cells)
-    return net(w.v[j], sides, w.n[3]) / whole
+    return net(w.v[j], sides, w.n[3], w.n[4]) / whole
 
 
 @shared.on(Exponents)
@@ -205,7 +214,7 @@ def shared_exponents(w: Any, x: Any, sides: Any, cells: Any) -> Any:
         q = part(x, b)
         total = 0.0
         for k in range(count(q)):
-            total += net(w.v[place(q, k)], sides, w.n[3]) * raw(q, k)
+            total += net(w.v[place(q, k)], sides, w.n[3], w.n[4]) * raw(q, k)
         found += factor(q) * total
     return found / whole
 
