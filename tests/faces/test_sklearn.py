@@ -45,8 +45,9 @@ def test_learns_as_well_as_the_checks_ask_when_it_may_see_the_rows_often(estimat
         estimator_checks.check_regressors_train(name, estimator)
     else:
         estimator_checks.check_classifiers_train(name, estimator)
-        # A weight of 1000 makes the steps of Adaline longer than 2 / R^2, beyond which they grow without end.
-        if "class_weight" in estimator.get_params() and name != "AdalineClassifier":
+        # A weight of 1000 makes the steps of any Adaline longer than 2 / R^2, beyond which they grow without end, and
+        # those of Pegasos, which fall as 1 / (lam t), so long that they settle only after a thousand times the rounds.
+        if "class_weight" in estimator.get_params() and not any(one in name for one in ("Adaline", "Pegasos")):
             estimator_checks.check_class_weight_classifiers(name, estimator)
     tags = estimator.__sklearn_tags__()
     poor = (tags.regressor_tags or tags.classifier_tags).poor_score
@@ -74,7 +75,7 @@ def test_says_its_parameters_paper_and_theorem(estimator: Any) -> None:
     assert all(f"\n{name} : " in text for name in inspect.signature(made).parameters)
     card = nr.learners()[getattr(estimator, "variant", None) or estimator.fit(*stream()).learner_.card.name]
     assert card.paper in text
-    assert card.guarantee is None or card.guarantee.says in text
+    assert card.guarantee.says in text if card.guarantee is not None else card.name == "adadelta"
 
 
 def test_shows_only_what_was_changed() -> None:

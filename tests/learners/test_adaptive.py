@@ -95,6 +95,12 @@ def test_adagrad_in_a_box_keeps_its_bound(loss: str, seed: int) -> None:
         assert suffered - theirs <= bound
 
 
+@pytest.mark.parametrize("label", [1, -1])
+def test_a_weight_that_would_leave_the_box_stops_at_its_wall(label: int) -> None:
+    learner = nr.make("adagrad", eta=0.5, onto="box", radius=0.3, native=False).learn(np.array([[2.0, -2.0]]), [label])
+    assert weights(learner, 2).tolist() == [0.3 * label, -0.3 * label]
+
+
 # ---- Adadelta -----------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ class GradientBatch(Rule):
     weighs = True
     regresses = True
 
-    def __init__(self, eta: float = 0.1, batch: float = 32.0, reduction: str = "mean", loss: str = "hinge") -> None:
+    def __init__(self, eta: float = 0.1, batch: float = 12.0, reduction: str = "mean", loss: str = "hinge") -> None:
         self.eta, self.size, self.reduction, self.loss = eta, int(batch), reduction, loss
         self.gradients: list[Array] = []
 
@@ -32,7 +32,7 @@ class GradientBatch(Rule):
 class AdalineBatch(GradientBatch):
     """w += rho sum (y - f) x, where half a slope is the error."""
 
-    def __init__(self, rho: float = 0.01, batch: float = 32.0, loss: str = "squared") -> None:
+    def __init__(self, rho: float = 1e-3, batch: float = 12.0, loss: str = "squared") -> None:
         super().__init__(rho / 2.0, batch, "sum", loss)
 
 

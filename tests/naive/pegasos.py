@@ -15,7 +15,7 @@ class Pegasos(FirstOrder):
     weighs = True
     regresses = True
 
-    def __init__(self, lam: float = 1e-4, projection: str = "yes", loss: str = "hinge") -> None:
+    def __init__(self, lam: float = 3e-3, projection: str = "yes", loss: str = "hinge") -> None:
         self.lam = lam
         self.projection = projection
         self.loss = loss

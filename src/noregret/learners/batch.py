@@ -12,7 +12,7 @@ DEKEL_2012 = (
 )
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 HELD = Merge("heuristic", "weights and what is held back are averaged in proportion to the rounds", "mix")
-BATCH = Param(32.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
+BATCH = Param(12.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
 
 reduction = unbound
 
@@ -70,7 +70,7 @@ def contraction(smallest: float, largest: float, rho: float, steps: float) -> fl
 @gradient_rule(
     paper=WIDROW_HOFF_1960,
     params={
-        "rho": Param(0.01, above=0.0, about="the share of the error that a row of length 1 takes away"),
+        "rho": Param(1e-3, above=0.0, about="the share of the error that a row of length 1 takes away"),
         "batch": BATCH,
     },
     state={"w": plain, "held": plain},

@@ -35,7 +35,7 @@ def pegasos_regret(radius: float, lam: float, rounds: float) -> float:
     paper=SHALEV_2011,
     params={
         "lam": Param(
-            1e-4, above=0.0, about="what long weights cost beside the loss; the larger, the shorter they stay"
+            3e-3, above=0.0, about="what long weights cost beside the loss; the larger, the shorter they stay"
         ),
         "projection": Choice(
             "yes", {"yes": to_the_ball, "no": as_they_are}, "whether weights longer than 1 / sqrt(lam) are cut", "rein"
