@@ -79,8 +79,8 @@ class KeptUndo:
 
 
 def support(value: Any) -> np.ndarray:
-    """The places of the cells that are not zero."""
-    return np.asarray(value.heap[: int(value.n[3])])
+    """The places of the cells that are not zero, as they are now."""
+    return np.array(value.heap[: int(value.n[3])])
 
 
 def counters_sound(state: Any) -> bool:
