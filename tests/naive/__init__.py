@@ -6,7 +6,7 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
-from . import fobos, gradient, passive_aggressive, perceptron, rda, second_order, selection, truncated, winnow
+from . import fobos, gradient, groups, passive_aggressive, perceptron, rda, second_order, selection, truncated, winnow
 from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
@@ -23,6 +23,7 @@ RULES = {
     **truncated.RULES,
     **fobos.RULES,
     **selection.RULES,
+    **groups.RULES,
 }
 
 
