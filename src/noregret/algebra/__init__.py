@@ -12,8 +12,10 @@ from noregret.algebra import (  # each registers its implementations
     reference,
     scaled,
 )
+from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
 from noregret.algebra import vectors as vectors
+from noregret.algebra.glimpse import Draw, coprime, next_random
 from noregret.algebra.verbs import (
     Plain,
     add,
@@ -23,6 +25,7 @@ from noregret.algebra.verbs import (
     dots,
     extent,
     foresee,
+    glimpse,
     group_norm,
     group_size,
     image,
@@ -45,13 +48,16 @@ from noregret.algebra.verbs import (
 
 __all__ = [
     "TYPES",
+    "Draw",
     "add",
     "at",
     "breadth",
+    "coprime",
     "dot",
     "dots",
     "extent",
     "foresee",
+    "glimpse",
     "group_norm",
     "group_size",
     "image",
@@ -60,6 +66,7 @@ __all__ = [
     "level",
     "mean_dot",
     "multiply",
+    "next_random",
     "norm",
     "pour",
     "put",
@@ -77,8 +84,22 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
+SPARSE = {
+    examples.Sparse,
+    examples.SparseBlocks,
+    examples.SparseRows,
+    examples.SparsePart,
+    glimpses.Glimpse,
+    glimpses.GlimpsePart,
+}
+DENSE = {
+    examples.Dense,
+    examples.DenseBlocks,
+    examples.DenseRows,
+    examples.DensePart,
+    glimpses.Glimpse,
+    glimpses.GlimpsePart,
+}
 VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import add, keep, norm, scale
-from noregret.card import Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.algebra import Draw, add, coprime, dot, extent, glimpse, keep, next_random, norm, scale, sqnorm
+from noregret.algebra.glimpse import PRIME
+from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
 from noregret.state import kept
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
@@ -78,3 +79,68 @@ def perceptron_truncated(p: P, s: S, z: Z, margin: float) -> bool:
         keep(s.w, p.B)
         return True
     return False
+
+
+def radius(R: float) -> float:
+    """R"""
+    return R
+
+
+def readable(p: P, s: S) -> Draw:
+    """What may be read of the row at hand: decided before it came."""
+    return Draw(s.n.factor, s.n.shift, s.n.among, math.floor(p.B))
+
+
+def draw(p: P, s: S) -> None:
+    """Decide what may be read of the next row: B of the features known so far, or those that have a weight."""
+    s.n.random = next_random(s.n.random)
+    s.n.among = 0.0
+    if s.n.random < p.eps * PRIME:
+        s.n.among = s.n.features
+        s.n.random = next_random(s.n.random)
+        s.n.factor = coprime(1.0 + math.floor(s.n.random / PRIME * s.n.among), s.n.among)
+        s.n.random = next_random(s.n.random)
+        s.n.shift = math.floor(s.n.random / PRIME * s.n.among)
+
+
+def partial_score(p: P, s: S, x: X) -> float:
+    """w.x as far as x may be read."""
+    return float(dot(s.w, glimpse(x, s.w, readable(p, s), 1.0, 1.0)))
+
+
+def partial_final(p: P, s: S, x: X) -> float:
+    """w.x, which reads no more than the B features that have a weight."""
+    return float(dot(s.w, x))
+
+
+@margin_rule(
+    paper=WANG_2014,
+    params={
+        "B": Param(10.0, at_least=1.0, about="how many features of a row are read, and how many weights stay"),
+        "eta": Param(0.2, above=0.0, about="the length of a step"),
+        "eps": Param(0.2, above=0.0, at_most=1.0, about="how often features are read at random, not those in use"),
+        "R": Param(10.0, above=0.0, about="how long the weights may be"),
+    },
+    state={"w": kept},
+    counters={"random": 1.0, "features": 0.0, "among": 0.0, "factor": 1.0, "shift": 0.0},
+    score=partial_score,
+    final=partial_final,
+    guarantee=Guarantee(
+        "at most B features of a row are read, at most B weights are not zero, and |w| <= R", "every round", radius
+    ),
+    title="OFSPartial",
+)
+def ofs_partial(p: P, s: S, z: Z, margin: float) -> bool:
+    """Read B features of a row, at random or those in use, and step by what the whole row is expected to be."""
+    chance = p.eps * min(1.0, math.floor(p.B) / max(s.n.features, 1.0))
+    expected = glimpse(z, s.w, readable(p, s), 1.0 / (1.0 - p.eps + chance), 1.0 / chance)
+    moved = margin <= 0.0 and sqnorm(expected) > 0.0
+    if moved:
+        add(s.w, p.eta, expected)
+        length = norm(s.w, 2.0)
+        if length > p.R:
+            scale(s.w, p.R / length)
+        keep(s.w, p.B)
+    s.n.features = max(s.n.features, extent(z))
+    draw(p, s)
+    return bool(moved)

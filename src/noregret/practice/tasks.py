@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def seat_tasks(X: Any, task: Any, tasks: int) -> "csr_array":
+def seat_tasks(X: Any, task: Any, tasks: Any) -> "csr_array":
     """Rows in which feature j of task q stands in column j * tasks + q; learn them with groups=tasks.
 
     X is an array or a scipy sparse matrix, task the number (from 0) of the task that each row belongs to.
