@@ -79,7 +79,7 @@ class PartialOFS(Rule):
     def read(self) -> Array:
         """Which features each class may read."""
         if self.chosen is None:
-            return self.w != 0.0
+            return np.asarray(self.w != 0.0)
         return np.tile(np.isin(np.arange(self.w.shape[1]), self.chosen), (len(self.w), 1))
 
     def scores(self, x: Array) -> Array:
