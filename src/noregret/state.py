@@ -13,6 +13,7 @@ import numpy as np
 
 from noregret.algebra.averaged import Averaged
 from noregret.algebra.covariance import Diagonal, Dropped, Full
+from noregret.algebra.glimpse import first_random
 from noregret.algebra.kernel import BANKS, Expansion
 from noregret.algebra.reference import ReferenceSigma, ReferenceVector
 from noregret.algebra.scaled import Scaled
@@ -68,12 +69,15 @@ def state_class(names: tuple[str, ...]) -> Any:
     return NamedTuple("State", [(name, Any) for name in (*names, "n")])
 
 
-def counters(first: Mapping[str, float]) -> Any:
-    """The record s.n: the round number t and the rule's own counters, all floats, and room to save them."""
+def counters(first: Mapping[str, float], seed: int = 0) -> Any:
+    """The record s.n: the round number t and the rule's own counters, all floats, and room to save them.
+
+    A counter of the name random starts where the random numbers of the learner's seed begin.
+    """
     names = ["t", *first]
     record = np.zeros(2, dtype=[(name, "f8") for name in names]).view(np.recarray)
     for name, start in first.items():
-        record[name] = start
+        record[name] = first_random(seed) if name == "random" else start
     return record[0]
 
 
@@ -95,7 +99,7 @@ def cells(space: Space, flat: np.ndarray) -> np.ndarray:
 def make(shape: Shape, space: Space) -> Any:
     """A fresh state."""
     bank = make_bank(space) if space.algebra == "kernel" else None
-    record = counters(shape.counters)
+    record = counters(shape.counters, space.seed)
     clock = np.frombuffer(record.base.data)[:1]
     values = [
         make_covariance(field, space)

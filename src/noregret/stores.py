@@ -142,13 +142,18 @@ def build_groups(kind: str, space: "Space", inner: Any, n: np.ndarray) -> Any:
     if space.algebra == "reference":
         return ReferenceGroups(inner.v, group)
     flat = inner
-    members = np.argsort(group, kind="stable").astype(np.int64)
-    begins = np.concatenate(([0], np.cumsum(np.bincount(group)))).astype(np.int64)
+    members = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    begins = np.cumsum(sizes) - sizes
+    first, following = members[begins][group].astype(np.int32), np.full(group.size, -1, np.int32)
+    inside = group[members[1:]] == group[members[:-1]]
+    following[members[:-1][inside]] = members[1:][inside]
     by_feature = 1 if space.algebra == "dense" else space.stride
     if kind == "lazy_groups":
         lengths = np.full(flat.size, -1.0)
-        return LazyGroups(flat, np.zeros_like(flat), n, group, begins, members, lengths, by_feature)
-    return Grouped(flat, group, begins, members, np.zeros_like(flat), np.full(flat.size, -1.0), by_feature)
+        return LazyGroups(flat, np.zeros_like(flat), n, first, following, lengths, by_feature)
+    size = sizes[group].astype(np.float64)
+    return Grouped(flat, first, following, size, np.zeros_like(flat), np.full(flat.size, -1.0), by_feature)
 
 
 def vectors(value: Any) -> list[Any]:
@@ -196,8 +201,8 @@ def settle(value: Any) -> None:
 def settle_groups(value: Any) -> None:
     """What is left of every group at once."""
     cell = np.arange(value.v.size)
-    feature = cell // value.by_feature % value.group.size
-    first = cell + (value.members[value.begins[value.group[feature]]] - feature) * value.by_feature
+    feature = cell // value.by_feature % value.first.size
+    first = cell + (value.first[feature] - feature) * value.by_feature
     length = np.sqrt(np.bincount(first, value.v**2, value.v.size))[first]
     pull = value.n[0] - value.seen[first]
     short = length <= pull

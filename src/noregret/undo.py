@@ -79,7 +79,7 @@ class KeptUndo:
 
 
 def support(value: Any) -> np.ndarray:
-    """The places of the cells that are not zero."""
+    """The places of the cells that are not zero, as they are now."""
     return np.array(value.heap[: int(value.n[3])])
 
 

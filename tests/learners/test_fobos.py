@@ -114,7 +114,7 @@ def test_truncated_gradient_without_a_limit_is_fobos() -> None:
     X, y = streams.sparse(400, 40, density=0.1, seed=6)
     for native in (False, True):
         one = nr.make("fobos", eta0=0.2, lam=0.07, schedule="constant", native=native)
-        other = nr.make("truncated_gradient", eta=0.2, gravity=0.07, native=native)
+        other = nr.make("truncated_gradient", eta0=0.2, gravity=0.07, schedule="constant", native=native)
         assert one.play(csr_array(X), y).scores.tolist() == other.play(csr_array(X), y).scores.tolist()
         assert one.nonzeros == other.nonzeros < 40
 

@@ -1,4 +1,4 @@
-"""Regularised dual averaging with an l1 penalty (Xiao 2010)."""
+"""Regularised dual averaging with an l1 penalty (Xiao 2010), and its two relatives."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ def test_three_rounds_worked_by_hand() -> None:
     written(after_each_round(learner, X, y), [[0.9, 0], [0, -0.565685], [0, 0.404145]])
 
 
-def dual_average(mean: Array, t: int, lam: float, gamma: float) -> Array:
-    """argmin over w of mean.w + lam |w|_1 + gamma / (2 sqrt t) |w|^2, with w = p - n and both at least zero."""
+def dual_average(mean: Array, lam: float, curve: float) -> Array:
+    """argmin over w of mean.w + lam |w|_1 + (curve / 2) |w|^2, with w = p - n and both at least zero."""
     d = len(mean)
 
     def cost(v: Array) -> tuple[float, Array]:
         w = v[:d] - v[d:]
-        pull = mean + gamma / np.sqrt(t) * w
-        value = mean @ w + lam * v.sum() + 0.5 * gamma / np.sqrt(t) * w @ w
+        pull = mean + curve * w
+        value = mean @ w + lam * v.sum() + 0.5 * curve * w @ w
         return float(value), np.concatenate([pull + lam, lam - pull])
 
     bounds = [(0.0, None)] * (2 * d)
@@ -43,8 +43,46 @@ def test_the_weights_minimise_the_mean_gradient_and_the_penalties(lam: float, ga
         said = learner.play(X[t : t + 1], y[t : t + 1])
         total -= y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
         if t >= 50:
-            best = dual_average(total / (t + 1), t + 1, lam, gamma)
+            best = dual_average(total / (t + 1), lam, gamma / np.sqrt(t + 1))
             np.testing.assert_allclose(weights(learner, 5), best, atol=1e-5)
+
+
+@pytest.mark.parametrize(("rho", "gamma"), [(0.0, 1.0), (0.3, 0.4), (0.1, 5.0)])
+def test_the_enhanced_weights_minimise_their_problem(rho: float, gamma: float) -> None:
+    X, y = streams.sparse(60, 5, density=0.6, seed=1)
+    learner, total = nr.make("rda_enhanced", lam=0.02, gamma=gamma, rho=rho, native=False), np.zeros(5)
+    for t in range(60):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        total -= y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
+        if t % 6 == 5:
+            curve = gamma / np.sqrt(t + 1)
+            best = dual_average(total / (t + 1), 0.02 + curve * rho, curve)
+            np.testing.assert_allclose(weights(learner, 5), best, atol=1e-5)
+
+
+@pytest.mark.parametrize(("lam", "s"), [(0.0, 0.5), (0.05, 0.2), (0.02, 3.0)])
+def test_the_strongly_convex_weights_minimise_their_problem(lam: float, s: float) -> None:
+    X, y = streams.sparse(60, 5, density=0.6, seed=1)
+    learner, total = nr.make("rda_strongly_convex", lam=lam, s=s, native=False), np.zeros(5)
+    for t in range(60):
+        said = learner.play(X[t : t + 1], y[t : t + 1])
+        total -= y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
+        if t % 6 == 5:
+            np.testing.assert_allclose(weights(learner, 5), dual_average(total / (t + 1), lam, s), atol=1e-5)
+
+
+def test_without_rho_nothing_is_enhanced() -> None:
+    X, y = streams.sparse(60, 5, density=0.6, seed=3)
+    plain, enhanced = (
+        nr.make(name, native=False, **told) for name, told in (("rda", {}), ("rda_enhanced", {"rho": 0.0}))
+    )
+    assert plain.play(X, y).scores.tolist() == enhanced.play(X, y).scores.tolist()
+
+
+def test_rho_makes_early_weights_sparser() -> None:
+    X, y = streams.sparse(200, 100, density=0.1, seed=4)
+    counts = [nr.make("rda_enhanced", rho=rho, native=False).learn(X, y).nonzeros for rho in (0.0, 0.05, 0.2)]
+    assert counts[0] > counts[1] > counts[2]
 
 
 def test_a_weight_is_exactly_zero_while_its_mean_gradient_is_within_lam() -> None:
@@ -79,3 +117,46 @@ def test_regret_with_the_penalty_keeps_its_bound(seed: int, lam: float, gamma: f
         theirs = hinge(u, X, y) if loss == "hinge" else np.logaddexp(0.0, -y * (X @ u))
         regret = suffered - theirs.sum() - 120 * lam * np.abs(u).sum()
         assert regret <= guarantee.bound(float(np.linalg.norm(u)), largest, 120.0, gamma)
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {"name": "rda_enhanced", "lam": 0.01, "gamma": 3.0, "rho": 0.1},
+    {"name": "rda_enhanced", "lam": 0.1, "gamma": 0.5, "rho": 0.02},
+    {"name": "rda_strongly_convex", "lam": 0.0, "s": 0.1},
+    {"name": "rda_strongly_convex", "lam": 0.05, "s": 1.0},
+]
+
+
+@pytest.mark.parametrize("told", VARIANTS, ids=str)
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("seed", range(2))
+def test_regret_of_its_relatives_keeps_its_bound(seed: int, loss: str, told: dict[str, Any]) -> None:
+    X, y, _ = streams.separable(120, 5, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    name, numbers = told["name"], {key: value for key, value in told.items() if key != "name"}
+    path = np.vstack([np.zeros(5), after_each_round(nr.make(name, loss=loss, native=False, **numbers), X, y)[:-1]])
+    losses = nr.make(name, loss=loss, native=False, **numbers).play(X, y).losses
+    curve = numbers.get("s", 0.0)
+
+    def penalty(w: Array) -> float:
+        return float(numbers["lam"] * np.abs(w).sum() + 0.5 * curve * w @ w)
+
+    suffered = losses.sum() + sum(map(penalty, path))
+    largest = float(np.linalg.norm(X, axis=1).max())
+    guarantee = nr.learners()[name].guarantee
+    assert guarantee is not None
+    for u in [*comparators(X, y, seed), path[-1]]:
+        theirs = hinge(u, X, y) if loss == "hinge" else np.logaddexp(0.0, -y * (X @ u))
+        regret = suffered - theirs.sum() - 120 * penalty(u)
+        size, sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
+        enhanced = (size, sizes, largest, 120.0, numbers.get("gamma"), numbers.get("rho"))
+        assert regret <= guarantee.bound(*((largest, 120.0, curve) if curve else enhanced))
+
+
+@pytest.mark.parametrize("name", ["rda_enhanced", "rda_strongly_convex"])
+def test_its_relatives_merge_by_adding_gradients_and_rounds(name: str) -> None:
+    X, y = streams.sparse(60, 8, density=0.4, seed=5)
+    a, b = nr.make(name, native=False).learn(X[:20], y[:20]), nr.make(name, native=False).learn(X[20:], y[20:])
+    merged = a.merge(b)
+    np.testing.assert_allclose(merged.state.G, a.state.G + b.state.G, rtol=0.0, atol=1e-15)
+    assert merged.state.n.t == 60.0

@@ -14,7 +14,7 @@ from tests.naive import streams
 from tests.naive.rules import Array
 
 X3, Y3 = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 0.0, 1.0])
-HAND: dict[str, Any] = {"eta": 0.1, "gravity": 0.1, "order": "pre", "loss": "squared"}
+HAND: dict[str, Any] = {"eta0": 0.1, "schedule": "constant", "gravity": 0.1, "order": "pre", "loss": "squared"}
 
 
 def test_three_rounds_worked_by_hand() -> None:
@@ -31,7 +31,7 @@ def test_three_rounds_worked_by_hand() -> None:
 
 def test_pulling_before_is_pulling_after_the_round_before() -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=3)
-    told: dict[str, Any] = {"gravity": 0.05, "theta": 0.4, "native": False}
+    told: dict[str, Any] = {"gravity": 0.05, "theta": 0.4, "schedule": "constant", "native": False}
     pre, post = (nr.make("truncated_gradient", order=order, **told) for order in ("pre", "post"))
     assert pre.play(X, y).scores.tolist() == post.play(X, y).scores.tolist()
     pre, post = (nr.make("truncated_gradient", order=order, K=5.0, **told) for order in ("pre", "post"))
@@ -42,7 +42,7 @@ def test_pulling_before_is_pulling_after_the_round_before() -> None:
 @pytest.mark.parametrize("K", [1.0, 4.0])
 def test_a_round_steps_then_pulls_what_is_small(K: float, theta: float) -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=1)
-    learner = nr.make("truncated_gradient", gravity=0.1, theta=theta, K=K, native=False)
+    learner = nr.make("truncated_gradient", gravity=0.1, theta=theta, K=K, schedule="constant", native=False)
     pulled = 0
     for t, before, after, said in steps(learner, X, y, 40):
         stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
@@ -84,7 +84,15 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
     eta, gravity = 0.2, 0.05
-    told: dict[str, Any] = {"eta": eta, "gravity": gravity, "theta": theta, "K": K, "loss": loss, "native": False}
+    told: dict[str, Any] = {
+        "schedule": "constant",
+        "eta0": eta,
+        "gravity": gravity,
+        "theta": theta,
+        "K": K,
+        "loss": loss,
+        "native": False,
+    }
     after = after_each_round(nr.make("truncated_gradient", **told), X, y)
     losses = nr.make("truncated_gradient", **told).play(X, y).losses
     longest = float((X**2).sum(axis=1).max())
@@ -109,7 +117,7 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
 def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
-    said = nr.make("rounding", theta=theta, K=6.0, native=False).play(X, y)
+    said = nr.make("rounding", theta=theta, K=6.0, schedule="constant", native=False).play(X, y)
     squares = float(((X**2).sum(axis=1) * (y * said.scores < 1.0)).sum())
     guarantee = nr.learners()["rounding"].guarantee
     assert guarantee is not None
@@ -121,7 +129,7 @@ def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None
 
 def test_rounding_drops_small_weights_every_K_rounds_and_only_then() -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=5)
-    learner = nr.make("rounding", theta=0.12, K=5.0, native=False)
+    learner = nr.make("rounding", theta=0.12, K=5.0, schedule="constant", native=False)
     dropped = 0
     for t, before, after, said in steps(learner, X, y, 50):
         stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
@@ -133,7 +141,7 @@ def test_rounding_drops_small_weights_every_K_rounds_and_only_then() -> None:
 
 def test_without_gravity_or_before_K_rounds_it_is_plain_descent() -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=6)
-    plain = nr.make("ogd", eta0=0.1, schedule="constant", native=False).play(X, y).scores
+    plain = nr.make("ogd", native=False).play(X, y).scores
     for name, told in (
         ("truncated_gradient", {"gravity": 0.0}),
         ("truncated_gradient", {"gravity": 5.0, "K": 61.0}),

@@ -12,6 +12,7 @@ from . import (
     exponentiated,
     fobos,
     gradient,
+    groups,
     mirror,
     p_norm,
     passive_aggressive,
@@ -20,6 +21,7 @@ from . import (
     rda,
     romma,
     second_order,
+    selection,
     truncated,
     winnow,
 )
@@ -35,6 +37,7 @@ RULES = {
     **exponentiated.RULES,
     **fobos.RULES,
     **gradient.RULES,
+    **groups.RULES,
     **mirror.RULES,
     **p_norm.RULES,
     **passive_aggressive.RULES,
@@ -43,6 +46,7 @@ RULES = {
     **rda.RULES,
     **romma.RULES,
     **second_order.RULES,
+    **selection.RULES,
     **truncated.RULES,
     **winnow.RULES,
 }

@@ -49,4 +49,34 @@ class RDA(Rule):
         return {"w": self.weights(), "G": self.G}
 
 
-RULES: dict[str, Callable[..., Rule]] = {"rda": RDA}
+class Enhanced(RDA):
+    """min over w of  gbar.w + lam |w|_1 + (gamma / sqrt t) (1/2 |w|^2 + rho |w|_1)"""
+
+    def __init__(self, lam: float = 1e-3, gamma: float = 1.0, rho: float = 0.005, loss: str = "hinge") -> None:
+        super().__init__(lam, gamma, loss)
+        self.rho = rho
+
+    def weights(self) -> Array:
+        if self.t == 0:
+            return np.zeros_like(self.G)
+        gbar, pull = self.G / self.t, self.gamma / np.sqrt(self.t)
+        return np.asarray(-np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam - pull * self.rho) / pull)
+
+
+class StronglyConvex(RDA):
+    """min over w of  gbar.w + lam |w|_1 + (s / 2) |w|^2"""
+
+    def __init__(self, lam: float = 1e-3, s: float = 1.0, loss: str = "hinge") -> None:
+        super().__init__(lam, 1.0, loss)
+        self.s = s
+
+    def weights(self) -> Array:
+        gbar = self.G / max(self.t, 1)
+        return np.asarray(-np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam) / self.s)
+
+
+RULES: dict[str, Callable[..., Rule]] = {
+    "rda": RDA,
+    "rda_enhanced": Enhanced,
+    "rda_strongly_convex": StronglyConvex,
+}

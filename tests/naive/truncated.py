@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .gradient import slope
+from .gradient import OGD, slope
 from .rules import Array, Round, Rule
 
 
@@ -27,54 +27,59 @@ def completes(t: int, K: float) -> bool:
     return bool(np.any((multiples <= t) & (multiples > t - 1)))
 
 
-class TruncatedGradient(Rule):
+class TruncatedGradient(OGD):
     """theta = 0 stands for no limit. With order pre a round pulls before it predicts."""
-
-    margin_rule = False
-    weighs = True
-    regresses = True
 
     def __init__(
         self,
-        eta: float = 0.1,
+        eta0: float = 0.1,
         gravity: float = 0.01,
         theta: float = 0.0,
         K: float = 1.0,
         order: str = "post",
+        schedule: str = "inv_sqrt",
         loss: str = "hinge",
     ) -> None:
-        self.eta, self.gravity, self.K, self.loss, self.pre = eta, gravity, K, loss, order == "pre"
+        super().__init__(eta0, loss, schedule)
+        self.gravity, self.K, self.pre = gravity, K, order == "pre"
         self.theta = theta if theta > 0.0 else np.inf
 
     def pulled(self, t: int) -> Array:
-        return T1(self.w, self.eta * self.K * self.gravity, self.theta) if completes(t, self.K) else self.w
+        """The weights as round t leaves them or, with order pre, as round t + 1 finds them: pulled at the rate of t."""
+        if t == 0 or not completes(t + self.pre, self.K):
+            return self.w
+        return T1(self.w, self.rate(t) * self.K * self.gravity, self.theta)
 
     def scores(self, x: Array) -> Array:
-        return (self.pulled(self.t + 1) if self.pre else self.w) @ x
+        return (self.pulled(self.t) if self.pre else self.w) @ x
 
     def update(self, r: Round) -> bool:
         derivative = slope(self.loss, r)
         if self.pre:
-            self.w = self.pulled(self.t)
-        self.w = self.w - self.eta * r.weight * derivative * r.z
+            self.w = self.pulled(self.t - 1)
+        self.w = self.w - self.rate(self.t) * r.weight * derivative * r.z
         if not self.pre:
             self.w = self.pulled(self.t)
         return derivative != 0.0
 
 
-class Rounding(Rule):
+class Rounding(OGD):
     """A weight of just theta is dropped."""
 
-    margin_rule = False
-    weighs = True
-    regresses = True
-
-    def __init__(self, eta: float = 0.1, theta: float = 0.01, K: float = 10.0, loss: str = "hinge") -> None:
-        self.eta, self.theta, self.K, self.loss = eta, theta, K, loss
+    def __init__(
+        self,
+        eta0: float = 0.1,
+        theta: float = 0.01,
+        K: float = 10.0,
+        schedule: str = "inv_sqrt",
+        loss: str = "hinge",
+    ) -> None:
+        super().__init__(eta0, loss, schedule)
+        self.theta, self.K = theta, K
 
     def update(self, r: Round) -> bool:
         derivative = slope(self.loss, r)
-        self.w = self.w - self.eta * r.weight * derivative * r.z
+        self.w = self.w - self.rate(self.t) * r.weight * derivative * r.z
         if completes(self.t, self.K):
             self.w = T0(self.w, self.theta)
         return derivative != 0.0

@@ -13,10 +13,12 @@ from noregret.algebra import (  # each registers its implementations
     reference,
     scaled,
 )
+from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
 from noregret.algebra import projections as projections
 from noregret.algebra import vectors as vectors
+from noregret.algebra.glimpse import Draw, coprime, next_random
 from noregret.algebra.verbs import (
     Plain,
     add,
@@ -30,6 +32,7 @@ from noregret.algebra.verbs import (
     dots,
     extent,
     foresee,
+    glimpse,
     group_norm,
     group_size,
     held_at,
@@ -63,6 +66,7 @@ from noregret.algebra.verbs import (
 
 __all__ = [
     "TYPES",
+    "Draw",
     "add",
     "apportion",
     "append",
@@ -70,10 +74,12 @@ __all__ = [
     "breadth",
     "clip",
     "contract",
+    "coprime",
     "dot",
     "dots",
     "extent",
     "foresee",
+    "glimpse",
     "group_norm",
     "group_size",
     "held_at",
@@ -86,6 +92,7 @@ __all__ = [
     "level",
     "mean_dot",
     "multiply",
+    "next_random",
     "norm",
     "pour",
     "prune",
@@ -110,8 +117,8 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart}
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart}
+SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart} | types_of(glimpses)
+DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart} | types_of(glimpses)
 VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {

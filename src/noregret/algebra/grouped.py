@@ -23,65 +23,58 @@ from noregret.algebra.verbs import (
 
 
 class Grouped(NamedTuple):
-    """v; group[j], the group of feature j; where each group begins among its members; the remembered lengths.
+    """v; the first feature of the group of every feature, the next one of it or -1, and the group's size.
 
     The cells of two features in a row are by_feature apart. Lengths and the pulls they are for stand in the cell of the
-    group's first member.
+    group's first feature.
     """
 
     v: np.ndarray
-    group: np.ndarray
-    begins: np.ndarray
-    members: np.ndarray
+    first: np.ndarray
+    next: np.ndarray
+    size: np.ndarray
     length: np.ndarray
     pull: np.ndarray
     by_feature: int
 
 
 @helper
-def feature_of(w: Any, j: Any) -> Any:
-    """Cells of one class stand side by side, or those of one feature."""
-    return np.int64(j) // w.by_feature if w.by_feature > 1 else np.int64(j) % w.group.size
+def feature_of(j: Any, cells: Any, features: Any, by_feature: Any) -> Any:
+    """There is one class, or the cells of one feature stand side by side, or those of one class."""
+    if cells == features:
+        return np.int64(j)
+    return np.int64(j) // by_feature if by_feature > 1 else np.int64(j) % features
 
 
 @helper
-def start_of_class(w: Any, j: Any) -> Any:
-    """Where the first feature would stand, for the class of cell j."""
-    return np.int64(j) - feature_of(w, j) * w.by_feature
-
-
-@helper
-def measured(w: Any, j: Any, a: Any) -> Any:
-    """The length of the group of cell j after a pull by a, from its cells."""
-    g = w.group[feature_of(w, j)]
-    start = start_of_class(w, j)
+def measured(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: Any) -> Any:
+    """The length of a group after a pull by a, from its cells: the first of them, the first feature, what follows."""
+    if follows[f] < 0:
+        return max(abs(v[first]) - a, 0.0)
     found = 0.0
-    for m in range(w.begins[g], w.begins[g + 1]):
-        size = abs(w.v[w.members[m] * w.by_feature + start]) - a
+    start = first - f * by_feature
+    while f >= 0:
+        size = abs(v[start + f * by_feature]) - a
         if size > 0.0:
             found += size * size
+        f = np.int64(follows[f])
     return math.sqrt(found)
-
-
-@helper
-def first_cell(w: Any, j: Any) -> Any:
-    g = w.group[feature_of(w, j)]
-    return w.members[w.begins[g]] * w.by_feature + start_of_class(w, j)
 
 
 @group_norm.on(Grouped)
 def group_norm_grouped(w: Any, j: Any, a: Any) -> Any:
-    first = first_cell(w, j)
+    f = feature_of(j, w.v.size, w.first.size, w.by_feature)
+    g = np.int64(w.first[f])
+    first = np.int64(j) + (g - f) * w.by_feature
     if w.pull[first] != a:
-        w.length[first] = measured(w, j, a)
+        w.length[first] = measured(w.v, w.next, first, g, w.by_feature, a)
         w.pull[first] = a
     return w.length[first]
 
 
 @group_size.on(Grouped)
 def group_size_grouped(w: Any, j: Any) -> Any:
-    g = w.group[feature_of(w, j)]
-    return float(w.begins[g + 1] - w.begins[g])
+    return w.size[feature_of(j, w.v.size, w.first.size, w.by_feature)]
 
 
 @at.on(Grouped)
@@ -100,4 +93,6 @@ def add_grouped(w: Any, a: Any, z: Any) -> Any:
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
-            w.pull[first_cell(w, place(q, k))] = -1.0
+            j = np.int64(place(q, k))
+            f = feature_of(j, w.v.size, w.first.size, w.by_feature)
+            w.pull[j + (w.first[f] - f) * w.by_feature] = -1.0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.algebra.grouped import feature_of, first_cell, measured, start_of_class
+from noregret.algebra.grouped import feature_of, measured
 from noregret.algebra.verbs import add, at, blocks, count, dot, dots, factor, helper, part, place, raw, seat, shorten
 
 NUMBERS = {"pull": 0.0}
@@ -20,37 +20,21 @@ class LazyGroups(NamedTuple):
     v: np.ndarray
     seen: np.ndarray
     n: np.ndarray
-    group: np.ndarray
-    begins: np.ndarray
-    members: np.ndarray
+    first: np.ndarray
+    next: np.ndarray
     length: np.ndarray
     by_feature: int
 
 
 @helper
-def left_over(w: Any, j: Any) -> Any:
-    """Which part of the group of cell j is left after all that has pulled since it changed."""
-    first = first_cell(w, j)
+def left_over(w: Any, first: Any, f: Any) -> Any:
+    """Which part of a group is left after all that has pulled since it changed: its first cell, its first feature."""
     pull = w.n[0] - w.seen[first]
     if pull <= 0.0:
         return 1.0
     if w.length[first] < 0.0:
-        w.length[first] = measured(w, j, 0.0)
+        w.length[first] = measured(w.v, w.next, first, f, w.by_feature, 0.0)
     return 1.0 - pull / w.length[first] if w.length[first] > pull else 0.0
-
-
-@helper
-def catch_up_group(w: Any, j: Any) -> Any:
-    """Bring the group of cell j, which is about to change, up to date."""
-    first = first_cell(w, j)
-    if w.seen[first] != w.n[0]:
-        rest = left_over(w, j)
-        g = w.group[feature_of(w, j)]
-        start = start_of_class(w, j)
-        for m in range(w.begins[g], w.begins[g + 1]):
-            w.v[w.members[m] * w.by_feature + start] *= rest
-        w.seen[first] = w.n[0]
-    w.length[first] = -1.0
 
 
 @shorten.on(LazyGroups)
@@ -60,7 +44,9 @@ def shorten_lazy(w: Any, a: Any) -> Any:
 
 @at.on(LazyGroups)
 def at_lazy_groups(w: Any, j: Any) -> Any:
-    return left_over(w, j) * w.v[j]
+    f = feature_of(j, w.v.size, w.first.size, w.by_feature)
+    g = np.int64(w.first[f])
+    return left_over(w, np.int64(j) + (g - f) * w.by_feature, g) * w.v[j]
 
 
 @dot.on(LazyGroups)
@@ -87,6 +73,16 @@ def add_lazy_groups(w: Any, a: Any, z: Any) -> Any:
         q = part(z, b)
         step = a * factor(q)
         for k in range(count(q)):
-            j = place(q, k)
-            catch_up_group(w, j)
+            j = np.int64(place(q, k))
+            f = feature_of(j, w.v.size, w.first.size, w.by_feature)
+            g = np.int64(w.first[f])
+            first = j + (g - f) * w.by_feature
+            if w.seen[first] != w.n[0]:  # the group is brought up to date before it changes
+                rest = left_over(w, first, g)
+                start = first - g * w.by_feature
+                while g >= 0:
+                    w.v[start + g * w.by_feature] *= rest
+                    g = np.int64(w.next[g])
+                w.seen[first] = w.n[0]
             w.v[j] += step * raw(q, k)
+            w.length[first] = -1.0

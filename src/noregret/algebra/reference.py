@@ -23,6 +23,7 @@ from noregret.algebra.verbs import (
     dots,
     extent,
     foresee,
+    glimpse,
     group_norm,
     group_size,
     held_at,
@@ -137,6 +138,16 @@ def seat_reference(x: Any, c: Any, stride: Any) -> Any:
 @difference.on(ReferenceExample)
 def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
     return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes, 2.0 * x.sq)
+
+
+@glimpse.on(ReferenceExample)
+def glimpse_reference(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+    j = np.arange(z.v.size) % z.stride
+    weighted = w.v[: z.v.size] != 0.0
+    read = weighted
+    if draw.among > 0.0:
+        read = (j < draw.among) & ((draw.a * j + draw.b) % draw.among < draw.most)
+    return ReferenceExample(np.where(read, z.v * np.where(weighted, known, new), 0.0), z.stride, z.classes)
 
 
 @dot.on(ReferenceGroups)

@@ -337,6 +337,11 @@ def row(rows: Any, t: Any) -> Any:
 
 
 @Verb
+def glimpse(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+    """z where a draw lets it be read, times one number where w is not zero and times another where it is."""
+
+
+@Verb
 def stretch(z: Any, a: Any) -> Any:
     """a z; empty when a is zero"""
 

@@ -4,7 +4,8 @@ import math
 
 from noregret.algebra import add, soften
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.schedules import rate
 from noregret.state import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
@@ -25,29 +26,32 @@ def truncated_bound(size: float, eta: float, rounds: float, free_slope: float, c
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
-        "eta": Param(0.1, above=0.0, about="the rate of every round"),
+        "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
         "gravity": Param(0.01, at_least=0.0, about="how hard a round pulls weights toward zero; 0 is plain descent"),
         "theta": Param(0.0, at_least=0.0, about="larger weights than this are not pulled; 0 stands for no limit"),
         "K": Param(1.0, at_least=1.0, about="every so many rounds the weights are pulled, for all of them at once"),
         "order": Choice(
             "post", {"post": 0.0, "pre": 1.0}, "whether the pull of a round follows or precedes it", binds="ahead"
         ),
+        "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
     guarantee=Guarantee(
         "(1 - A eta / 2) sum of L_t(w_t) + sum of g_t |w_t+1 near zero|_1 "
         "<= eta B T / 2 + |u|^2 / (2 eta) + sum of (L_t(u) + g_t |u where w_t+1 is near zero|_1)",
         "a convex loss with |gradient|^2 <= A L + B and A eta < 2 (hinge, logistic: A = 0, B = max |x|^2; squared: "
-        "A = 4 max |x|^2, B = 0); order post; g_t is the pull of round t, near zero is within theta; all weights 1",
+        "A = 4 max |x|^2, B = 0); order post, schedule constant; g_t is the pull of round t, near zero within theta; "
+        "all weights 1",
         truncated_bound,
     ),
     merge=AVERAGED,
 )
 def truncated_gradient(p: P, s: S, g: G) -> None:
     """Step against the gradient, then pull every small weight toward zero, and no further."""
-    add(s.w, -p.eta, g)
+    eta = rate(p.eta0, s.n.t)
+    add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
-        soften(s.w, p.eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
+        soften(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
 
 
 def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradients: float, dropped: float) -> float:
@@ -58,14 +62,15 @@ def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradie
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
-        "eta": Param(0.1, above=0.0, about="the rate of every round"),
+        "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
         "theta": Param(0.01, at_least=0.0, about="weights up to this size are dropped"),
         "K": Param(10.0, at_least=1.0, about="every so many rounds they are"),
+        "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
     guarantee=Guarantee(
         "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta",
-        "a convex loss; any u; all weights 1; dropped is theta floor(T / K)",
+        "a convex loss, schedule constant; any u; all weights 1; dropped is theta floor(T / K)",
         rounding_regret,
     ),
     merge=AVERAGED,
@@ -73,6 +78,6 @@ def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradie
 )
 def rounding(p: P, s: S, g: G) -> None:
     """Step against the gradient, and every few rounds set small weights to zero."""
-    add(s.w, -p.eta, g)
+    add(s.w, -rate(p.eta0, s.n.t), g)
     if due(s.n.t, p.K):
         soften(s.w, 2.0 * p.theta, p.theta)
