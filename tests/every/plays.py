@@ -98,7 +98,8 @@ class Play:
 def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
     """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
 
-    Kernels take turns unless all are asked for.
+    Unless all are asked for, kernels take turns, and the options of a rule are varied in the sparse algebra only: they
+    are texts of their own, which know nothing of algebras.
     """
     menu: dict[str, list[str]] = {}
     for name, choice in card.choices.items():
@@ -114,6 +115,9 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
     ]
     if not ALL:
         options = [one for one in options if sum(a != b for a, b in zip(one, options[0], strict=True)) <= 1]
+    if not ALL and algebra != "sparse":
+        first = options[0][: len(card.choices)]
+        options = [one for one in options if one[: len(card.choices)] == first]
     if algebra == "kernel":
         menu["kernel"] = kernels = list(BANKS)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))

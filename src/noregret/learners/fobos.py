@@ -34,7 +34,6 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
     merge=AVERAGED,
     title="FOBOS",
     leads=True,
-    shown=True,
 )
 def fobos(p: P, s: S, g: G) -> None:
     """Step against the gradient, then pull every weight toward zero, so that many are exactly zero."""
