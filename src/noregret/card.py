@@ -17,7 +17,7 @@ from noregret.errors import BadValue, shown
 from noregret.losses import LOSSES, Loss
 from noregret.schedules import OF_STEPS, SCHEDULES
 from noregret.state import Shape, Space, make
-from noregret.stores import Field, averaged, numbers
+from noregret.stores import GROUPS, Field, averaged, numbers
 from noregret.texts import grafting, rebound
 
 # A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
@@ -196,6 +196,10 @@ class Card:
     @property
     def keeps_covariance(self) -> bool:
         return any(field.kind == "covariance" for field in self.state.values())
+
+    @property
+    def keeps_groups(self) -> bool:
+        return any(field.kind in GROUPS for field in self.state.values())
 
     @cached_property
     def parameters(self) -> Any:

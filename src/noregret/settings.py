@@ -12,7 +12,6 @@ from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
-from noregret.stores import GROUPS
 
 COVARIANCES = ("diagonal", "drop", "full")
 KERNEL_PARAMS = {
@@ -178,9 +177,8 @@ def asked_game(card: Card, game: Any) -> tuple[str, bool]:
     if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
     if game not in card.games:
-        raise BadValue(
-            f"{card.name} cannot play {game}: it moves on mistakes, not on losses; it plays {', '.join(card.games)}"
-        )
+        reason = "it moves on mistakes, not on losses; it" if game in card.plays else "it"
+        raise BadValue(f"{card.name} cannot play {game}: {reason} plays {', '.join(card.games)}")
     return game, False
 
 
@@ -211,7 +209,7 @@ def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choice
 
 def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     """The group of every feature by its number; or how many features in a row make one group."""
-    grouped = any(field.kind in GROUPS for field in card.state.values())
+    grouped = card.keeps_groups
     if groups is None:
         return 1 if grouped else ()
     if not grouped:

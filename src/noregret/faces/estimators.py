@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import validate_data
 
 from noregret.card import Param
@@ -29,13 +29,25 @@ class OnlineClassifier(ClassifierMixin, Online):
         # Weights that stay positive can say only that a feature speaks for a class: centred data are out of reach.
         positive = [field.law for field in self._member.state.values()] == ["multiply"]
         tags.classifier_tags.poor_score = positive or self._swings
+        tags.classifier_tags.multi_class = self._plays_many
         return tags
+
+    @property
+    def _plays_many(self) -> bool:
+        return "multiclass" in self._member.games
+
+    def _check_labels(self, y: Any) -> None:
+        """Labels, and no more than two where the rule plays two."""
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary" and not self._plays_many:
+            raise BadValue(f"Only binary classification is supported. The type of the target is {kind}.")
 
     @Weighable
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Forget all, then learn every row `passes` times; rows of weight 0 are not learned."""
         X, y = validate_data(self, X, y, **READABLE)
-        check_classification_targets(y)
+        self._check_labels(y)
         coding = Coding(np.unique(y))
         weight = self._weight(coding, y, sample_weight, whole=True)
         self._fit_all(self._make(), X, coding.codes(y), weight)
@@ -50,7 +62,7 @@ class OnlineClassifier(ClassifierMixin, Online):
         """
         first = not hasattr(self, "learner_")
         X, y = validate_data(self, X, y, reset=first, **READABLE)
-        check_classification_targets(y)
+        self._check_labels(y)
         coding = Coding(np.zeros(0)) if first else self.coding_
         coding = coding.extended(np.unique(y) if classes is None else unique_labels(classes, y))
         learner = self._make() if first else self.learner_

@@ -108,6 +108,9 @@ class Family:
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"
             yield Told("covariance", COVARIANCES[0], either(COVARIANCES), kept)
+        if any(card.keeps_groups for card in self.cards):
+            about = "how many features in a row make a group, or the group number of each feature"
+            yield Told("groups", 1, "int, at least 1, or list of int", about)
         yield from (Told(name, *told) for name, told in AROUND.items())
         if self.task == "classifier" and any(card.weighs for card in self.cards):
             about = 'how much the rounds of each class count; "balanced", in `fit` only: in inverse proportion'

@@ -91,6 +91,8 @@ class Online(BaseEstimator):
         told = {name: getattr(self, name) for name in card.params} | more
         if card.keeps_covariance:
             told["covariance"] = self.covariance
+        if card.keeps_groups:
+            told["groups"] = self.groups
         if not isinstance(self.fit_intercept, bool | np.bool_):
             raise BadValue(f"{family.name}: fit_intercept must be True or False, not {self.fit_intercept!r}")
         return make(card, **told, bias=bool(self.fit_intercept))
