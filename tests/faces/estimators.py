@@ -36,8 +36,9 @@ def kind(estimator: Any) -> tuple[Any, ...]:
 
 ESTIMATORS = list(variants())
 ONE_OF_A_KIND = ESTIMATORS if ALL else list({kind(estimator): estimator for estimator in ESTIMATORS}.values())
-CLASSIFIERS = [estimator for estimator in ONE_OF_A_KIND if is_classifier(estimator)]
-every = pytest.mark.parametrize("estimator", ONE_OF_A_KIND, ids=str)
+OF_MANY = [estimator for estimator in ONE_OF_A_KIND if "multiclass" in estimator._member.games]
+CLASSIFIERS = [estimator for estimator in OF_MANY if is_classifier(estimator)]
+every = pytest.mark.parametrize("estimator", OF_MANY, ids=str)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 
 

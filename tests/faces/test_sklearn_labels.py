@@ -73,3 +73,12 @@ def test_labels_of_two_kinds_are_refused_and_nothing_changes() -> None:
         fitted.partial_fit(X[:, 1:], y + 5)
     assert fitted.classes_.tolist() == [0, 1]
     np.testing.assert_array_equal(fitted.decision_function(X), before)
+
+
+def test_a_rule_for_two_classes_says_so() -> None:
+    X, y = stream(2)
+    made = face.DuplicatedWinnowClassifier(alpha=1.5)
+    assert not made.__sklearn_tags__().classifier_tags.multi_class
+    assert set(made.fit(X, y).predict(X)) <= {0, 1}
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        made.fit(*stream(3))
