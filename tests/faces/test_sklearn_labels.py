@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import noregret.sklearn as face
 from noregret.sklearn import AROWClassifier
 from tests.faces.estimators import every_classifier, stream
 
