@@ -33,7 +33,7 @@ ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))
 def kind(card: nr.Card) -> tuple[Any, ...]:
     """What of a card decides the texts around its rule: learners of one kind are served by the same."""
     hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
-    return card.kind, hooks, tuple(field.law for field in card.state.values()), tuple(card.counters)
+    return card.kind, hooks, tuple(sorted({(field.kind, field.law) for field in card.state.values()}))
 
 
 ONE_OF_A_KIND = NAMES if ALL else list({kind(card): card.name for card in CARDS}.values())

@@ -12,7 +12,6 @@ from noregret.modelfile import pack
 from noregret.state import at_rest
 from tests.every.plays import (
     CARDS,
-    NAMES,
     ONE_OF_A_KIND,
     Play,
     either_engine,
@@ -123,7 +122,7 @@ def test_dense_matrices_in_any_calls(play: Play) -> None:
     same_in_any_calls(play.make, lambda a, b: X[a:b], y)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_compiled_dense_matrices_in_any_calls(name: str) -> None:
     X, y = stream("binary", dense=True, seed=6)
     same_in_any_calls(lambda: nr.make(name), lambda a, b: X[a:b], y)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 import noregret as nr
 from noregret.card import Param
 from noregret.modelfile import pack
-from tests.every.plays import NAMES, Play, arrays, firsts, plays, rows_of, stream
+from tests.every.plays import NAMES, ONE_OF_A_KIND, Play, arrays, firsts, plays, rows_of, stream
 from tests.naive.rules import Array
 
 Stream = tuple[Array, Any]
@@ -94,7 +94,7 @@ def test_stays_finite(play: Play) -> None:
         assert learner.rounds == len(y) or edge in MAY_BE_REFUSED, edge.__name__
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_compiled_stays_finite(name: str) -> None:
     probe, _ = stream("binary", dense=False)
     for edge in EDGES:

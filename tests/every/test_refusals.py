@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.modelfile import pack
-from tests.every.plays import CARDS, NAMES, Play, either_engine, firsts, plays, rows_of, stream
+from tests.every.plays import CARDS, ONE_OF_A_KIND, Play, either_engine, firsts, plays, rows_of, stream
 
 BAD = [float("nan"), float("inf"), float("-inf")]
 every_bad_value = pytest.mark.parametrize("bad", BAD, ids=str)
@@ -55,7 +55,7 @@ def test_a_feature_that_is_not_finite_is_refused(play: Play) -> None:
         refused(learner, *every_call(learner, rows, one, y[9:]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_compiled_code_never_sees_a_feature_that_is_not_finite(name: str) -> None:
     X, y = stream("binary", dense=False, seed=15)
     named = nr.make(name).learn(rows_of(X[:9]), y[:9])
@@ -104,7 +104,7 @@ def test_a_weight_that_is_not_finite_or_is_negative_is_refused(name: str) -> Non
         )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_a_refused_first_call_leaves_a_fresh_learner(name: str) -> None:
     X, y = stream("binary", dense=False, seed=18)
     learner = nr.make(name, native=False)
