@@ -13,7 +13,6 @@ import pytest
 
 import figures
 import label_noise
-import noregret as nr
 import ofs_against_kbest
 import order_and_average
 import rare_and_common_words
@@ -22,11 +21,6 @@ import winnow_against_perceptron
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
-
-
-def needs(*names: str) -> pytest.MarkDecorator:
-    absent = [name for name in names if name not in nr.learners()]
-    return pytest.mark.skipif(bool(absent), reason=f"there is no learner {', '.join(absent)}")
 
 
 def test_four_times_the_features_cost_winnow_a_constant_and_the_perceptron_a_factor() -> None:
@@ -65,7 +59,6 @@ def test_cw_moves_the_rare_word_more_and_pa1_both_alike() -> None:
     assert cw[4] > 2.0
 
 
-@needs("truncated_gradient", "fobos", "rda")
 def test_rda_is_sparse_where_it_errs_least() -> None:
     rows = sparsity_against_error.measure(strengths=(1e-4, 3e-3, 3e-2), rounds=4000, tested=2000, streams=2)
     by = {learner: [row for row in rows if row.learner == learner] for learner in sparsity_against_error.LEARNERS}
@@ -75,7 +68,6 @@ def test_rda_is_sparse_where_it_errs_least() -> None:
     assert best["rda"].nonzeros < 0.5 * min(best["truncated_gradient"].nonzeros, best["fobos"].nonzeros)
 
 
-@needs("ofs")
 def test_ofs_comes_near_to_choosing_features_beforehand() -> None:
     data = ofs_against_kbest.like_spambase()
     few, many = ofs_against_kbest.measure(kept=(2, 20), orders=3, data=data)

@@ -10,8 +10,8 @@ from figures import COLOURS, show
 
 STRENGTHS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 # The name of the penalty on the card, and the step sizes that go with it.
-LEARNERS: dict[str, tuple[str, dict[str, float]]] = {
-    "truncated_gradient": ("gravity", {"eta": 0.1}),
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "truncated_gradient": ("gravity", {"eta0": 0.1, "schedule": "constant", "K": 10}),
     "fobos": ("lam", {"eta0": 2.0}),
     "rda": ("lam", {"gamma": 0.5}),
 }
