@@ -149,6 +149,7 @@ class Card:
     title: str = ""
     leads: bool = False
     shown: bool = False
+    one_sided: bool = False  # whether no weight is ever negative
     plays: tuple[str, ...] = ("binary", "multiclass", "regression")
     check: Callable[..., str | None] | None = None  # what is wrong with some parameters and choices together
 

@@ -219,7 +219,7 @@ def split(shape: Shape, state: Any, space: Space, negative: int, positive_class:
     for _, field, array in parts(shape, at_rest(state), space):
         w = array[0].copy()
         if field.law == "add":
-            array[negative], array[positive_class] = 0.0 - 0.5 * w, 0.5 * w
+            array[negative], array[positive_class] = 0.0 - 0.5 * w, 0.0 + 0.5 * w
         elif field.law == "multiply":
             with np.errstate(divide="ignore"):
                 array[negative], array[positive_class] = np.where(w > 0.0, w**-0.5, 0.0), w**0.5

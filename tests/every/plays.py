@@ -151,6 +151,15 @@ def firsts(several: Sequence[Play]) -> list[Play]:
     return list({(play.name, play.game, play.algebra): play for play in reversed(several)}.values())[::-1]
 
 
+def some(several: Sequence[Play]) -> list[Play]:
+    """Of these, every rule in the sparse algebra, or the one it has; in the others one rule of a kind."""
+    return [
+        play
+        for play in firsts(several)
+        if ALL or play.algebra == "sparse" or "sparse" not in play.card.algebras or play.name in ONE_OF_A_KIND
+    ]
+
+
 def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts.
 

@@ -22,6 +22,7 @@ BY_ROW = [
     if play.card.touches(play.make().settings.choices) != "all"
     and not play.full
     and ("strict", "yes") not in play.options  # it needs a random start, which is another one at other features
+    and "random" not in play.card.counters  # what is drawn depends on how many features there are
 ]
 LAZY = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
 

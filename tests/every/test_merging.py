@@ -14,11 +14,11 @@ from tests.every.plays import (
     CLASSES,
     NAMES,
     Play,
-    firsts,
     near,
     plays,
     rows_of,
     same_bits,
+    some,
     state,
     stream,
     unusual,
@@ -26,10 +26,10 @@ from tests.every.plays import (
 from tests.naive.rules import Array
 
 MERGING = [card for card in CARDS if card.merge.law != "none"]
-MIXED = [play for play in firsts(plays()) if play.card.merge.by == "mix"]
+MIXED = [play for play in some(plays()) if play.card.merge.by == "mix"]
 ADDED = [
     play
-    for play in firsts(plays(algebras=["sparse", "dense", "reference"]))
+    for play in some(plays(algebras=["sparse", "dense", "reference"]))
     if play.card.merge.by == "add" and all(field.law == "add" for field in play.card.state.values())
 ]
 POOLED = [play for play in plays(algebras=["sparse", "dense", "reference"]) if play.card.merge.by == "pool"]

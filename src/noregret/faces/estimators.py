@@ -27,8 +27,7 @@ class OnlineClassifier(ClassifierMixin, Online):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # Weights that stay positive can say only that a feature speaks for a class: centred data are out of reach.
-        positive = [field.law for field in self._member.state.values()] == ["multiply"]
-        tags.classifier_tags.poor_score = positive or self._swings
+        tags.classifier_tags.poor_score = self._member.one_sided or self._swings
         tags.classifier_tags.multi_class = self._plays_many
         return tags
 

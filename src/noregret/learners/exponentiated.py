@@ -60,6 +60,7 @@ def eg_score(p: P, s: S, x: X) -> float:
         eg_regret,
     ),
     merge=ADDING,
+    one_sided=True,
     title="EG",
 )
 def eg(p: P, s: S, g: G) -> None:

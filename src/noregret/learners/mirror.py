@@ -32,7 +32,7 @@ def mirror_regret(divergence: float, eta: float, squared_gradients: float, conve
 @gradient_rule(
     paper=NEMIROVSKI_YUDIN_1983,
     params={
-        "eta": Param(0.1, above=0.0, about="the length of a step"),
+        "eta": Param(0.05, above=0.0, about="the length of a step"),
         "link": Choice(
             "euclidean",
             {"euclidean": euclidean, "entropic": eg_score, "p_norm": p_norm_score},

@@ -66,6 +66,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
         "add",
     ),
     shown=True,
+    one_sided=True,
 )
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote the active features of a missed positive, demote those of a false alarm."""
