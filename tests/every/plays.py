@@ -95,6 +95,12 @@ class Play:
         return Regression(rule, eps) if self.game == "regression" else Binary(rule)
 
 
+def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
+    """The first of every menu, then each other one alone."""
+    first = tuple(menu[0] for menu in menus)
+    return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
+
+
 def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
     """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
 
@@ -107,17 +113,14 @@ def ways(card: nr.Card, game: str, algebra: str) -> Iterator[Play]:
         menu[name] = sorted(fits, key=lambda one: one != choice.default)
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
-    options = [
-        chosen
-        for chosen in product(*menu.values())
-        if card.why_not(algebra, {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices})
-        is None
-    ]
-    if not ALL:
-        options = [one for one in options if sum(a != b for a, b in zip(one, options[0], strict=True)) <= 1]
+    options = list(product(*menu.values())) if ALL else starred(list(menu.values()))
     if not ALL and algebra != "sparse":
         first = options[0][: len(card.choices)]
         options = [one for one in options if one[: len(card.choices)] == first]
+    chosen_by_rule = [
+        {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices} for chosen in options
+    ]
+    options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
     if algebra == "kernel":
         menu["kernel"] = kernels = list(BANKS)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
