@@ -49,6 +49,21 @@ def test_two_updates_worked_by_hand() -> None:
     written(weights(learner, 2), np.array([8.0, -1.0]) / math.sqrt(17.0))
 
 
+@pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "reference"}, {"game": "multiclass"}])
+@pytest.mark.parametrize(("name", "p"), [("p_norm", 24), ("p_norm", 24.5), ("mirror_descent", 24)])
+def test_rows_so_short_that_their_powers_are_lost_are_learned_as_long_ones(
+    name: str, p: float, told: dict[str, Any]
+) -> None:
+    X, y, _ = sparse_target(200, 6, seed=5)
+    X = X * np.random.default_rng(5).uniform(0.5, 1.0, X.shape)
+    if name == "mirror_descent":
+        told = {**told, "link": "p_norm", "loss": "perceptron"}
+    short, long = (nr.make(name, p=p, **told).play(2.0**by * X, y) for by in (-50, 0))
+    np.testing.assert_allclose(2.0**100 * short.scores, long.scores, rtol=1e-9, atol=1e-9)
+    assert short.mistakes.sum() < 80
+    assert short.updated.tolist() == long.updated.tolist()
+
+
 @pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "dense"}, {"game": "multiclass"}])
 def test_with_p_of_two_it_is_the_perceptron_to_the_last_bit(told: dict[str, Any]) -> None:
     X, y = streams.sparse(80, 12, density=0.4, seed=3)

@@ -159,6 +159,12 @@ def test_rows_are_added_at_most_batch_times_radius_over_margin_squared_times(bat
     assert (learner.predict(X) == y).all()
 
 
+def test_a_batch_of_one_round_and_a_half_has_two_rounds_now_and_then() -> None:
+    learner = nr.make("perceptron_batch", batch=1.5, native=False)
+    learner.learn(np.array([[0.0], [1.0], [1.0]]), [1, 1, 1])  # the first round has nothing to add
+    assert learner.updates == 2 <= bound("perceptron_batch", 1.0, 1.0, 1.5)
+
+
 def test_the_criterion_is_zero_exactly_when_nothing_is_strictly_wrong() -> None:
     X, y, _ = streams.separable(100, 5, 0.1, seed=5)
     learner = nr.make("perceptron_batch", batch=100, rho=0.1, native=False)

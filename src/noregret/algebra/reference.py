@@ -345,7 +345,8 @@ def sqsource_reference(g: Any) -> Any:
 @norm.on(ReferenceVector)
 @norm.on(ReferenceExample)
 def norm_reference(w: Any, p: Any) -> Any:
-    return float((np.abs(w.v) ** p).sum() ** (1.0 / p))
+    largest = float(np.abs(w.v).max(initial=0.0))
+    return largest * float(((np.abs(w.v) / largest) ** p).sum() ** (1.0 / p)) if largest > 0.0 else 0.0
 
 
 @linked.on(ReferenceVector)

@@ -5,12 +5,12 @@ import math
 from noregret.algebra import add, pour
 from noregret.algebra.verbs import unbound
 from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
 from noregret.state import plain
 
 DEKEL_2012 = (
     "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"
 )
-WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 HELD = Merge("heuristic", "weights and what is held back are averaged in proportion to the rounds", "mix")
 BATCH = Param(12.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
 
@@ -33,11 +33,6 @@ def step_when_full(p: P, s: S) -> None:
         s.n.held = 0.0
 
 
-def batch_regret(size: float, rate: float, squared_sums: float) -> float:
-    """|u|^2 / (2 eta) + (eta / 2) times the sum of the squared lengths of each batch's summed gradient."""
-    return size**2 / (2.0 * rate) + 0.5 * rate * squared_sums
-
-
 @gradient_rule(
     paper=DEKEL_2012,
     params={
@@ -52,7 +47,7 @@ def batch_regret(size: float, rate: float, squared_sums: float) -> float:
     guarantee=Guarantee(
         "regret against u over whole batches <= |u|^2 / (2 eta) + (eta / 2) sum of |the summed gradient of a batch|^2",
         "a convex loss; reduction sum, or eta / batch in place of eta with reduction mean; any u; all weights 1",
-        batch_regret,
+        constant_rate_regret,
     ),
     merge=HELD,
 )

@@ -14,6 +14,7 @@ NAGUMO_NODA_1967 = (
 )
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
+MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix")
 onto = unbound
 
 
@@ -119,7 +120,7 @@ def adaline_bound(radius: float, size: float, comparator_squares: float) -> floa
         "the squared loss, every |x| <= R, rho = 1 / (2 R^2); any u; all weights 1",
         adaline_bound,
     ),
-    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+    merge=MIXING,
 )
 def adaline(p: P, s: S, g: G) -> None:
     """Step by rho times the error, on every round, right or wrong."""
@@ -145,7 +146,7 @@ def normalised_bound(size: float, rho: float, comparator_squares: float) -> floa
         "the squared loss, two classes or targets; any u; all weights 1",
         normalised_bound,
     ),
-    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+    merge=MIXING,
     title="NormalisedAdaline",
 )
 def adaline_normalised(p: P, s: S, g: G) -> None:

@@ -93,7 +93,9 @@ def averaged_final(p: P, s: S, x: X) -> float:
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
         novikoff,
     ),
-    merge=Merge("exact", "the sums of all weight vectors add, and so do the rounds", "accumulate"),
+    merge=Merge(
+        "exact", "the sums of all weight vectors add, and so do the rounds; the last vectors are averaged", "accumulate"
+    ),
     title="AveragedPerceptron",
     shown=True,
 )

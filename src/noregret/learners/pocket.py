@@ -23,7 +23,7 @@ def pocket_final(p: P, s: S, x: X) -> float:
     counters={"run": 0.0, "longest": 0.0},
     final=pocket_final,
     guarantee=Guarantee(
-        "updates <= (R / gamma)^2, and once w errs no more the pocket errs no more after its longest run",
+        "updates <= (R / gamma)^2, and once w errs no more, neither does the pocket as soon as that run is the longest",
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
         novikoff,
     ),
@@ -44,8 +44,8 @@ def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
 
 
 def batch_bound(radius: float, margin: float, batch: float) -> float:
-    """batch (R / gamma)^2 rows are added, whatever the order and the number of rounds."""
-    return batch * novikoff(radius, margin)
+    """batch (R / gamma)^2 rows are added, whatever the order and the number of rounds; of 2.5, some batches have 3."""
+    return math.ceil(batch) * novikoff(radius, margin)
 
 
 def batch_weight(p: P, s: S, j: int) -> float:
@@ -65,7 +65,7 @@ def batch_weight(p: P, s: S, j: int) -> float:
     weight=batch_weight,
     weigh="rho",
     guarantee=Guarantee(
-        "updates <= batch (R / gamma)^2, each row that is added being one",
+        "updates <= batch (R / gamma)^2, each row that is added being one; batch rounded up",
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant rho, all weights 1",
         batch_bound,
     ),

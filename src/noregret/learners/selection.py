@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from noregret.algebra import Draw, add, coprime, dot, extent, glimpse, keep, next_random, norm, scale, sqnorm
 from noregret.algebra.glimpse import PRIME
 from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.learners.perceptron import novikoff
 from noregret.state import kept
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
@@ -55,19 +56,15 @@ def ofs(p: P, s: S, z: Z, margin: float) -> bool:
     return bool(p.lam > 0.0)
 
 
-def few_features_bound(radius: float, margin: float) -> float:
-    """(R / gamma)^2: with at most B features nothing is ever dropped, and this is the perceptron."""
-    return (radius / margin) ** 2
-
-
 @margin_rule(
     paper=WANG_2014,
     params={"B": B},
     state={"w": kept},
     guarantee=Guarantee(
         "at most B weights are not zero; updates <= (R / gamma)^2",
-        "the updates: no more than B features, every |x| <= R, and some unit vector u has y u.x >= gamma > 0",
-        few_features_bound,
+        "the updates: no more than B features, so that none is ever dropped, every |x| <= R, and some unit vector u "
+        "has y u.x >= gamma > 0 on all rounds",
+        novikoff,
     ),
     merge=MIXED,
     title="TruncatedPerceptron",

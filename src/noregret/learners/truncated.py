@@ -4,12 +4,12 @@ import math
 
 from noregret.algebra import add, soften
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
+from noregret.learners.fobos import AVERAGED, ETA0
 from noregret.schedules import rate
 from noregret.state import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
-AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds; zeros of only one are lost", "mix")
 ahead = unbound
 
 
@@ -26,7 +26,7 @@ def truncated_bound(size: float, eta: float, rounds: float, free_slope: float, c
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
-        "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
+        "eta0": ETA0,
         "gravity": Param(0.01, at_least=0.0, about="how hard a round pulls weights toward zero; 0 is plain descent"),
         "theta": Param(0.0, at_least=0.0, about="larger weights than this are not pulled; 0 stands for no limit"),
         "K": Param(1.0, at_least=1.0, about="every so many rounds the weights are pulled, for all of them at once"),
@@ -62,7 +62,7 @@ def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradie
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
-        "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
+        "eta0": ETA0,
         "theta": Param(0.01, at_least=0.0, about="weights up to this size are dropped"),
         "K": Param(10.0, at_least=1.0, about="every so many rounds they are"),
         "schedule": schedule("inv_sqrt"),
