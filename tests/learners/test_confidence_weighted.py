@@ -252,14 +252,3 @@ def test_a_round_without_variance_changes_nothing(name: str, native: bool) -> No
     transcript = learner.play(np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0]]), [-1.0, 1.0, 1.0])
     assert not transcript.updated.any()
     assert all((found == before[field]).all() for field, found in state(learner).items())
-
-
-@pytest.mark.parametrize("kept", ["diagonal", "full"])
-@pytest.mark.parametrize("name", ["scw1", "scw2", "nherd"])
-def test_a_round_of_weight_three_is_one_with_three_times_the_cost(name: str, kept: str) -> None:
-    X, y = noisy(4)
-    told: dict[str, Any] = {"covariance": kept, "native": False}
-    weighed = nr.make(name, C=0.1, **told).learn(X, y, weight=3.0)
-    plain = nr.make(name, C=0.1, **told).learn(X, y)
-    np.testing.assert_allclose(weights(weighed, 5), weights(nr.make(name, C=0.3, **told).learn(X, y), 5), rtol=1e-12)
-    assert np.abs(weights(weighed, 5) - weights(plain, 5)).max() > 1e-3

@@ -142,8 +142,10 @@ class SOP(Rule):
 class NHERD(AROW):
     """If margin < 1: w += (1 - margin) / (v + 1/C) Sigma z, then Sigma_b = A Sigma_b A' with A from the paper.
 
-    The diagonals follow from Sigma^-1 += (2 C + C^2 v) z z'. An importance weight scales C.
+    The diagonals follow from Sigma^-1 += (2 C + C^2 v) z z'.
     """
+
+    weighs = False
 
     def __init__(self, C: float = 1.0, covariance: str = "diagonal") -> None:
         self.C = C
@@ -152,7 +154,7 @@ class NHERD(AROW):
     def update(self, r: Round) -> bool:
         if r.margin >= 1.0:
             return False
-        C, Sz = self.C * r.weight, self.cov.image(r.z)
+        C, Sz = self.C, self.cov.image(r.z)
         v = float(np.sum(r.z * Sz))
         self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
         if isinstance(self.cov, Diagonal):
@@ -212,7 +214,7 @@ class CW(AROW):
         self.phi = float(norm.ppf(eta))
         self.covariance = covariance
 
-    def alpha(self, m: float, v: float, weight: float) -> float:
+    def alpha(self, m: float, v: float) -> float:
         phi = self.phi
         psi, zeta = 1.0 + phi**2 / 2.0, 1.0 + phi**2
         return float((-m * psi + np.sqrt(m**2 * phi**4 / 4.0 + v * phi**2 * zeta)) / (v * zeta))
@@ -222,7 +224,7 @@ class CW(AROW):
         v = float(np.sum(r.z * Sz))
         if r.margin >= phi * np.sqrt(v):
             return False
-        alpha = self.alpha(r.margin, v, r.weight)
+        alpha = self.alpha(r.margin, v)
         u = 0.25 * (-alpha * v * phi + np.sqrt(alpha**2 * v**2 * phi**2 + 4.0 * v)) ** 2
         self.w = self.w + alpha * Sz
         if u > 1e-12 * self.sqnorm(r):
@@ -247,16 +249,14 @@ class CWVariance(CW):
 
 
 class SCW1(CW):
-    """CW, but alpha is at most C. An importance weight scales C."""
-
-    weighs = True
+    """CW, but alpha is at most C."""
 
     def __init__(self, eta: float = 0.75, C: float = 1.0, covariance: str = "diagonal") -> None:
         super().__init__(eta, covariance)
         self.C = C
 
-    def alpha(self, m: float, v: float, weight: float) -> float:
-        return min(self.C * weight, super().alpha(m, v, weight))
+    def alpha(self, m: float, v: float) -> float:
+        return min(self.C, super().alpha(m, v))
 
 
 class SCW2(SCW1):
@@ -265,8 +265,8 @@ class SCW2(SCW1):
     def __init__(self, eta: float = 0.9, C: float = 1.0, covariance: str = "diagonal") -> None:
         super().__init__(eta, C, covariance)
 
-    def alpha(self, m: float, v: float, weight: float) -> float:
-        phi, n = self.phi, v + 1.0 / (2.0 * self.C * weight)
+    def alpha(self, m: float, v: float) -> float:
+        phi, n = self.phi, v + 1.0 / (2.0 * self.C)
         gamma = np.sqrt(phi**4 * m**2 * v**2 + 4.0 * n * v * phi**2 * (n + v * phi**2))
         return float((-(2.0 * m * n + phi**2 * m * v) + gamma) / (2.0 * (n**2 + n * v * phi**2)))
 

@@ -175,11 +175,9 @@ def scw1_bound(C: float, loss: float) -> float:
     paper=HOI_2012,
     params={"eta": eta(0.75), "C": Param(1.0, above=0.0, about="the largest step taken on one round")},
     state={"w": plain, "sigma": covariance},
-    weigh="C",
     guarantee=Guarantee(
         "KL(new, old) + C l(new) <= C l(old), where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2; "
-        "all weights 1",
+        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
         scw1_bound,
     ),
     merge=POOLING,
@@ -205,11 +203,9 @@ def scw2_bound(C: float, loss: float) -> float:
         "C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian"),
     },
     state={"w": plain, "sigma": covariance},
-    weigh="C",
     guarantee=Guarantee(
         "KL(new, old) + C l(new)^2 <= C l(old)^2, where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2; "
-        "all weights 1",
+        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
         scw2_bound,
     ),
     merge=POOLING,

@@ -94,10 +94,9 @@ def nherd_loss(loss: float, C: float, variance: float) -> float:
     paper=CRAMMER_LEE_2010,
     params={"C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian")},
     state={"w": plain, "sigma": covariance},
-    weigh="C",
     guarantee=Guarantee(
         "an update takes the hinge loss l of its round to l / (1 + C v), v = x'Sigma x before it",
-        "any covariance; on the round of the update; all weights 1",
+        "any covariance; on the round of the update",
         nherd_loss,
     ),
     merge=Merge("heuristic", "precisions add, and so do precision times weights; no bound is claimed", "pool"),
