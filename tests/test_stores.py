@@ -199,6 +199,8 @@ def test_the_mean_for_many_classes_compiled() -> None:
         ("pa1", {"average": -1}, "average must be True"),
         ("pa1", {"average": 1.5}, "average must be True"),
         ("pa1", {"groups": 3}, "keeps no groups"),
+        ("perceptron_incremental", {}, "nr.epochs"),
+        ("fobos_l1", {}, "that is 'fobos'"),
     ],
 )
 def test_what_cannot_be_asked_for(name: str, told: dict[str, Any], part: str) -> None:

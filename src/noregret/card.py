@@ -192,7 +192,7 @@ class Card:
     @property
     def weighs(self) -> bool:
         """Whether rounds of different importance can be learned."""
-        return self.kind != "margin" or self.weigh is not None
+        return bool(self.weigh) or (self.kind != "margin" and self.weigh is None)
 
     @property
     def keeps_covariance(self) -> bool:
@@ -207,7 +207,7 @@ class Card:
         """The class of p: one float for each number on the card; `weigh` says which one an importance weight moves."""
         kind = namedtuple(f"{self.name}_parameters", list(self.numbers) or ["none"])  # type: ignore[misc]
         place = None
-        if self.weigh is not None:
+        if self.weigh:
             divides, name = self.weigh.startswith("1/"), self.weigh.removeprefix("1/")
             place = (list(self.numbers).index(name), -1 if divides else 1)
         kind.weigh = place  # type: ignore[attr-defined]

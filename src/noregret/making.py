@@ -15,12 +15,31 @@ def make(rule: str | Card | Any, **told: Any) -> "Learner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
     Told may be any parameter on the card, and game, algebra, covariance, kernel (with gamma, coef0, degree), eps,
-    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation).
+    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), average (the
+    mean of the weights over the rounds), groups (of features, for rules that keep them).
     """
     from noregret.learner import Learner  # not needed to list the learners, and a tenth of a second
     from noregret.settings import settle
 
     return Learner(settle(card_of(rule), told))
+
+
+ELSEWHERE = {
+    "perceptron_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("perceptron"), X, y)',
+    "adaline_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("adaline"), X, y)',
+    "adaline_online": "that is 'adaline'",
+    "lms": "that is 'adaline'",
+    "nlms": "that is 'adaline_normalised'",
+    "sgd": "that is 'ogd'",
+    "passive_aggressive": "that is 'pa', 'pa1' or 'pa2'",
+    "fobos_l1": "that is 'fobos'",
+    "fobos_elastic_net": "that is 'fobos' with lam2",
+    "winnow_elimination": "that is 'winnow' with demotion=\"eliminate\"",
+    "kernel_perceptron": "that is 'perceptron' with algebra=\"kernel\"",
+    "perceptron_kernel": "that is 'perceptron' with algebra=\"kernel\"",
+    "cw_stdev": "that is 'cw'",
+    "batch_gradient": "that is 'gradient_batch'",
+}
 
 
 def card_of(rule: Any) -> Card:
@@ -30,7 +49,8 @@ def card_of(rule: Any) -> Card:
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
     known = load_all()
     if rule not in known:
-        raise BadValue(f"there is no learner {rule!r}{suggestion(rule, known) or '; `noregret learners` lists them'}")
+        hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
+        raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
     return known[rule]
 
 

@@ -175,6 +175,8 @@ class Adaline(FirstOrder):
 class NormalisedAdaline(Adaline):
     """Adaline with rho / (delta + |z|^2) for rho (Nagumo and Noda 1967)."""
 
+    weighs = False
+
     def __init__(self, rho: float = 0.5, delta: float = 1e-6, loss: str = "squared") -> None:
         super().__init__(rho, loss)
         self.delta = delta

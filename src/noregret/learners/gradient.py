@@ -139,6 +139,7 @@ def normalised_bound(size: float, rho: float, comparator_squares: float) -> floa
         "rho": Param(0.5, above=0.0, below=2.0, about="the share of the error that a round takes away"),
         "delta": Param(1e-6, above=0.0, about="what is added to the squared length of a row, against very short ones"),
     },
+    weigh="",  # a share of the error of 2 or more would not settle
     state={"w": plain},
     loss="squared",
     guarantee=Guarantee(
