@@ -28,7 +28,7 @@ wide = sp.csr_array(([1.0], ([0], [99_999])), shape=(1, 100_000))
 learner = nr.make("pa1").learn(wide, [1]).learn(sp.csr_array(X), Y)
 learner.learn_one({0: 1.0}, 1).predict_one({0: 1.0})
 """
-LOOPS = {"binary_pa1_sparse", "multiclass_pa1_dense"}
+LOOPS = {"binary_pa1_sparse_loss", "multiclass_pa1_dense_loss"}
 
 
 # ---- the cache ----------------------------------------------------------------------------------------------------
