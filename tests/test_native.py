@@ -41,7 +41,7 @@ def test_a_second_process_compiles_nothing_and_a_damaged_file_costs_one_loop(tmp
     assert in_a_process(PLAYING, cache=tmp_path).log == []
     damaged = next(tmp_path.rglob("*binary_pa1_sparse*.o"))
     damaged.write_bytes(damaged.read_bytes()[:100])
-    assert in_a_process(PLAYING, cache=tmp_path).compiled == ["binary_pa1_sparse"]
+    assert in_a_process(PLAYING, cache=tmp_path).compiled == ["binary_pa1_sparse_loss"]
 
 
 LOADED = """
