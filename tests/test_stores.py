@@ -121,6 +121,17 @@ def test_a_call_that_is_refused_leaves_no_trace(rule: Card) -> None:
     assert pack(learner) == pack(twin)
 
 
+@pytest.mark.parametrize("rule", [shrink, shrink_lazily], ids=lambda card: card.name)
+def test_a_single_round_that_folds_and_is_refused_leaves_no_trace_after_a_call_that_copied_all(rule: Card) -> None:
+    learner = nr.make(rule).learn([{"a": 1.0, "b": 2.0, "c": 1.0}, {"a": 1.0}], [1, -1])
+    learner.predict_one({"a": 1.0})  # from here on single rounds take the fast lane
+    learner.learn([{"a": 1.0}], [1])
+    before = pack(learner)
+    with pytest.raises(nr.Error):
+        learner.learn_one({"c": 1e300}, -1)
+    assert pack(learner) == before
+
+
 def test_a_kept_vector_never_has_more_than_it_may() -> None:
     X, y = wide(3)
     learner = nr.make(keep_few, B=4.0)
