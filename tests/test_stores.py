@@ -209,12 +209,21 @@ def test_the_mean_for_many_classes_compiled() -> None:
         ("perceptron", {"average": True, "random_start": 1.0}, "cannot be averaged"),
         ("pa1", {"average": -1}, "average must be True"),
         ("pa1", {"average": 1.5}, "average must be True"),
+        ("pa1", {"average": 10**400}, "average must be True"),
         ("pa1", {"groups": 3}, "keeps no groups"),
+        ("group_lasso", {"groups": [10**30]}, "groups must be"),
     ],
 )
 def test_what_cannot_be_asked_for(name: str, told: dict[str, Any], part: str) -> None:
     with pytest.raises(nr.BadValue, match=part):
         nr.make(name, **told)
+
+
+@pytest.mark.parametrize("groups", [np.array([0, 1, 0]), list(np.array([0, 1, 0])), (0, 1, 0)], ids=repr)
+def test_groups_may_be_told_by_an_array_and_are_kept(groups: Any) -> None:
+    X, y = streams.dense(20, 4, 3)
+    told = nr.make("group_lasso", groups=[0, 1, 0], native=False).learn(X, y)
+    assert pack(nr.make("group_lasso", groups=groups, native=False).learn(X, y).copy()) == pack(told)
 
 
 def test_learners_with_means_are_not_merged() -> None:
