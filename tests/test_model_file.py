@@ -109,6 +109,14 @@ def test_a_learner_that_learned_nothing_can_be_saved(tmp_path: Path) -> None:
     assert loaded.params == {"C": 0.5, "gate": "loss"}
 
 
+def test_a_learner_that_saw_no_feature_but_the_constant_one_can_be_saved(tmp_path: Path) -> None:
+    learner, file = nr.make("pa1", bias=True, native=False).learn_one({}, 1), tmp_path / "constant.nr"
+    learner.save(file)
+    loaded = nr.load(file)
+    assert pack(loaded) == pack(learner)
+    assert pack(loaded.learn_one({"a": 1.0}, -1)) == pack(learner.learn_one({"a": 1.0}, -1))
+
+
 def test_labels_keep_their_kind(tmp_path: Path) -> None:
     labels = [True, "1", 2, 3.0]
     nr.make("pa1", native=False).learn(np.eye(4), labels).save(tmp_path / "model.nr")
@@ -238,6 +246,27 @@ def test_arrays_that_do_not_fit_together_are_refused(told: dict[str, Any], tmp_p
     learner = nr.make(native=False, **told).learn([by_name(row) for row in X], Y)
     for arrays in odd_arrays(learner):
         not_loaded(tmp_path / "odd.nr", sealed(header(learner), arrays))
+
+
+@pytest.mark.parametrize(
+    ("told", "counter"),
+    [
+        ({"rule": "pa1"}, "t"),
+        ({"rule": "ofs"}, "w_size"),
+        ({"rule": "ofs"}, "w_ordered"),
+        ({"rule": "ogd", "onto": "simplex"}, "features"),
+        ({"rule": "ogd", "onto": "simplex"}, "classes"),
+        ({"rule": "ofs_partial"}, "features"),
+    ],
+    ids=str,
+)
+def test_counters_that_lead_out_of_the_weights_are_refused(told: dict[str, Any], counter: str, tmp_path: Path) -> None:
+    learner = nr.make(native=False, **told).learn([by_name(row) for row in X], Y)
+    kept = header(learner)["counters"]
+    odd = [float("nan"), float("inf"), *([-1.0] if counter == "t" else [1e9, 1e300])]
+    for value in odd:
+        told_of = {**header(learner), "counters": {**kept, counter: value}}
+        assert "counters" in not_loaded(tmp_path / "odd.nr", sealed(told_of, tensors(learner)))
 
 
 # ---- a rule of one's own ------------------------------------------------------------------------------------------

@@ -88,6 +88,13 @@ def test_a_few_rows_are_undone_in_a_large_state() -> None:
     assert learner.learn(wide[:1], [0]).rounds == 51
 
 
+def test_single_rounds_go_on_after_a_refused_call_that_had_grown_the_state() -> None:
+    rows, labels = [{"a": 1.0}, {"a": -2.0}, {"a": 0.5}], [1, -1, 1]
+    learner, twin = (nr.make("ogd", **SMALL_STEPS).learn(rows, labels) for _ in range(2))
+    refused(learner, lambda: learner.learn([{f"n{j}": 1e200 for j in range(9)}] * 2, [1, -1]))
+    assert pack(learner.learn_one({"a": 5.0}, 1)) == pack(twin.learn_one({"a": 5.0}, 1))
+
+
 def test_a_weight_can_be_the_cause() -> None:
     learner = nr.make("perceptron", native=False, eta=10.0)
     assert "round 1 (row 0" in refused(learner, lambda: learner.learn(X, Y, [1e308] + 39 * [1.0]))

@@ -121,6 +121,17 @@ def test_a_call_that_is_refused_leaves_no_trace(rule: Card) -> None:
     assert pack(learner) == pack(twin)
 
 
+@pytest.mark.parametrize("rule", [shrink, shrink_lazily], ids=lambda card: card.name)
+def test_a_single_round_that_folds_and_is_refused_leaves_no_trace_after_a_call_that_copied_all(rule: Card) -> None:
+    learner = nr.make(rule).learn([{"a": 1.0, "b": 2.0, "c": 1.0}, {"a": 1.0}], [1, -1])
+    learner.predict_one({"a": 1.0})  # from here on single rounds take the fast lane
+    learner.learn([{"a": 1.0}], [1])
+    before = pack(learner)
+    with pytest.raises(nr.Error):
+        learner.learn_one({"c": 1e300}, -1)
+    assert pack(learner) == before
+
+
 def test_a_kept_vector_never_has_more_than_it_may() -> None:
     X, y = wide(3)
     learner = nr.make(keep_few, B=4.0)
@@ -198,14 +209,26 @@ def test_the_mean_for_many_classes_compiled() -> None:
         ("perceptron", {"average": True, "random_start": 1.0}, "cannot be averaged"),
         ("pa1", {"average": -1}, "average must be True"),
         ("pa1", {"average": 1.5}, "average must be True"),
+        ("pa1", {"average": 10**400}, "average must be True"),
         ("pa1", {"groups": 3}, "keeps no groups"),
+<<<<<<< HEAD
         ("perceptron_incremental", {}, "nr.epochs"),
         ("fobos_l1", {}, "that is 'fobos'"),
+=======
+        ("group_lasso", {"groups": [10**30]}, "groups must be"),
+>>>>>>> 4be64219ccfcae628ae4a2c2b8c885ac4d5a873c
     ],
 )
 def test_what_cannot_be_asked_for(name: str, told: dict[str, Any], part: str) -> None:
     with pytest.raises(nr.BadValue, match=part):
         nr.make(name, **told)
+
+
+@pytest.mark.parametrize("groups", [np.array([0, 1, 0]), list(np.array([0, 1, 0])), (0, 1, 0)], ids=repr)
+def test_groups_may_be_told_by_an_array_and_are_kept(groups: Any) -> None:
+    X, y = streams.dense(20, 4, 3)
+    told = nr.make("group_lasso", groups=[0, 1, 0], native=False).learn(X, y)
+    assert pack(nr.make("group_lasso", groups=groups, native=False).learn(X, y).copy()) == pack(told)
 
 
 def test_learners_with_means_are_not_merged() -> None:

@@ -57,10 +57,14 @@ class Engine:
             self.at = address(self.table)
             fill(self.table, self.layout.first["params"], self.params)
             fill(self.table, self.layout.first["setting"], self.setting)
-        if not self.bound:
-            fill(self.table, self.layout.first["state"], self.state)
-            self.bound = True
+        self.seat()
         return self.entry
+
+    def seat(self) -> None:
+        """See that the table leads to the state as it is now."""
+        if not self.bound:
+            fill(self.table, self.layout.first["state"], self.state)  # type: ignore[union-attr]
+            self.bound = True
 
     def play(self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, moved: np.ndarray) -> bool:
         """Predict, then learn, every round. False when the rule raised an error."""

@@ -55,6 +55,7 @@ class Lane:
         self.entry = engine.entry
         self.result, self.exception = self.entry.result, self.entry.exception
         self.judge = KEPT(self.entry.address)
+        engine.seat()
         self.judging, self.playing = engine.table.copy(), engine.table.copy()
         self.judging[0], self.playing[0] = 0, 1
         self.judging_at = address(self.judging)

@@ -21,6 +21,7 @@ from noregret.errors import BadValue, Error
 from noregret.learners import load_all
 from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
+from noregret.stores import possible
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -249,7 +250,9 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == (told["game"] != "regression"))
         and (mode == "names") == ("names.bytes" in arrays)
-        and (mode in ("names", "columns") or (mode is None and told["features"] == 0))
+        and (
+            mode in ("names", "columns") or (mode is None and told["features"] <= bool(told["parameters"].get("bias")))
+        )
         and learned == any(name.startswith("state.") for name in arrays)
     )
 
@@ -274,8 +277,22 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         raise BadValue("the model file is damaged: its counters are not those of the rule")
     for name, value in told["counters"].items():
         learner.state.n[name] = float(value)
+    if not counted(learner, space):
+        raise BadValue("the model file is damaged: its counters are not finite, or do not fit its weights")
     refreshed(learner.state)
     learner.rebind()
+
+
+def counted(learner: "Learner", space: Space) -> bool:
+    """Whether the counters can be those of the state: a round goes by them to cells, and looks no second time."""
+    n, verbs = learner.state.n, {verb.name for verb in learner.card.verbs_with(dict(learner.settings.choices))}
+    most = {"features": ("extent", space.features), "classes": ("breadth", space.classes)}
+    return (
+        bool(np.isfinite(np.array(n.item())).all())
+        and n.t >= 0.0
+        and all(possible(value) for value in learner.state[:-1])
+        and all(n[name] <= limit for name, (by, limit) in most.items() if by in verbs and name in n.dtype.names)
+    )
 
 
 def expected_space(learner: "Learner", features: Any, classes: int, arrays: dict[str, np.ndarray]) -> Space:

@@ -135,6 +135,8 @@ class Call:
                     outcomes.append(self.play(segment, truth, start, min(start + SLICE, segment.stop)))
             if self.undo is not None and not self.undo.sound(self.learner.state):
                 raise Overflow
+        if self.learner.state is not None:
+            allow_folding(self.learner.state, False)  # the fast lane may go on with it, and copies only its row
         return outcomes
 
     def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:

@@ -14,6 +14,7 @@ from noregret.losses import LOSSES
 from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
+LARGEST = 1 << 53  # whole numbers below it are floats, too
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
     "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel"),
@@ -85,6 +86,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     algebra = asked_algebra(card, rest.pop("algebra", None))
     asked_mean = rest.pop("average", None)
     groups = asked_groups(card, rest.pop("groups", None))
+    if isinstance(groups, tuple) and groups:
+        told["groups"] = list(groups)
     covariance = rest.pop("covariance", None)
     kernel = rest.pop("kernel", None)
     if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
@@ -197,7 +200,7 @@ def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choice
     """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
     if average is None or average is False:
         return None
-    if average is not True and (not isinstance(average, int) or average < 0):
+    if average is not True and (not isinstance(average, int) or not 0 <= average < LARGEST):
         raise BadValue(f"average must be True, or the number of rounds to leave out before it begins, not {average!r}")
     reason = card.why_no_average(choices)
     if numbers.get("random_start", 0.0) > 0.0:
@@ -217,10 +220,9 @@ def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
         return groups
     listed = groups.tolist() if hasattr(groups, "tolist") else groups
-    if (
-        isinstance(listed, (list, tuple))
-        and listed
-        and all(isinstance(group, int) and not isinstance(group, bool) for group in listed)
+    listed = [unwrapped(group) for group in listed] if isinstance(listed, (list, tuple)) else None
+    if listed and all(
+        isinstance(group, int) and not isinstance(group, bool) and abs(group) < LARGEST for group in listed
     ):
         return tuple(listed)
     raise BadValue(

@@ -229,6 +229,14 @@ def refresh(value: Any, anew: bool = False) -> None:
             value.n[:] = 1.0, float(np.sum(value.v[nonzero] ** 2)), 0.0, float(nonzero.size), float(nonzero.size)
 
 
+def possible(value: Any) -> bool:
+    """Whether the numbers of a field can belong to its cells, both written from outside."""
+    if not isinstance(value, Kept):
+        return True
+    size, ordered = value.n[3], value.n[4]
+    return bool(size == np.count_nonzero(value.v) and 0.0 <= ordered <= size and ordered.is_integer())
+
+
 def let_fold(value: Any, allowed: bool) -> None:
     """Whether a round may touch every cell of this field, which can be undone only if all were copied."""
     if isinstance(value, (Scaled, Lazy)):
