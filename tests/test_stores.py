@@ -211,12 +211,9 @@ def test_the_mean_for_many_classes_compiled() -> None:
         ("pa1", {"average": 1.5}, "average must be True"),
         ("pa1", {"average": 10**400}, "average must be True"),
         ("pa1", {"groups": 3}, "keeps no groups"),
-<<<<<<< HEAD
         ("perceptron_incremental", {}, "nr.epochs"),
         ("fobos_l1", {}, "that is 'fobos'"),
-=======
         ("group_lasso", {"groups": [10**30]}, "groups must be"),
->>>>>>> 4be64219ccfcae628ae4a2c2b8c885ac4d5a873c
     ],
 )
 def test_what_cannot_be_asked_for(name: str, told: dict[str, Any], part: str) -> None:
