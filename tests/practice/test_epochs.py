@@ -1,6 +1,7 @@
 """Epochs play what a plain loop plays, stop when they should, and leave the best state behind."""
 
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -258,6 +259,15 @@ class Interrupting(dict[str, float]):
         return super().values()
 
 
+@pytest.fixture
+def heeds_interrupts() -> Iterator[None]:
+    """Ctrl-C may be ignored where the tests run."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_interrupted_the_learner_is_where_the_last_whole_epoch_left_it() -> None:
     rows: list[Any] = [by_name(row) for row in NOISY_X]
     rows[17] = Interrupting(rows[17])
