@@ -30,7 +30,9 @@ EQUIVALENCES = ("check_sample_weight_equivalence_on_dense_data", "check_sample_w
 
 
 def expected_to_fail(estimator: Any) -> dict[str, str]:
-    return dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if has_fit_parameter(estimator, "sample_weight") else {}
+    """The equivalences, for whoever weighs; weights that sum to one hardly move on the few rows of those checks."""
+    weighs = has_fit_parameter(estimator, "sample_weight") and type(estimator).__name__ != "EGRegressor"
+    return dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if weighs else {}
 
 
 @estimator_checks.parametrize_with_checks(ONE_OF_A_KIND, expected_failed_checks=expected_to_fail)  # type: ignore[untyped-decorator]
