@@ -105,15 +105,6 @@ def test_without_being_told_it_looks_twenty_times() -> None:
     assert pack(by_default) == pack(every_third)
 
 
-def knows_average() -> bool:
-    try:
-        nr.make("perceptron", average=True)
-    except nr.BadValue:
-        return False
-    return True
-
-
-@pytest.mark.skipif(not knows_average(), reason="make has no option average")
 @pytest.mark.parametrize("rule", ["perceptron", "pa1"])
 def test_the_average_is_the_mean_of_all_weight_vectors_the_first_included(rule: str) -> None:
     _, *others = states(plain(rule))

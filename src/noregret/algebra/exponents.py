@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.scaled import tally
 from noregret.algebra.verbs import (
     add,
     at,
@@ -114,19 +115,8 @@ def keep_sum(w: Any, old: Any, new: Any) -> Any:
     if new != 0.0:
         change += lifted(new, sides, w.n[3], w.n[4])
         w.n[6] += 1.0
-    tally(w, change)
+    tally(w.n, 0, change)
     w.n[5] = max(w.n[5], w.n[0])
-
-
-@helper
-def tally(w: Any, change: Any) -> Any:
-    """Add to the sum without losing what one float cannot hold."""
-    found = w.n[0] + change
-    if abs(w.n[0]) >= abs(change):
-        w.n[1] += (w.n[0] - found) + change
-    else:
-        w.n[1] += (change - found) + w.n[0]
-    w.n[0] = found
 
 
 @at.on(Exponents)
@@ -142,7 +132,7 @@ def dot_exponents(w: Any, z: Any) -> Any:
 @add.on(Exponents)
 def add_exponents(w: Any, a: Any, z: Any) -> Any:
     if w.n[7] > 0.0:
-        tally(w, nudge(w.v, a, z, w.n[7]))
+        tally(w.n, 0, nudge(w.v, a, z, w.n[7]))
         return
     if w.n[2] == 0.0:
         add(w.v, a, z)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.algebra.scaled import LARGE, SMALL, tally
+from noregret.algebra.scaled import LARGE, SMALL, at_scaled, dot_scaled, dots_scaled, tally
 from noregret.algebra.verbs import (
     add,
     at,
@@ -100,7 +100,7 @@ def take_out(w: Any, j: Any) -> Any:
 def change_cell(w: Any, j: Any, new: Any) -> Any:
     old = w.v[j]
     w.v[j] = new
-    tally(w, (new - old) * (new + old))
+    tally(w.n, 1, (new - old) * (new + old))
     if new == 0.0:
         if old != 0.0:
             take_out(w, j)
@@ -111,21 +111,9 @@ def change_cell(w: Any, j: Any, new: Any) -> Any:
     settle_in_heap(w, j)
 
 
-@dot.on(Kept)
-def dot_kept(w: Any, z: Any) -> Any:
-    return w.n[0] * dot(w.v, z)
-
-
-@dots.on(Kept)
-def dots_kept(w: Any, x: Any, stride: Any, out: Any) -> Any:
-    dots(w.v, x, stride, out)
-    for c in range(out.size):
-        out[c] *= w.n[0]
-
-
-@at.on(Kept)
-def at_kept(w: Any, j: Any) -> Any:
-    return w.n[0] * w.v[j]
+dot.on(Kept)(dot_scaled)
+dots.on(Kept)(dots_scaled)
+at.on(Kept)(at_scaled)
 
 
 @add.on(Kept)
@@ -170,7 +158,7 @@ def scale_kept(w: Any, a: Any) -> Any:
         for k in range(int(w.n[3])):
             j = w.heap[k]
             w.v[j] *= c
-            tally(w, w.v[j] * w.v[j])
+            tally(w.n, 1, w.v[j] * w.v[j])
         while w.n[4] > 0.0 and w.v[w.heap[0]] == 0.0:
             take_out(w, w.heap[0])
         for k in range(int(w.n[3]) - 1, int(w.n[4]) - 1, -1):

@@ -59,14 +59,14 @@ def settle_scale(w: Any) -> Any:
 
 
 @helper
-def tally(w: Any, change: Any) -> Any:
-    """Add to the sum of powers without losing what one float cannot hold."""
-    total = w.n[1] + change
-    if abs(w.n[1]) >= abs(change):
-        w.n[2] += (w.n[1] - total) + change
+def tally(n: Any, i: Any, change: Any) -> Any:
+    """Add to the sum n[i] without losing what one float cannot hold, which is kept in n[i + 1]."""
+    total = n[i] + change
+    if abs(n[i]) >= abs(change):
+        n[i + 1] += (n[i] - total) + change
     else:
-        w.n[2] += (change - total) + w.n[1]
-    w.n[1] = total
+        n[i + 1] += (change - total) + n[i]
+    n[i] = total
 
 
 @dot.on(Scaled)
@@ -91,7 +91,7 @@ def add_scaled(w: Any, a: Any, z: Any) -> Any:
     if w.n[3] == 0.0:
         add(w.v, a / w.n[0], z)
     else:
-        tally(w, nudge(w.v, a / w.n[0], z, w.n[3]))
+        tally(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
 
 
 @scale.on(Scaled)
