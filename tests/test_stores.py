@@ -239,3 +239,10 @@ def test_the_mean_of_the_perceptron_is_the_averaged_perceptron() -> None:
     X, y = streams.dense(100, 4, 7)
     mean = nr.make("perceptron", average=True, native=False).learn(X, y)
     np.testing.assert_allclose(mean.scores(X), nr.make("perceptron_averaged", native=False).learn(X, y).scores(X))
+
+
+def test_users_find_what_rules_are_made_of() -> None:
+    assert nr.coordinate_rule is coordinate_rule
+    assert (nr.amount, nr.kept, nr.lazy, nr.plain, nr.scaled) == (amount, kept, lazy, plain, scaled)
+    assert {"exponents", "grouped", "held", "lazy_groups", "scattered", "seat_tasks"} <= set(dir(nr))
+    assert all(getattr(nr, name) is not None for name in dir(nr))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from noregret.card import Guarantee as Guarantee
     from noregret.card import Merge as Merge
     from noregret.card import Param as Param
+    from noregret.card import coordinate_rule as coordinate_rule
     from noregret.card import gradient_rule as gradient_rule
     from noregret.card import margin_rule as margin_rule
     from noregret.card import schedule as schedule
@@ -31,18 +32,30 @@ if TYPE_CHECKING:
     from noregret.practice.conversion import convert as convert
     from noregret.practice.descent import descend as descend
     from noregret.practice.epochs import epochs as epochs
+    from noregret.practice.tasks import seat_tasks as seat_tasks
     from noregret.session import play as play
     from noregret.session import race as race
+    from noregret.state import amount as amount
     from noregret.state import covariance as covariance
+    from noregret.state import exponents as exponents
+    from noregret.state import grouped as grouped
+    from noregret.state import held as held
+    from noregret.state import kept as kept
+    from noregret.state import lazy as lazy
+    from noregret.state import lazy_groups as lazy_groups
     from noregret.state import plain as plain
     from noregret.state import positive as positive
+    from noregret.state import scaled as scaled
+    from noregret.state import scattered as scattered
     from noregret.streams import open_source as open_source
     from noregret.warming import warm as warm
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "card": ("Card", "Choice", "Guarantee", "Merge", "Param", "gradient_rule", "margin_rule", "schedule"),
+    "card": (
+        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule", "schedule",
+    ),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "learner": ("Learner",),
@@ -52,11 +65,15 @@ _HOMES = {
     "practice.conversion": ("convert",),
     "practice.descent": ("descend",),
     "practice.epochs": ("epochs",),
+    "practice.tasks": ("seat_tasks",),
     "session": ("play", "race"),
-    "state": ("covariance", "plain", "positive"),
+    "state": (
+        "amount", "covariance", "exponents", "grouped", "held", "kept", "lazy", "lazy_groups", "plain", "positive",
+        "scaled", "scattered",
+    ),
     "streams": ("open_source",),
     "warming": ("warm",),
-}
+}  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]
 
