@@ -8,7 +8,6 @@ import pytest
 from sklearn.datasets import load_iris
 
 import noregret as nr
-from noregret.cli.learning import Lesson
 from noregret.sklearn import AROWClassifier, PassiveAggressiveClassifier
 from noregret.streams import Batch
 from noregret.streams.csv import Csv
@@ -88,10 +87,3 @@ def test_non_zeros_are_the_features_that_move_a_score(told: dict[str, Any]) -> N
 def test_the_non_zeros_of_a_kernel_learner_are_its_supports() -> None:
     learner = nr.make("perceptron", algebra="kernel").learn(X[y < 2], y[y < 2])
     assert learner.nonzeros == learner.updates
-
-
-def test_rows_learned_before_and_now_are_rows_of_the_source() -> None:
-    learner = nr.make("pa1").learn([{"a": 1.0}], [1])
-    lesson = Lesson(learner, None, None, 5)  # type: ignore[arg-type]
-    learner.learn([{"a": 1.0}] * 3, [1, 0, 1])
-    assert lesson.rows == 8

@@ -1,7 +1,6 @@
 """Edges of what is handed over: features that are new, turned or only looked at; long runs; odd cells of tables."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,8 @@ from scipy import sparse
 
 import noregret as nr
 from noregret.chunk import Rows, Transcript, as_block, to_sparse
-from noregret.cli.learning import beyond, learned_already
 from noregret.features.names import Names
 from noregret.referees import Baselines, Milestones
-from noregret.streams import Batch
 from noregret.streams.columns import decimal_commas, split
 from noregret.streams.csv import Csv
 from noregret.streams.source import Reading
@@ -174,29 +171,3 @@ def test_one_decimal_comma_among_words_is_not_told() -> None:
 
 def test_text_behind_a_closing_quote_stays() -> None:
     assert split('"a"b,c', ",") == ["ab", "c"]
-
-
-def rows_of(batches: Any) -> list[tuple[float, int, int]]:
-    triples = [one for batch in batches for one in zip(batch.X, batch.y, batch.lines, strict=True)]
-    return [(float(x[0]), int(label), int(line)) for x, label, line in triples]
-
-
-def test_rows_learned_are_left_out_wherever_batches_end() -> None:
-    X, y, lines = np.arange(10.0).reshape(10, 1), np.arange(10), np.arange(100, 110)
-    batches = [Batch(X[at : at + 4], y[at : at + 4], lines[at : at + 4]) for at in (0, 4, 8)]
-    whole = rows_of(batches)
-    for skip in range(11):
-        left = list(beyond(batches, skip))  # type: ignore[arg-type]
-        assert rows_of(left) == whole[skip:], skip
-        assert all(len(batch.y) for batch in left)
-
-
-def test_only_an_interrupted_model_of_the_same_data_goes_on() -> None:
-    def kept(**told: Any) -> Any:
-        return SimpleNamespace(source={"head": "h", "rows": 5, "ended": False, **told})
-
-    assert learned_already(kept(), "h") == 5
-    assert learned_already(kept(), "other") == 0
-    assert learned_already(kept(ended=True), "h") == 0
-    assert learned_already(kept(head=None), None) == 0
-    assert learned_already(SimpleNamespace(source=None), "h") == 0  # type: ignore[arg-type]

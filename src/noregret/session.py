@@ -43,7 +43,7 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
 def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
     """Play a batch; an error names the place of the row at fault in the source."""
     try:
-        return learner.play(batch.X, batch.y)
+        return learner.play(batch.X, batch.y, batch.weight)
     except BadValue as error:
         if error.row is None or batch.lines is None:
             raise
@@ -51,7 +51,7 @@ def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
         if source.kind == "arrays":  # its lines are the numbers of its rows
             raise BadValue(message.replace(f"row {error.row}", f"row {line}", 1), line) from None
         message = message.removeprefix(f"row {error.row}: ").removeprefix(f"row {error.row}, ")
-        raise BadValue(f"{source.name}:{line}: {message}", error.row) from None
+        raise BadValue(f"{source.where}:{line}: {message}", error.row) from None
 
 
 def reported(referees: Iterable[Referee]) -> dict[str, float]:

@@ -269,3 +269,42 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     assert "compiling the reader" in well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **again)).stderr
     first = well(noregret("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
     assert "compiling 1 loop for this machine, once" in first.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ there")
+@pytest.mark.parametrize("kind", ["svm", "csv", "several"])
+def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, kind: str) -> None:
+    many = 400_000
+    if kind == "csv":
+        head = "a,b,c,label\n"
+        (folder / "long.csv").write_text(
+            head + "".join(f"{k % 7},{k % 11},v{k % 5},{k % 3 == 0}\n" for k in range(many))
+        )
+        data = ["long.csv"]
+    else:
+        rows = [f"{1 if k % 3 else -1} 1:{k % 7} {k % 11 + 2}:0.5 {k % 999 + 20}:1\n" for k in range(many)]
+        data = ["long-*.svm", "--passes", "2"] if kind == "several" else ["long-all.svm"]
+        parts = {"1": rows[: many // 2], "2": rows[many // 2 :]} if kind == "several" else {"all": rows}
+        for name, part in parts.items():
+            (folder / f"long-{name}.svm").write_text("".join(part))
+    words = [sys.executable, "-m", "noregret", "learn", *data]
+    start = [*words, "--learner", "arow", "--save", "m.nr", "--every", "0", "--quiet"]
+    process = subprocess.Popen(start, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    waited = time.monotonic()
+    while not (folder / "m.nr").exists() and process.poll() is None and time.monotonic() - waited < 60:
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    killed = nr.load(folder / "m.nr")
+    total = many * (2 if kind == "several" else 1)
+    assert 0 < killed.rounds < total
+    well(noregret("learn", *data[:1], "--resume", "m.nr", "--quiet", cwd=folder))
+    well(noregret("learn", *data, "--learner", "arow", "--save", "whole.nr", "--quiet", cwd=folder))
+    resumed, whole = nr.load(folder / "m.nr"), nr.load(folder / "whole.nr")
+    assert (resumed.rounds, resumed.mistakes, resumed.updates) == (whole.rounds, whole.mistakes, whole.updates)
+    assert resumed.rounds == total
+    resumed.source = whole.source = None
+    resumed.save(folder / "m.nr")
+    whole.save(folder / "whole.nr")
+    assert (folder / "m.nr").read_bytes() == (folder / "whole.nr").read_bytes()

@@ -270,7 +270,7 @@ def test_a_model_goes_on_only_as_it_was_made(folder: Path) -> None:
         (["good.svm", "--resume", "m.nr", "--zero-based"], "count from 1"),
         (["good.svm", "--resume", "m.nr", "--learner", "arow"], "learned by pa1, not by arow"),
         (["good.svm", "--resume", "m.nr", "--set", "C=2"], "--set is for a new model"),
-        (["t.csv", "--resume", "t.nr", "--label", "b"], "'y', not 'b'"),
+        (["t.csv", "--resume", "t.nr", "--label", "b"], "label 'y', not with the label 'b'"),
         (["good.svm", "--resume", "t.nr"], "by name"),
     ):
         before = [(folder / name).read_bytes() for name in ("m.nr", "t.nr")]

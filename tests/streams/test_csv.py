@@ -107,7 +107,7 @@ def test_random_tables_are_read_as_the_obvious_reader_reads_them(seed: int, tmp_
     text = random_table(random.Random(seed))
     obvious = read(text, "y")
     for block, native in ((50, False), (50, True), (1 << 20, False), (1 << 20, True)):
-        assert taken(Csv(written(tmp_path, text), Reading(skip=True), block, native)) == obvious
+        assert taken(Csv(written(tmp_path, text), Reading(on_bad="skip"), block, native)) == obvious
 
 
 def long_table(rng: random.Random, rows: int) -> str:
@@ -142,7 +142,7 @@ def test_the_compiled_reader_takes_targets(tmp_path: Path) -> None:
 
 def test_real_targets_are_floats(tmp_path: Path) -> None:
     text = "a,y\n1,2\n2,2.5\n3,abc\n4,\n5,nan\n6,1e999\n7, -3 \n"
-    source = Csv(written(tmp_path, text), Reading(targets=True, skip=True))
+    source = Csv(written(tmp_path, text), Reading(targets=True, on_bad="skip"))
     assert taken(source) == read(text, "y", targets=True)
     (batch,) = source
     assert batch.y.dtype == np.float64
@@ -274,7 +274,7 @@ HOPELESS: dict[str, tuple[str | bytes, str]] = {
 def test_a_wrong_row_is_refused_where_it_stands_or_skipped(name: str, tmp_path: Path) -> None:
     text, words = WRONG[name]
     assert refused(tmp_path, text).startswith(words)
-    source = Csv(written(tmp_path, text), Reading(skip=True), native=True)
+    source = Csv(written(tmp_path, text), Reading(on_bad="skip"), native=True)
     found = taken(source)
     assert source.skipped >= 1
     assert found.lines
@@ -283,11 +283,11 @@ def test_a_wrong_row_is_refused_where_it_stands_or_skipped(name: str, tmp_path: 
 @pytest.mark.parametrize("name", HOPELESS)
 def test_a_file_without_rows_to_use_is_refused(name: str, tmp_path: Path) -> None:
     text, words = HOPELESS[name]
-    assert refused(tmp_path, text, skip=True).startswith(words)
+    assert refused(tmp_path, text, on_bad="skip").startswith(words)
 
 
 def test_skipped_rows_leave_no_names_behind(tmp_path: Path) -> None:
-    found = taken(Csv(written(tmp_path, "a,b,y\nx,1,1\nz,nan,1\nw,2\nv,2,1\n"), Reading(skip=True)))
+    found = taken(Csv(written(tmp_path, "a,b,y\nx,1,1\nz,nan,1\nw,2\nv,2,1\n"), Reading(on_bad="skip")))
     assert found.names == ["b", "a=x", "a=v"]
     assert (found.skipped, found.lines) == (2, [2, 5])
 
@@ -333,7 +333,7 @@ def test_labels_may_be_missing_in_rows_to_be_predicted(labels: str, targets: boo
 
 
 def test_iterating_twice_reads_twice_and_tells_once(tmp_path: Path) -> None:
-    source = Csv(written(tmp_path, "a,y\n1,\n2,1\n,1\n"), Reading(skip=True))
+    source = Csv(written(tmp_path, "a,y\n1,\n2,1\n,1\n"), Reading(on_bad="skip"))
     assert taken(source) == taken(source)
     assert source.notes == ["the label is the column 'y'", "1 empty cell was taken as an absent feature"]
     assert source.skipped == 1

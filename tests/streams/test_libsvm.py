@@ -126,7 +126,7 @@ def test_every_way_to_write_a_line_is_read_as_the_obvious_parser_reads_it(ending
 def test_no_row_depends_on_where_the_window_ends_in_plain_python_where_words_are_checked_too() -> None:
     text = b"\n".join([*GOOD[:20:3], *WRONG[:4]])
     for size in range(1, len(text) + 2, 7):
-        same(read(text, Reading(skip=True), size, compiled=False), naive.read(text)[0])
+        same(read(text, Reading(on_bad="skip"), size, compiled=False), naive.read(text)[0])
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
@@ -137,7 +137,7 @@ def test_every_wrong_line_is_refused_by_its_number_and_skipped_alone(compiled: b
         assert refused(b"\n" + line, compiled=compiled).startswith("text:2: "), line
     mixed = [line for pair in zip(WRONG, GOOD * 2, strict=False) for line in pair]
     rows, wrong = naive.read(b"\n".join(mixed))
-    found = read(b"\n".join(mixed), Reading(skip=True), compiled=compiled)
+    found = read(b"\n".join(mixed), Reading(on_bad="skip"), compiled=compiled)
     same(found, rows)
     assert found.skipped == len(wrong) == len(WRONG)
 
@@ -162,11 +162,11 @@ def generated(rng: random.Random) -> bytes:
 @pytest.mark.parametrize(
     ("compiled", "lines", "reading"),
     [
-        (True, 6000, Reading(skip=True)),
-        (True, 3000, Reading(skip=True, zero_based=True)),
-        (True, 3000, Reading(skip=True, labelled=False)),
-        (False, 400, Reading(skip=True)),
-        (False, 200, Reading(skip=True, labelled=False, zero_based=True)),
+        (True, 6000, Reading(on_bad="skip")),
+        (True, 3000, Reading(on_bad="skip", zero_based=True)),
+        (True, 3000, Reading(on_bad="skip", labelled=False)),
+        (False, 400, Reading(on_bad="skip")),
+        (False, 200, Reading(on_bad="skip", labelled=False, zero_based=True)),
     ],
 )
 def test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(
@@ -235,7 +235,7 @@ def test_no_row_depends_on_where_the_window_ends() -> None:
     text = b"\n".join(GOOD[:16] + WRONG[:4]) + b"\n1 3:0.25 # end"
     rows, _ = naive.read(text)
     for size in range(1, len(text) + 2):
-        found = read(text, Reading(skip=True), size)
+        found = read(text, Reading(on_bad="skip"), size)
         same(found, rows)
         assert found.skipped == 4
     wrong = b"1 1:1\n" * 5 + b"1 1:x\n" + b"1 2:2\n" * 5
@@ -268,7 +268,7 @@ def test_no_byte_out_of_bounds() -> None:
 import tests.streams.test_libsvm as t
 from noregret.native import OPTIONS
 assert OPTIONS["boundscheck"]
-t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 3000, t.Reading(skip=True))
+t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 3000, t.Reading(on_bad="skip"))
 t.test_no_row_depends_on_where_the_window_ends()
 t.test_more_numbers_for_python_than_there_is_room_for()
 print("in bounds")
@@ -369,4 +369,4 @@ def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> No
 
 def test_a_mark_before_the_text_is_no_part_of_it() -> None:
     assert read(b"\xef\xbb\xbf1 1:1\n2 1:1\n").labels == [1, 2]
-    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", Reading(skip=True)).labels == [2]
+    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", Reading(on_bad="skip")).labels == [2]

@@ -84,7 +84,7 @@ def test_an_error_in_the_thread_is_raised_where_the_rows_are_read(tmp_path: Path
     with pytest.raises(BadValue, match=r"rows\.svm:3001: feature 1: 'x' is not a number"):
         list(source)
     assert not readers()
-    skipping = Libsvm(str(path), Reading(skip=True))
+    skipping = Libsvm(str(path), Reading(on_bad="skip"))
     for _ in range(2):
         assert sum(len(batch.X) for batch in skipping) == 3000
         assert skipping.skipped == 1
@@ -100,7 +100,7 @@ def test_a_file_without_rows_says_so(text: str, tmp_path: Path) -> None:
 def test_a_file_with_no_usable_row_says_how_many_were_skipped(tmp_path: Path) -> None:
     (tmp_path / "none.svm").write_text("x\ny\n")
     with pytest.raises(BadValue, match="holds no rows that can be used: 2 were skipped"):
-        list(Libsvm(str(tmp_path / "none.svm"), Reading(skip=True)))
+        list(Libsvm(str(tmp_path / "none.svm"), Reading(on_bad="skip")))
 
 
 STDIN = """

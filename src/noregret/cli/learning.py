@@ -1,13 +1,11 @@
 """`noregret learn`: one learner over one source, its mistakes as they come, and the model kept."""
 
 import argparse
-import hashlib
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from noregret.cli.interrupts import deaf, heed
+from noregret.cli.keeping import Keeper, read_as_before, take_up
 from noregret.cli.output import write_json
 from noregret.cli.report import described, head, score, standing_report, warn_of
 from noregret.cli.rules import file_of, imported, named, settings
@@ -21,7 +19,6 @@ from noregret.session import Standing, played, standard, standing
 from noregret.streams import Batch, Source
 
 INTERRUPTED = 130
-HEAD_BYTES = 1 << 16
 FIRST = 64  # rounds before the first line
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 
@@ -31,12 +28,12 @@ def run(told: argparse.Namespace) -> int:
     if told.save == "-":
         raise BadValue("--save -: a model is kept in a file; name one")
     target = told.save or told.resume
-    check_outputs({"--save": target, "--json": told.json}, [told.data, file_of(told.learner), *told.rule])
+    check_outputs({"--save": target, "--json": told.json}, [*told.data, file_of(told.learner), *told.rule])
     for file in told.rule:
         imported(file)
     learner, source = resumed(told) if told.resume else fresh(told)
-    begins = head_of(told, source)
-    lesson = Lesson(learner, source, screen, learned_already(learner, begins))
+    keeper = Keeper(told, learner, source, target)
+    lesson = Lesson(keeper, screen)
     screen.announce(source)
     try:
         with screen.drawing():
@@ -45,9 +42,7 @@ def run(told: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
     with deaf():
-        learner.source = {**source.about(), "head": begins, "rows": lesson.rows, "ended": not interrupted}
-        if target is not None:
-            learner.save(target)
+        keeper.save(ended=not interrupted)
     result = lesson.standing()
     write_json(told.json, report(told, source, result, target, interrupted))
     if told.json != "-":
@@ -74,40 +69,28 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    kept = learner.source or {}
     for flag in ("set", "game", "scale", "bias"):
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
-    if told.zero_based and kept and not kept.get("zero_based"):
-        raise BadValue(f"{told.resume} was learned from features that count from 1; leave --zero-based out")
-    if told.label is not None and kept.get("label") not in (None, told.label):
-        raise BadValue(f"{told.resume} was learned with the label {kept['label']!r}, not {told.label!r}")
-    told.zero_based = told.zero_based or kept.get("zero_based") is True
-    told.label = told.label or kept.get("label")
+    take_up(told, learner.source or {}, told.resume)
     told.game = "regression" if learner.game == "regression" else None
-    return learner, opened(told)
+    return learner, opened(told, **read_as_before(told, learner.source or {}))
 
 
 class Lesson:
     """A learner going through a source, watched."""
 
-    def __init__(self, learner: Learner, source: Source, screen: Screen, skip: int) -> None:
-        self.learner, self.source, self.screen, self.skip = learner, source, screen, skip
-        self.before = learner.rounds
+    def __init__(self, keeper: Keeper, screen: Screen) -> None:
+        self.learner, self.source, self.keeper, self.screen = keeper.learner, keeper.source, keeper, screen
         self.course, self.told = Milestones(FIRST), 0
         self.referees: list[Referee] = [*standard(), self.course]
-
-    @property
-    def rows(self) -> int:
-        """How many rows of the source the model knows."""
-        return self.skip + self.learner.rounds - self.before
 
     def standing(self) -> Standing:
         return standing(self.learner.card.name, self.learner, self.referees)
 
     def learn(self) -> None:
         first = True
-        for batch in beyond(self.source, self.skip):
+        for batch in self.keeper.batches():
             if first:
                 self.begin(batch)
                 first = False
@@ -116,16 +99,17 @@ class Lesson:
             for referee in self.referees:
                 referee.see(transcript)
             self.show(batch.done)
-        if first and self.skip:
-            raise BadValue(f"{self.source.name}: all its {self.skip:,} rows are learned already; give it new ones")
+        if first and self.keeper.goes_on:
+            rows = self.keeper.rows
+            raise BadValue(f"{self.source.name}: all its {rows:,} rows are learned already; give it new ones")
 
     def begin(self, batch: Batch) -> None:
         check_columns(self.learner, self.source, self.screen)
         self.screen.note(described(self.source, batch))
         for text in remarks(self.learner, self.source):
             self.screen.note(f"  {text}")
-        if self.skip:
-            self.screen.note(f"  going on after the {self.skip:,} rows learned before")
+        if self.keeper.skip:
+            self.screen.note(f"  going on after the {self.keeper.skip:,} rows learned before")
         self.screen.begun(self.source, jobs_for([self.learner], batch, distinct(batch.y)))
 
     def tell(self) -> None:
@@ -157,39 +141,6 @@ def line(rounds: int, mistakes: int, loss: float, updates: int) -> tuple[str, ..
 
 def aligned(cells: tuple[str, ...]) -> str:
     return "".join(f"{cell:>13}" for cell in cells) + "\n"
-
-
-def beyond(source: Source, skip: int) -> Iterator[Batch]:
-    """The batches of a source without its first rows."""
-    for batch in source:
-        count = len(batch.y)
-        if skip >= count:
-            skip -= count
-        elif skip:
-            lines = None if batch.lines is None else batch.lines[skip:]
-            yield Batch(batch.X[skip:], batch.y[skip:], lines, batch.done)
-            skip = 0
-        else:
-            yield batch
-
-
-def head_of(told: argparse.Namespace, source: Source) -> str | None:
-    """What tells this source from others: how its file begins, or its name and seed; nothing for a pipe."""
-    if source.kind not in ("csv", "libsvm"):
-        return f"{told.data}, seed {told.seed}"
-    path = Path(source.name)
-    if not path.is_file():
-        return None
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
-
-
-def learned_already(learner: Learner, head: str | None) -> int:
-    """How many rows of this source to leave out: those an interrupted model has learned from it."""
-    kept = learner.source or {}
-    rows = kept.get("rows")
-    same = head is not None and kept.get("head") == head and kept.get("ended") is False
-    return rows if same and type(rows) is int and rows > 0 else 0
 
 
 def report(

@@ -7,7 +7,10 @@ from typing import Any, NoReturn
 from noregret import __version__
 from noregret.errors import BadValue
 
-DATA = "a file (libsvm or CSV, also .gz .bz2 .xz .zst), - for standard input, or a name from `noregret datasets`"
+DATA = (
+    "files (libsvm or CSV, also .gz .bz2 .xz .zst) one after another, a quoted pattern like 'day-*.svm', - for "
+    "standard input, or a name from `noregret datasets`"
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,7 +52,7 @@ def parser() -> Parser:
 
 
 def race_options(race: Parser) -> None:
-    race.add_argument("data", nargs="?", default="digits", help=f"{DATA} (default: digits)")
+    race.add_argument("data", nargs="*", default=["digits"], help=f"{DATA} (default: digits)")
     race.add_argument(
         "--learners",
         metavar="NAMES",
@@ -63,7 +66,7 @@ def race_options(race: Parser) -> None:
 
 
 def learn_options(learn: Parser) -> None:
-    learn.add_argument("data", help=DATA)
+    learn.add_argument("data", nargs="+", help=DATA)
     learn.add_argument(
         "--learner", metavar="NAME", help="a name from `noregret learners`, or FILE.py:RULE for your own"
     )
@@ -74,6 +77,13 @@ def learn_options(learn: Parser) -> None:
         help="go on with this model: an interrupted file where it stopped, any other from its start; "
         "saved to the same place unless --save names another",
     )
+    learn.add_argument(
+        "--every",
+        type=float,
+        default=30.0,
+        metavar="SECONDS",
+        help="how often to keep the model while it learns, so that little is lost if the machine stops (default: 30)",
+    )
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     source_options(learn)
     learner_options(learn)
@@ -83,7 +93,7 @@ def learn_options(learn: Parser) -> None:
 
 def predict_options(predict: Parser) -> None:
     predict.add_argument("model", help="a model that `noregret learn --save` wrote")
-    predict.add_argument("data", help=f"{DATA}; labels may be missing")
+    predict.add_argument("data", nargs="+", help=f"{DATA}; labels may be missing")
     predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
     predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
     predict.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
@@ -102,9 +112,16 @@ def warm_options(warm: Parser) -> None:
 
 def source_options(one: Parser) -> None:
     group = one.add_argument_group("the data")
-    group.add_argument("--label", metavar="COLUMN", help="CSV: the column of the label (default: label, target, class "
-                       "or y, else the last)")  # fmt: skip
+    group.add_argument("--format", metavar="NAME", help="what the data are, where their name does not tell: libsvm, "
+                       "csv")  # fmt: skip
+    group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
+                       "class or y, else the last)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
+    group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
+    group.add_argument("--limit", type=int, metavar="N", help="read at most N rows")
+    group.add_argument("--shuffle", type=int, metavar="SEED", help="rows in random order, as far as a buffer of 65,536 "
+                       "reaches")  # fmt: skip
+    group.add_argument("--passes", type=int, metavar="N", help="go through the data N times")
     group.add_argument("--on-bad", choices=("stop", "skip"), default="stop", help="a row that cannot be used ends the "
                        "command (stop, the default), or is skipped and counted (skip)")  # fmt: skip
     group.add_argument("--seed", type=int, default=0, metavar="N", help="for the order of built-in data, for synthetic "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from noregret.cli.interrupts import heed
+from noregret.cli.keeping import read_as_before
 from noregret.cli.output import plain_label, plain_labels, write_json, written
 from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
@@ -22,7 +23,7 @@ from noregret.streams import Batch, Source, open_source
 def run(told: argparse.Namespace) -> int:
     if told.json == "-" and told.out == "-":
         raise BadValue("--json - and predictions both want standard output; give --out PATH")
-    check_outputs({"--out": told.out, "--json": told.json}, [told.data, told.model, *told.rule])
+    check_outputs({"--out": told.out, "--json": told.json}, [*told.data, told.model, *told.rule])
     screen = Screen(told.quiet, piped=told.out == "-")
     for file in told.rule:
         imported(file)
@@ -59,12 +60,8 @@ def run(told: argparse.Namespace) -> int:
 
 def opened(told: argparse.Namespace, learner: Learner) -> Source:
     """The new rows, read as the rows that were learned."""
-    kept = learner.source or {}
     how: dict[str, Any] = {"labelled": False, "targets": learner.game == "regression"}
-    if not told.zero_based:
-        how["zero_based"] = bool(kept.get("zero_based"))
-    if told.label is None:
-        how["label"] = kept.get("label")
+    how |= read_as_before(told, learner.source or {})
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
 

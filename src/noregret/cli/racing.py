@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from noregret.cli.interrupts import heed
+from noregret.cli.keeping import options_of
 from noregret.cli.output import write_json
 from noregret.cli.report import described, head, score, standing_report, warn_of
 from noregret.cli.rules import cards_of, file_of, settings
@@ -20,7 +21,7 @@ from noregret.streams import Batch, Source
 def run(told: argparse.Namespace) -> int:
     screen = Screen(told.quiet, piped=told.json == "-")
     rules = [file_of(one) for one in (told.learners or "").split(",")]
-    check_outputs({"--json": told.json}, [told.data, *rules])
+    check_outputs({"--json": told.json}, [*told.data, *rules])
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
@@ -98,12 +99,12 @@ def compared(result: Race, best: Standing) -> str:
 
 def training(told: argparse.Namespace, best: Standing) -> str:
     """The command that would train the winner and keep it."""
-    words = ["noregret", "learn", told.data, "--learner", spelled(told, best.name)]
-    valued = {"--label": told.label, "--game": told.game, "--seed": told.seed or None}
-    valued["--on-bad"] = told.on_bad if told.on_bad != "stop" else None
-    for flag, value in valued.items():
-        words += [] if value is None else [flag, str(value)]
-    words += ["--zero-based"] if told.zero_based else []
+    words = ["noregret", "learn", *told.data, "--learner", spelled(told, best.name)]
+    valued = {**options_of(told), "game": told.game, "seed": told.seed or None}
+    for name, value in valued.items():
+        flag = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            words += [] if one is None else [flag] if one is True else [flag, str(one)]
     for name in ("scale", "bias"):
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]

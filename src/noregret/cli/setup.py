@@ -13,17 +13,22 @@ from noregret.learner import Learner
 from noregret.making import make
 from noregret.streams import Reading, Source, open_source
 
+OPTIONS = (
+    "format", "label", "weight", "timestamp", "drop", "text", "categorical", "zero_based", "on_bad", "skip", "limit",
+    "shuffle", "passes",
+)  # fmt: skip
+
 
 def reading(told: argparse.Namespace, **more: Any) -> Reading:
-    known = {"label": told.label, "zero_based": told.zero_based, "skip": told.on_bad == "skip"}
-    return Reading(**{**known, **more})
+    asked = {name: getattr(told, name) for name in OPTIONS if getattr(told, name, None) not in (None, False, [])}
+    return Reading(**{**asked, **more})
 
 
-def opened(told: argparse.Namespace) -> Source:
+def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    return open_source(told.data, reading(told, targets=told.game == "regression"), seed=told.seed)
+    return open_source(told.data, reading(told, targets=told.game == "regression", **more), seed=told.seed)
 
 
 def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:

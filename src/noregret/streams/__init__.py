@@ -1,6 +1,8 @@
 """Streams: where rounds come from. Every source gives batches of rounds in order."""
 
-from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.reading import Reading
+from noregret.streams.shaped import Course
+from noregret.streams.source import Batch, Source
 from noregret.streams.sources import blocks, open_source
 
-__all__ = ["Batch", "Reading", "Source", "blocks", "open_source"]
+__all__ = ["Batch", "Course", "Reading", "Source", "blocks", "open_source"]

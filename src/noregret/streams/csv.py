@@ -24,7 +24,7 @@ from noregret.errors import BadValue, shown
 from noregret.streams.ahead import ahead
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
 from noregret.streams.files import TextFile
-from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.tables import Judge, Table
 
 SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
@@ -38,6 +38,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
+    takes = frozenset({"label"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -67,24 +68,26 @@ class Csv(Source):
         with file:
             head = self.head(file)
             line, start, layout = self.laid_out(head)
+            if self.start is not None:
+                line, start = number_in(self.start, "line"), number_in(self.start, "byte")
             table, skipped = Table(layout, self.reading.labelled, self.reading.targets), 0
             if len(head) >= SAMPLE if self.native is None else self.native:
                 table.compiled = compiled()
-            for block in whole_lines(chunks(head[start:], file, self.block), self.name):
+            byte = start
+            for block in whole_lines(chunks(head, start, file, self.block), self.name):
                 self.refuse_zero_bytes(block, line)
                 count = block.count(b"\n") + (not block.endswith(b"\n"))
                 columns, lines = table.quick(block, count), np.arange(line, line + count)
                 if columns is None:
-                    judge = Judge(table, self.name, self.reading.skip)
+                    judge = Judge(table, self.name, self.reading.lenient)
                     columns, lines = judge.columns(block, line)
                     skipped += judge.skipped
-                line += count
+                line, byte = line + count, byte + len(block)
                 X, y = table.assembled(columns)
+                whole = Batch(X, y, lines, file.progress(), place={"byte": byte, "line": line})
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
-                    some = slice(at, at + ROWS)
-                    batch = Batch(X[some], None if y is None else y[some], lines[some], file.progress())
-                    yield batch, skipped, table.empty
+                    yield whole.cut(at, min(at + ROWS, len(X))), skipped, table.empty
             self.note_sprawl(table, line)
 
     def needs_compiling(self) -> bool:
@@ -222,8 +225,11 @@ def full(file: TextFile, size: int) -> bytes:
     return bytes(view[:got])
 
 
-def chunks(head: bytes, file: TextFile, size: int) -> Iterator[bytes]:
-    yield from (head[start : start + size] for start in range(0, len(head), size))
+def chunks(head: bytes, first: int, file: TextFile, size: int) -> Iterator[bytes]:
+    """The text from its byte `first` on; its head was read already."""
+    if first > len(head):
+        file.leave_out(first - len(head), first)
+    yield from (head[start : start + size] for start in range(first, len(head), size))
     yield from iter(lambda: full(file, size), b"")
 
 

@@ -62,6 +62,11 @@ class Raw(io.RawIOBase):
         self.count += got
         return got
 
+    def go_to(self, offset: int) -> None:
+        """Go on at so many bytes from the start; only files have them."""
+        self.file.seek(offset)
+        self.ahead, self.count = b"", offset
+
     def close(self) -> None:
         if not self.closed:
             self.file.close()
@@ -131,6 +136,25 @@ class TextFile(io.RawIOBase):
             early = "Truncated" in str(error)
             what = "end too early" if early else f"cannot be decompressed ({' '.join(str(error).split())})"
             raise Unreadable(self.name, f"the {self.kind} data {what}; {AGAIN}") from None
+
+    def go_to(self, offset: int) -> None:
+        """Leave out so many bytes of the text, before any was read."""
+        if not offset:
+            return
+        if self.text is self.raw and self.size is not None and not self.peeked and offset <= self.size:
+            self.raw.go_to(offset)
+        else:
+            self.leave_out(offset, offset)
+
+    def leave_out(self, count: int, offset: int) -> None:
+        """Read over so many bytes, to the byte `offset` of the text."""
+        room, left = bytearray(min(count, 1 << 20)), count
+        while left and (got := self.readinto(memoryview(room)[:left])):
+            left -= got
+        if left:
+            raise Unreadable(
+                self.name, f"ends before byte {offset:,}, where reading should go on; is it the same file?"
+            )
 
     def progress(self) -> float | None:
         """The share of the file's bytes that are read, compressed bytes if it is; None where the size is not known."""

@@ -13,7 +13,7 @@ from noregret.streams import libsvm_text as text
 from noregret.streams.ahead import in_order
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.libsvm_fault import what_is_wrong
-from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.source import Batch, Reading, Source, number_in
 
 WINDOW = 1 << 22  # bytes of text parsed at a time; from a file to a model smaller is slower, larger gains little
 ROWS = 1 << 15  # rows in a batch, at most
@@ -27,12 +27,14 @@ Parse = Callable[[np.ndarray, np.ndarray, text.Out], None]
 
 
 class Stretch(NamedTuple):
-    """Whole lines of a file: buffer[:end]; whether the last one lacked its end; the share of the file read by then."""
+    """Whole lines of a file: buffer[:end]; whether the last one lacked its end; the share of the file read by then; and
+    from which byte of the text on they stand."""
 
     buffer: bytearray
     end: int
     cut_off: bool
     done: float | None
+    begin: int
 
 
 class Part(NamedTuple):
@@ -48,6 +50,7 @@ class Libsvm(Source):
     """Rows of `label index:value ...` from a path, or - for standard input."""
 
     kind = "libsvm"
+    takes = frozenset({"zero_based"})
 
     def __init__(self, path: str, reading: Reading) -> None:
         super().__init__()
@@ -57,7 +60,9 @@ class Libsvm(Source):
 
     def __iter__(self) -> Iterator[Batch]:
         self.claim()
-        lines = Lines(TextFile(self.path), self.window)
+        file, begin = TextFile(self.path), number_in(self.start, "byte")
+        file.go_to(begin)
+        lines = Lines(file, self.window, begin)
         parse = compiled()
         count = min(THREADS, os.cpu_count() or 1)
         parsers = [Parser(self.reading, self.window, parse) for _ in range(count)]
@@ -74,13 +79,15 @@ class Libsvm(Source):
 
     def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
         """The batches of all parts, their lines counted through."""
-        rows = lines = 0
+        rows, lines = 0, number_in(self.start, "line")
         for part in parts:
             self.skipped += part.skipped
             for batch in part.batches:
                 assert batch.lines is not None
+                assert batch.place is not None
                 rows += len(batch.X)
-                yield batch._replace(lines=batch.lines + lines)
+                place = {"byte": batch.place["byte"], "line": batch.place["line"] + lines}
+                yield batch._replace(lines=batch.lines + lines, place=place)
             if part.fault is not None:
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
@@ -105,10 +112,10 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:
 class Lines:
     """A file, handed out in stretches of whole lines. Where they end depends on the file and the size alone."""
 
-    def __init__(self, file: TextFile, size: int) -> None:
-        self.file, self.size = file, size
+    def __init__(self, file: TextFile, size: int, begin: int = 0) -> None:
+        self.file, self.size, self.begin = file, size, begin
         self.rest = b""
-        self.first, self.over = True, False
+        self.first, self.over = begin == 0, False
 
     def into(self, parser: "Parser") -> Stretch | Part | None:
         """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
@@ -137,7 +144,8 @@ class Lines:
             end = filled = filled + 1
         self.first = False
         self.rest = bytes(memoryview(buffer)[end:filled])
-        return Stretch(buffer, end, cut_off, self.file.progress()) if end else None
+        begin, self.begin = self.begin, self.begin + end - cut_off
+        return Stretch(buffer, end, cut_off, self.file.progress(), begin) if end else None
 
     def fill(self, buffer: bytearray, filled: int) -> int:
         view, room = memoryview(buffer), len(buffer) - text.PAD
@@ -190,7 +198,7 @@ class Parser:
             while table[text.POSITION] < table[text.END]:
                 self.block(stretch)
                 if table[text.ROWS] > 0:
-                    batches.append(self.batch(stretch.done))
+                    batches.append(self.batch(stretch))
         except Fault as found:
             fault = found.line, found.why
         self.out = out
@@ -213,7 +221,7 @@ class Parser:
                 more = np.concatenate([self.out.slow, np.empty_like(self.out.slow)])
                 self.out = self.out._replace(slow=more)
             else:
-                if not self.reading.skip:
+                if not self.reading.lenient:
                     self.settled(stretch)  # an error in a line before goes first
                 self.refuse(stretch, int(table[text.FAULT]), int(table[text.VERDICT]))
 
@@ -235,7 +243,7 @@ class Parser:
         """Raise the fault at a place; or make a comment of its line, which leaves it out."""
         buffer = stretch.buffer
         first = buffer.rfind(b"\n", 0, at) + 1
-        if self.reading.skip:
+        if self.reading.lenient:
             if buffer[first] != text.HASH:
                 buffer[first] = text.HASH
                 self.skipped += 1
@@ -248,7 +256,7 @@ class Parser:
             why += "; the last line has no end, so the file may be cut off"
         raise Fault(buffer.count(b"\n", 0, first) + 1, why)
 
-    def batch(self, done: float | None) -> Batch:
+    def batch(self, stretch: Stretch) -> Batch:
         """A copy of what was parsed, because the arrays are filled again."""
         table, out = self.table, self.out
         rows, values = int(table[text.ROWS]), int(table[text.NONZEROS])
@@ -259,7 +267,9 @@ class Parser:
             int(table[text.WIDTH]),
             ready=bool(table[text.DISORDER] == 0),
         )
-        return Batch(Rows(block), self.labels(out.y[:rows]), out.lines[:rows].copy(), done)
+        byte = stretch.begin + min(int(table[text.POSITION]), stretch.end - stretch.cut_off)
+        place = {"byte": byte, "line": int(table[text.LINE]) - 1}
+        return Batch(Rows(block), self.labels(out.y[:rows]), out.lines[:rows].copy(), stretch.done, place=place)
 
     def labels(self, y: np.ndarray) -> Any:
         """Whole numbers where all of them are; None where no row has a label."""

@@ -1,38 +1,42 @@
 """What every source is: a name, what is known of it beforehand, and batches of rounds in order."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.errors import BadValue
+from noregret.streams.reading import Reading
+
+__all__ = ["Batch", "Place", "Reading", "Source"]
+
+Place = Mapping[str, Any]
 
 
 class Batch(NamedTuple):
-    """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far."""
+    """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far;
+    the weight of each round where they differ; and where to go on after it, in words the source understands."""
 
     X: Any
     y: Any
     lines: np.ndarray | None = None
     done: float | None = None
+    weight: np.ndarray | None = None
+    place: Place | None = None
 
+    @property
+    def rows(self) -> int:
+        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
 
-@dataclass(frozen=True)
-class Reading:
-    """How a file is to be read.
-
-    label: the column of the label (CSV). zero_based: the first feature is number 0 (libsvm). skip: rows that cannot be
-    used are skipped and counted instead of refused. targets: labels are real numbers. labelled: False when the labels
-    may be missing, as in rows to be predicted; y is then None where there are none.
-    """
-
-    label: str | None = None
-    zero_based: bool = False
-    skip: bool = False
-    targets: bool = False
-    labelled: bool = True
+    def cut(self, start: int, stop: int) -> "Batch":
+        """Some of its rows; only the whole batch knows where it ends."""
+        if (start, stop) == (0, self.rows):
+            return self
+        some = slice(start, stop)
+        place = self.place if stop == self.rows else None
+        y, lines, weight = (None if part is None else part[some] for part in (self.y, self.lines, self.weight))
+        return Batch(self.X[some], y, lines, self.done, weight, place)
 
 
 class Source:
@@ -42,18 +46,25 @@ class Source:
     name = ""
     started = False
     kind = ""
+    takes: frozenset[str] = frozenset()  # what a reading may ask of this kind of source, beside what suits any
     rows: int | None = None  # where known beforehand
     suits: Mapping[str, Any] = MappingProxyType({})  # what learners made for this source should be told
     label: str | None = None  # the column of the label, in tables
     columns: Mapping[str, str] | None = None  # in tables, what each column of features holds: numbers or text
     zero_based = False  # whether the first feature is number 0, in libsvm text
     skipped = 0  # rows left out because they could not be used
+    start: Place | None = None  # where to begin: the place of a batch that was read before
 
     def __init__(self) -> None:
         self.notes: list[str] = []
 
     def __iter__(self) -> Iterator[Batch]:
         raise NotImplementedError
+
+    @property
+    def where(self) -> str:
+        """The name of what is being read now, for errors that name a line of it."""
+        return self.name
 
     def claim(self) -> None:
         """Begin to read; what comes through a pipe can be read only once."""
@@ -63,7 +74,7 @@ class Source:
 
     def must_hold(self, rows: int) -> None:
         """Refuse a file that turned out to have no rows."""
-        if not rows:
+        if not rows and self.start is None:
             why = f" that can be used: {self.skipped} were skipped" if self.skipped else ""
             raise BadValue(f"{self.name}: holds no rows{why}")
 
@@ -81,3 +92,11 @@ class Source:
         if self.zero_based:
             told["zero_based"] = True
         return told
+
+
+def number_in(place: Place | None, name: str) -> int:
+    """A number of a place, which may come from a file that somebody else wrote."""
+    found = 0 if place is None else place.get(name, 0)
+    if type(found) is not int or found < 0:
+        raise BadValue(f"the place to go on from is damaged: its {name} is {found!r}; learn from the start instead")
+    return found

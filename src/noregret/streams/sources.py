@@ -1,13 +1,12 @@
-"""From what a user names or hands over to a source: a file, a data set, a made-up stream, arrays, rounds.
+"""From what a user names or hands over to a source: files, a data set, a made-up stream, arrays, rounds.
 
 A text is, in this order: "-", the standard input; a file, where it has a folder or an ending in it; a built-in data
-set; a made-up stream; a data set under NOREGRET_DATA; any other file. So a file called iris never hides the data set,
-and ./iris is the file.
+set; a made-up stream; a data set under NOREGRET_DATA; any other file; a pattern such as day-*.svm, for the files it
+fits in the order of their names. So a file called iris never hides the data set, and ./iris is the file.
 """
 
-import re
+import glob
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,10 @@ import numpy as np
 from noregret.chunk import Rows
 from noregret.errors import BadValue, shown
 from noregret.streams import datasets
-from noregret.streams.source import Batch, Reading, Source
+from noregret.streams.formats import file_source
+from noregret.streams.reading import Reading, reading_of
+from noregret.streams.shaped import Shaped
+from noregret.streams.source import Batch, Place, Source, number_in
 from noregret.streams.synthetic import GENERATORS, Synthetic
 
 ROWS = 8192
@@ -27,26 +29,36 @@ ROWS = 8192
 def open_source(spec: Any, reading: Reading | None = None, seed: int = 0, **how: Any) -> Source:
     """The source that a text names, or that is made of arrays (X, y) or of an iterable of rounds (x, y).
 
-    How a file is read may be told as a Reading, or by its parts: label="price", zero_based=True, skip=True,
-    targets=True for real labels. Iterating gives batches with X, y and the lines they stand on.
+    Several files are read one after another: name them in a list, or by a pattern. How it is read may be told as a
+    Reading, or by its parts: label="price", drop=["id"], limit=1000, passes=3, on_bad="skip", targets=True for real
+    labels. Iterating gives batches with X, y and the lines they stand on.
     """
-    unknown = [name for name in how if name not in Reading.__dataclass_fields__]
-    if unknown:
-        raise BadValue(f"open_source has no option {unknown[0]!r}; it has {', '.join(Reading.__dataclass_fields__)}")
-    reading = replace(reading or Reading(), **how)
+    reading = reading_of(reading, how)
     if isinstance(spec, Source):
         return spec
+    sources = found(spec, reading, seed)
+    return Shaped(sources, reading) if len(sources) > 1 or reading.shaped else sources[0]
+
+
+def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
+    """The sources that a user named or handed over."""
     if isinstance(spec, Path):
-        return file_source(str(spec), str(spec), reading)
+        return [file_source(str(spec), str(spec), reading)]
     if isinstance(spec, str):
         return named(spec, reading, seed)
+    if isinstance(spec, (list, tuple)) and spec and all(isinstance(one, (str, Path)) for one in spec):
+        return [source for one in spec for source in found(one, reading, seed)]
+    source: Source
     if isinstance(spec, tuple) and len(spec) == 2:
-        return Arrays(*spec)
-    if isinstance(spec, Iterable):
-        return Rounds(spec)
-    raise BadValue(
-        f"a source is a name, a file, a pair (X, y) or an iterable of rounds (x, y), not {type(spec).__name__}"
-    )
+        source = Arrays(*spec)
+    elif isinstance(spec, Iterable):
+        source = Rounds(spec)
+    else:
+        raise BadValue(
+            f"a source is a name, a file, a pair (X, y) or an iterable of rounds (x, y), not {type(spec).__name__}"
+        )
+    reading.must_suit(source.kind, source.takes)
+    return [source]
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
@@ -61,20 +73,29 @@ def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
 # ---- by name --------------------------------------------------------------------------------------------------------
 
 
-def named(spec: str, reading: Reading, seed: int) -> Source:
-    """The source that a text names."""
+def named(spec: str, reading: Reading, seed: int) -> list[Source]:
+    """The sources that a text names."""
     path = Path(spec)
     if spec == "-" or (is_path(spec) and path.exists()):
-        return file_source(spec, spec, reading)
+        return [file_source(spec, spec, reading)]
+    known: Source | None = None
     if spec in datasets.LOADERS:
-        return BuiltIn(spec, seed)
-    if spec.partition(":")[0] in GENERATORS:
-        return Synthetic(spec, seed)
-    found = datasets.in_folder(spec)
-    if found is not None:
-        return file_source(str(found), spec, reading)
+        known = BuiltIn(spec, seed)
+    elif spec.partition(":")[0] in GENERATORS:
+        known = Synthetic(spec, seed)
+    if known is not None:
+        reading.must_suit(spec, known.takes)
+        return [known]
+    inside = datasets.in_folder(spec)
+    if inside is not None:
+        return [file_source(str(inside), spec, reading)]
     if spec and path.exists():
-        return file_source(spec, spec, reading)
+        return [file_source(spec, spec, reading)]
+    files = sorted(one for one in glob.glob(spec, recursive=True) if Path(one).is_file())
+    if files:
+        return [file_source(one, one, reading) for one in files]
+    if glob.has_magic(spec):
+        raise BadValue(f"no file fits the pattern {shown(spec)}")
     raise BadValue(nothing(spec))
 
 
@@ -95,45 +116,6 @@ def neighbours(spec: str) -> list[str]:
         return [str(path) for path in islice(place.iterdir(), 1000)]
     except OSError:
         return []
-
-
-def file_source(path: str, spec: str, reading: Reading) -> Source:
-    """A file by its ending, or by a look at its first line."""
-    if path != "-" and Path(path).is_dir():
-        path = str(datasets.inside(Path(path), spec))
-    kind = datasets.split_name(path)[1] or looked_at(path)
-    if kind == "csv":
-        from noregret.streams.csv import Csv
-
-        return Csv(path, reading)
-    from noregret.streams.libsvm import Libsvm
-
-    return Libsvm(path, reading)
-
-
-def looked_at(path: str) -> str:
-    """The format of a file whose name does not tell; what was looked at of standard input is kept for its reader."""
-    from noregret.streams.files import TextFile
-
-    with TextFile(path) as file:
-        return sniffed(file.peek(LOOK), file.name)
-
-
-LOOK = 1 << 16  # bytes in which the format should show
-PAIR = re.compile(rb"(?:[0-9]+|qid):[^:,;|]+")
-
-
-def sniffed(head: bytes, name: str) -> str:
-    """The format of a text by its first lines: pairs index:value, or cells."""
-    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
-    if any(PAIR.fullmatch(word) for line in lines for word in line.split(None, 2)[:2]):
-        return "libsvm"
-    if lines and any(mark in lines[0] for mark in (b",", b";", b"\t", b"|")):
-        return "csv"
-    raise BadValue(
-        f"{name}: this is neither libsvm (label index:value ...) nor a table of cells separated by commas, "
-        "semicolons, tabs or bars"
-    )
 
 
 # ---- what a user hands over -----------------------------------------------------------------------------------------
@@ -157,9 +139,10 @@ class Arrays(Source):
 
     def __iter__(self) -> Iterator[Batch]:
         count = len(self.y)
-        for start in range(0, count, self.batch):
+        for start in range(number_in(self.start, "row"), count, self.batch):
             stop = min(start + self.batch, count)
-            yield Batch(self.X[start:stop], self.y[start:stop], np.arange(start, stop), stop / count)
+            place: Place = {"row": stop}
+            yield Batch(self.X[start:stop], self.y[start:stop], np.arange(start, stop), stop / count, place=place)
 
 
 class BuiltIn(Source):
@@ -176,7 +159,9 @@ class BuiltIn(Source):
             self.suits = {"game": "regression", "bias": True}
 
     def __iter__(self) -> Iterator[Batch]:
-        return iter(Arrays(*datasets.dataset(self.name, self.seed), self.batch))
+        arrays = Arrays(*datasets.dataset(self.name, self.seed), self.batch)
+        arrays.start = self.start
+        return iter(arrays)
 
 
 class Rounds(Source):

@@ -1,0 +1,73 @@
+"""The formats of files, one module each: told by --format, by the ending of a name, or by a look at the first lines."""
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+
+from noregret.errors import BadValue, shown
+from noregret.streams import datasets
+from noregret.streams.reading import Reading
+from noregret.streams.source import Source
+
+LOOK = 1 << 16  # bytes in which the format should show
+PAIR = re.compile(rb"(?:[0-9]+|qid):[^:,;|]+")
+
+
+def libsvm(path: str, reading: Reading) -> Source:
+    from noregret.streams.libsvm import Libsvm
+
+    return Libsvm(path, reading)
+
+
+def csv(path: str, reading: Reading) -> Source:
+    from noregret.streams.csv import Csv
+
+    return Csv(path, reading)
+
+
+FORMATS: dict[str, Callable[[str, Reading], Source]] = {"libsvm": libsvm, "csv": csv}
+OTHERWISE = {"svmlight": "libsvm", "svm": "libsvm", "tsv": "csv"}  # other names of formats
+
+
+def file_source(path: str, spec: str, reading: Reading) -> Source:
+    """A file in the format asked for, or else by its ending, or by a look at its first lines."""
+    if path != "-" and Path(path).is_dir():
+        path = str(datasets.inside(Path(path), spec))
+    kind = asked(reading) or datasets.split_name(path)[1] or looked_at(path)
+    source = FORMATS[kind](path, reading)
+    reading.must_suit(f"{source.kind} ({source.name})", source.takes)
+    return source
+
+
+def asked(reading: Reading) -> str | None:
+    """The format that was asked for."""
+    if reading.format is None:
+        return None
+    kind = OTHERWISE.get(reading.format, reading.format)
+    if kind not in FORMATS:
+        close = get_close_matches(str(kind), [*FORMATS, *OTHERWISE], 1)
+        hint = f", did you mean {close[0]!r}?" if close else ";"
+        raise BadValue(f"there is no format {shown(reading.format)}{hint} the formats are {', '.join(FORMATS)}")
+    return kind
+
+
+def looked_at(path: str) -> str:
+    """The format of a file whose name does not tell; what was looked at of standard input is kept for its reader."""
+    from noregret.streams.files import TextFile
+
+    with TextFile(path) as file:
+        return sniffed(file.peek(LOOK), file.name)
+
+
+def sniffed(head: bytes, name: str) -> str:
+    """The format of a text by its first lines: pairs index:value, or cells."""
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
+    if any(PAIR.fullmatch(word) for line in lines for word in line.split(None, 2)[:2]):
+        return "libsvm"
+    if lines and any(mark in lines[0] for mark in (b",", b";", b"\t", b"|")):
+        return "csv"
+    raise BadValue(
+        f"{name}: this is neither libsvm (label index:value ...) nor a table of cells separated by commas, "
+        "semicolons, tabs or bars; say which with --format"
+    )

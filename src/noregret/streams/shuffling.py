@@ -1,0 +1,102 @@
+"""Rows in random order as far as a buffer reaches: what comes late cannot go first, but nothing stays in its place."""
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+import numpy as np
+
+from noregret.chunk import Rows, SparseBlock
+from noregret.streams.source import Batch
+
+BUFFER = 1 << 16  # rows that wait
+
+
+def shuffled(batches: Iterable[Batch], draw: np.random.Generator) -> Generator[Batch, None, None]:
+    """Of the rows that wait and those that come, as many as came go on, drawn at random; at the end, all."""
+    waiting: Batch | None = None
+    for batch in batches:
+        pool = batch if waiting is None else joined(waiting, batch)
+        order = draw.permutation(pool.rows)
+        going = max(pool.rows - BUFFER, 0)
+        waiting = taken(pool, order[going:])
+        if going:
+            yield taken(pool, order[:going])
+    if waiting is not None:
+        order = draw.permutation(waiting.rows)
+        for start in range(0, waiting.rows, BUFFER // 8):
+            yield taken(waiting, order[start : start + BUFFER // 8])
+
+
+def taken(batch: Batch, order: np.ndarray) -> Batch:
+    """The rows of a batch in another order, or some of them."""
+    y, lines, weight = (None if part is None else picked(part, order) for part in (batch.y, batch.lines, batch.weight))
+    return Batch(picked(batch.X, order), y, lines, batch.done, weight)
+
+
+def picked(part: Any, order: np.ndarray) -> Any:
+    if isinstance(part, Rows):
+        return Rows(block_of(part.block, order), part.names, part.indicator)
+    if isinstance(part, (list, tuple)):
+        return [part[number] for number in order.tolist()]
+    return part.take(order) if hasattr(part, "take") and not isinstance(part, np.ndarray) else part[order]
+
+
+def block_of(block: SparseBlock, order: np.ndarray) -> SparseBlock:
+    sizes = np.diff(block.indptr)[order]
+    indptr = np.concatenate(([0], np.cumsum(sizes)))
+    at = np.arange(int(indptr[-1])) + np.repeat(block.indptr[:-1][order] - indptr[:-1], sizes)
+    return block._replace(indptr=indptr, idx=block.idx[at], val=block.val[at])
+
+
+def joined(first: Batch, second: Batch) -> Batch:
+    """The rows of two batches."""
+    X = together(first.X, second.X)
+    y = None if first.y is None or second.y is None else together(first.y, second.y)
+    lines = None if first.lines is None or second.lines is None else np.concatenate((first.lines, second.lines))
+    weight = None
+    if first.weight is not None or second.weight is not None:
+        weight = np.concatenate([np.ones(one.rows) if one.weight is None else one.weight for one in (first, second)])
+    return Batch(X, y, lines, second.done, weight)
+
+
+def together(first: Any, second: Any) -> Any:
+    if isinstance(first, Rows) and isinstance(second, Rows):
+        return rows_together(first, second)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        whole = {first.dtype.kind, second.dtype.kind} in ({"i"}, {"f"}) or first.dtype == second.dtype
+        return np.concatenate((first, second)) if whole or first.ndim > 1 else [*first.tolist(), *second.tolist()]
+    if hasattr(first, "tocsr"):
+        from scipy.sparse import vstack
+
+        return vstack([first, second], format="csr")
+    return [*plain(first), *plain(second)]
+
+
+def plain(part: Any) -> Any:
+    return part.tolist() if isinstance(part, np.ndarray) else part
+
+
+def rows_together(first: Rows, second: Rows) -> Rows:
+    """Rows of two batches; features that go by name are numbered for both."""
+    names, flags, idx = second.names, second.indicator, (first.block.idx, second.block.idx)
+    if first.names is not None and second.names is not None and not extends(second.names, first.names):
+        known = {name: number for number, name in enumerate(first.names)}
+        moved = np.array([known.setdefault(name, len(known)) for name in second.names], np.int32)
+        names, idx = list(known), (idx[0], moved[idx[1]] if moved.size else idx[1])
+        flags = np.zeros(len(known), bool)
+        for rows, numbers in ((first, np.arange(len(first.names))), (second, moved)):
+            if rows.indicator is not None:
+                flags[numbers] |= rows.indicator
+    a, b = first.block, second.block
+    block = SparseBlock(
+        np.concatenate((a.indptr, b.indptr[1:] + a.indptr[-1])),
+        np.concatenate((idx[0][: a.indptr[-1]], idx[1][: b.indptr[-1]])),
+        np.concatenate((a.val[: a.indptr[-1]], b.val[: b.indptr[-1]])),
+        max(a.width, b.width) if names is None else len(names),
+        ready=names is None and a.ready and b.ready,
+    )
+    return Rows(block, names, flags)
+
+
+def extends(names: Any, before: Any) -> bool:
+    return len(names) >= len(before) and names[: len(before)] == before
