@@ -116,6 +116,12 @@ def source_options(one: Parser) -> None:
                        "csv")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
+    group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")
+    group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="tables: leave a column out; as "
+                       "often as needed")  # fmt: skip
+    group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
+                       "this column are names; each is a feature of its own")  # fmt: skip
+    group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
     group.add_argument("--limit", type=int, metavar="N", help="read at most N rows")

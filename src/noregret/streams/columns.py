@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from noregret.streams.roles import Roles
+
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 BLANKS = " \t"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -51,25 +53,36 @@ def left_open(line: str, delimiter: str) -> bool:
     return any(bare and bare[0] == '"' for _, _, bare, _ in CELLS[delimiter].findall(line))
 
 
+NO_ROLES = Roles()
+
+
 @dataclass
 class Layout:
     """What the head of a table says of its columns."""
 
     delimiter: str
     columns: list[str]
-    label: int | None
+    roles: Roles = NO_ROLES
+    timed: bool = False  # whether the times are numbers
     numeric: list[int] = field(default_factory=list)
     text: list[int] = field(default_factory=list)
     shares: dict[int, float] = field(default_factory=dict)  # of numbers in the sample, where not all cells are one
 
+    @property
+    def label(self) -> int | None:
+        return self.roles.label
+
     def features(self) -> list[int]:
-        return [place for place in range(len(self.columns)) if place != self.label]
+        aside = self.roles.aside
+        return [place for place in range(len(self.columns)) if place not in aside]
 
 
 def settle(layout: Layout, table: Any) -> None:
     """Tell columns of numbers from columns of text by a sample of rows, given as text."""
+    when = layout.roles.timestamp
+    layout.timed = when is not None and share_of_numbers(table.column(when)) is not None
     for place in layout.features():
-        share = share_of_numbers(table.column(place))
+        share = None if place in layout.roles.categorical else share_of_numbers(table.column(place))
         (layout.text if share is None else layout.numeric).append(place)
         if share is not None and share < 1.0:
             layout.shares[place] = share
@@ -110,6 +123,35 @@ def wrong_number(cell: str, share: float | None = None) -> str | None:
         return f"{cell!r} is not a number, as the cells of this column were before; correct it or leave it empty"
     share = min(share, 0.999)
     return f"{cell!r} is not a number, and {share:.1%} of this column's first cells are; correct it or leave it empty"
+
+
+def wrong_weight(cell: str | None) -> str | None:
+    """Why the text of a cell cannot be a weight, or None when it can."""
+    if not cell:
+        return "the weight is empty; every row needs one"
+    if not number(cell):
+        return f"the weight {cell!r} is not a number"
+    return None if 0.0 <= float(cell) < np.inf else f"the weight is {cell}; weights must be finite and not negative"
+
+
+def times(cells: Any) -> Any:
+    """Texts as moments, in seconds; an error of pyarrow where one is none."""
+    moments = arrow(".compute").cast(cells, arrow().timestamp("us"))
+    return moments.cast(arrow().int64()).to_numpy(zero_copy_only=False) / 1e6
+
+
+def wrong_time(cell: str | None, timed: bool) -> str | None:
+    """Why the text of a cell cannot be a time, or None when it can."""
+    if not cell:
+        return "the time is empty; every row needs one"
+    if timed:
+        good = number(cell) and np.isfinite(float(cell))
+        return None if good else f"the time {cell!r} is not a number, as the first ones were"
+    try:
+        times(arrow().array([cell]))
+    except arrow().ArrowInvalid:
+        return f"{cell!r} is not a time; write 2024-05-31, 2024-05-31T12:30:00, or a number"
+    return None
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
@@ -22,23 +21,25 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.streams.ahead import ahead
+from noregret.streams.clock import Clock
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
 from noregret.streams.files import TextFile
+from noregret.streams.judge import Judge
+from noregret.streams.roles import USUAL_LABELS, roles_among
 from noregret.streams.source import Batch, Reading, Source, number_in
-from noregret.streams.tables import Judge, Table
+from noregret.streams.tables import Table
 
 SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
 LONGEST = 1 << 26  # bytes of a line
 ROWS = 8192
 MANY = 1000  # different values of a column that are worth a note, if there are not many more rows
-USUAL_LABELS = ("label", "target", "class", "y")
 
 
 class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
-    takes = frozenset({"label"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -73,7 +74,7 @@ class Csv(Source):
             table, skipped = Table(layout, self.reading.labelled, self.reading.targets), 0
             if len(head) >= SAMPLE if self.native is None else self.native:
                 table.compiled = compiled()
-            byte = start
+            byte, clock = start, Clock(self.reading, self.start)
             for block in whole_lines(chunks(head, start, file, self.block), self.name):
                 self.refuse_zero_bytes(block, line)
                 count = block.count(b"\n") + (not block.endswith(b"\n"))
@@ -82,12 +83,16 @@ class Csv(Source):
                     judge = Judge(table, self.name, self.reading.lenient)
                     columns, lines = judge.columns(block, line)
                     skipped += judge.skipped
+                if columns.times is not None:
+                    keep = clock.in_order(columns.times, lines, self.name)
+                    columns, lines = columns.those(keep), lines[keep]
                 line, byte = line + count, byte + len(block)
                 X, y = table.assembled(columns)
-                whole = Batch(X, y, lines, file.progress(), place={"byte": byte, "line": line})
+                place = {"byte": byte, "line": line, **clock.kept()}
+                whole = Batch(X, y, lines, file.progress(), columns.weight, place)
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
-                    yield whole.cut(at, min(at + ROWS, len(X))), skipped, table.empty
+                    yield whole.cut(at, min(at + ROWS, len(X))), skipped + clock.skipped, table.empty
             self.note_sprawl(table, line)
 
     def needs_compiling(self) -> bool:
@@ -153,7 +158,7 @@ class Csv(Source):
         if len(cells) == 1 and unnamed and cells[0].lower() not in USUAL_LABELS:
             raise BadValue(f"{self.name}: there is only one column, {shown(cells[0])}; separate the cells by commas, "
                            "semicolons, tabs or bars")  # fmt: skip
-        layout = Layout(delimiter, cells, self.label_among(cells))
+        layout = Layout(delimiter, cells, roles_among(cells, self.reading, self))
         sound = Judge(Table(layout), self.name, skip=True)
         cells_of_sample = sound.text(sample, line)[0]
         settle(layout, cells_of_sample)
@@ -173,31 +178,6 @@ class Csv(Source):
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise BadValue(f"{self.name}:{line}: more than one column is named {', '.join(map(repr, twice[:10]))}")
-
-    def label_among(self, names: list[str]) -> int | None:
-        """The place of the label; None where rows without one are welcome and there is none."""
-        wanted, plain = self.reading.label, [name.lower() for name in names]
-        usual = [plain.index(name) for name in USUAL_LABELS if name in plain]
-        if wanted is None:
-            if not usual and not self.reading.labelled:
-                self.notes.append("no column is named as the label, so every column is taken as a feature")
-                return None
-            place = usual[0] if usual else len(names) - 1
-        elif wanted in names:
-            place = names.index(wanted)
-        elif not self.reading.labelled:
-            return None
-        else:
-            close = get_close_matches(wanted, names, 1)
-            hint = f", did you mean {close[0]!r}?" if close else ";"
-            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-            raise BadValue(
-                f"{self.name}: there is no column {shown(wanted)}{hint} the columns are {', '.join(names[:10])}{more}"
-            )
-        self.label = names[place]
-        last = ", the last one" if wanted is None and not usual else ""
-        self.notes.append(f"the label is the column {names[place]!r}{last}")
-        return place
 
 
 def compiled() -> Callable[..., None]:

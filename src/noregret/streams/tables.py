@@ -16,16 +16,14 @@ from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
 from noregret.streams.columns import (
     BLANKS,
-    NUMBER,
     Layout,
     arrow,
     in_full,
     label_of,
     left_open,
     lenient,
-    split,
+    times,
     wrong_label,
-    wrong_number,
 )
 
 ABSENT = LARGEST_INDEX
@@ -39,11 +37,22 @@ class Columns:
 
     numbers: np.ndarray  # rows by columns of numbers, nan where a cell is empty
     words: dict[int, Any]  # columns of text and labels by place, as dictionary arrays; an empty cell is null or ""
-    targets: np.ndarray | None
+    targets: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    times: np.ndarray | None = None  # whatever only ever grows
 
     @property
     def rows(self) -> int:
         return len(self.numbers)
+
+    def those(self, keep: np.ndarray) -> "Columns":
+        """Some of the rows."""
+        mask = arrow().array(keep)
+        targets, weight, moments = (
+            None if part is None else part[keep] for part in (self.targets, self.weight, self.times)
+        )
+        words = {place: column.filter(mask) for place, column in self.words.items()}
+        return Columns(self.numbers[keep], words, targets, weight, moments)
 
 
 class Table:
@@ -71,7 +80,7 @@ class Table:
             columns = self.by_compiled(block, count)
             self.failures += columns is None
         columns = columns or self.by_arrow(block, count)
-        return columns if columns is not None and self.labels_fine(columns) else None
+        return columns if columns is not None and self.labels_fine(columns) and weights_fine(columns) else None
 
     def by_compiled(self, block: bytes, count: int) -> Columns | None:
         from noregret.streams import csv_text as text
@@ -92,7 +101,7 @@ class Table:
             except pa.ArrowInvalid:
                 return None
             words[place] = column.dictionary_encode()
-        return self.sorted_out(out.val.reshape(count, len(exact)), words)
+        return self.sorted_out_or_none(out.val.reshape(count, len(exact)), words)
 
     def by_arrow(self, block: bytes, count: int) -> Columns | None:
         if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
@@ -112,7 +121,10 @@ class Table:
             return None
         if table.num_rows != count or not all(finite(columns[place]) for place in exact):
             return None
-        return self.gathered(dict(enumerate(columns)), count)
+        try:
+            return self.gathered(dict(enumerate(columns)), count)
+        except pa.ArrowInvalid:
+            return None
 
     def gathered(self, columns: dict[int, Any], rows: int) -> Columns:
         """Columns of pyarrow, by place."""
@@ -122,19 +134,33 @@ class Table:
             numbers[:, at] = columns[place].to_numpy(zero_copy_only=False)
         return self.sorted_out(numbers, {place: one for place, one in columns.items() if place not in exact})
 
+    def sorted_out_or_none(self, numbers: np.ndarray, words: dict[int, Any]) -> Columns | None:
+        try:
+            return self.sorted_out(numbers, words)
+        except arrow().ArrowInvalid:  # a time that is none
+            return None
+
     def sorted_out(self, numbers: np.ndarray, words: dict[int, Any]) -> Columns:
         """Columns whose numbers may hold the targets among them."""
-        exact, label = self.exact(), self.layout.label
-        if label not in exact:
-            return Columns(numbers, words, None)
-        at = exact.index(label)
-        return Columns(np.delete(numbers, at, axis=1), words, numbers[:, at].copy())
+        exact, roles = self.exact(), self.layout.roles
+        aside = {place: numbers[:, exact.index(place)].copy() for place in exact if place not in self.layout.numeric}
+        if aside:
+            numbers = numbers[:, [at for at, place in enumerate(exact) if place not in aside]]
+        moments = None if roles.timestamp is None else aside.get(roles.timestamp)
+        if roles.timestamp is not None and moments is None:
+            moments = times(words[roles.timestamp].cast(arrow().string()))
+        targets = None if roles.label is None else aside.get(roles.label)
+        return Columns(numbers, words, targets, None if roles.weight is None else aside[roles.weight], moments)
 
     def exact(self) -> list[int]:
         """The places of all columns read as numbers, in order."""
-        label = self.layout.label
-        targets = label is not None and self.targets and self.labelled
-        return sorted([*self.layout.numeric, *([label] if label is not None and targets else [])])
+        roles = self.layout.roles
+        wanted = (
+            roles.label if self.targets and self.labelled else None,
+            roles.weight,
+            roles.timestamp if self.layout.timed else None,
+        )
+        return sorted([*self.layout.numeric, *(place for place in wanted if place is not None)])
 
     def labels_fine(self, columns: Columns) -> bool:
         label = self.layout.label
@@ -220,74 +246,10 @@ class Table:
         return in_full([*values, None] if column.null_count else values, codes)
 
 
-class Judge:
-    """Reads a block in which something is wrong: names the first bad row, or leaves all of them out."""
-
-    def __init__(self, table: Table, name: str, skip: bool) -> None:
-        self.table, self.layout, self.name, self.skip = table, table.layout, name, skip
-        self.skipped = 0
-
-    def columns(self, block: bytes, first: int) -> tuple[Columns, np.ndarray]:
-        """The columns of the good rows of a block, and the lines they stand on."""
-        table, lines, bad = self.text(block, first)
-        trimmed = {place: trim(column) for place, column in enumerate(table.columns)}
-        for place in self.layout.numeric:
-            share = self.layout.shares.get(place)
-            for row in unfit(trimmed[place]):
-                why = wrong_number(trimmed[place][row].as_py(), share)
-                bad.setdefault(int(lines[row]), f"column {self.layout.columns[place]!r}: {why}")
-        if self.layout.label is not None and self.table.labelled:
-            cells = trimmed[self.layout.label].to_pylist()
-            wrong = {cell: wrong_label(cell or "", self.table.targets) for cell in set(cells)}
-            for row in [row for row, cell in enumerate(cells) if wrong[cell]]:
-                bad.setdefault(int(lines[row]), str(wrong[cells[row]]))
-        if bad and not self.skip:
-            line = min(bad)
-            raise BadValue(f"{self.name}:{line}: {bad[line]}")
-        self.skipped = len(bad)
-        keep = ~np.isin(lines, list(bad))
-        exact, mask = self.table.exact(), arrow().array(keep)
-        columns = {place: one.filter(mask) for place, one in trimmed.items()}
-        typed = {
-            place: one.cast(arrow().float64()) if place in exact else one.dictionary_encode()
-            for place, one in columns.items()
-        }
-        return self.table.gathered(typed, int(keep.sum())), lines[keep]
-
-    def text(self, block: bytes, first: int) -> tuple[Any, np.ndarray, dict[int, str]]:
-        """The cells of all rows of the right length, as text; their lines; and what is wrong with the others."""
-        good: list[bytes] = []
-        lines: list[int] = []
-        bad: dict[int, str] = {}
-        for line, raw in enumerate(block.split(b"\n"), first):
-            raw = raw.removesuffix(b"\r")
-            why = self.broken(raw) if raw else None
-            if why:
-                bad[line] = why
-            elif raw:
-                good.append(raw)
-                lines.append(line)
-        words = arrow().string()
-        if good:
-            table = self.table.parsed(b"\n".join(good), [words] * len(self.layout.columns))
-        else:
-            table = arrow().table({name: arrow().array([], words) for name in self.layout.columns})
-        return table, np.array(lines, np.int64), bad
-
-    def broken(self, raw: bytes) -> str | None:
-        """Why a line is no row of this table."""
-        try:
-            line = raw.decode()
-        except UnicodeDecodeError as error:
-            return f"byte {error.start + 1} of the line is not text in UTF-8"
-        if "\r" in line:
-            return "a carriage return stands in the middle of the line; a line ends in a line feed, and is a row"
-        if '"' in line and left_open(line, self.layout.delimiter):
-            return "a quote opens a cell and never closes; a row is one line, and a quote inside a cell is doubled"
-        quoted = '"' in line
-        cells = len(split(line, self.layout.delimiter)) if quoted else line.count(self.layout.delimiter) + 1
-        expected = len(self.layout.columns)
-        return None if cells == expected else f"the row has {cells} cells; expected {expected}, one for every column"
+def weights_fine(columns: Columns) -> bool:
+    parts = [part for part in (columns.weight, columns.times) if part is not None]
+    whole = all(bool(np.isfinite(part).all()) for part in parts)
+    return whole and (columns.weight is None or bool((columns.weight >= 0.0).all()))
 
 
 def cells_of(column: Any) -> list[str]:
@@ -299,19 +261,3 @@ def finite(column: Any) -> bool:
     """Whether all numbers of a column are; empty cells, which arrive as nan, are no numbers."""
     values = column.to_numpy(zero_copy_only=False)
     return all_finite(values) or int(np.count_nonzero(~np.isfinite(values))) == column.null_count
-
-
-def trim(column: Any) -> Any:
-    compute = arrow(".compute")
-    cells = compute.utf8_trim(column.combine_chunks(), characters=BLANKS)
-    return compute.if_else(compute.equal(cells, ""), arrow().scalar(None, arrow().string()), cells)
-
-
-def unfit(cells: Any) -> list[int]:
-    """The rows whose cell is neither a finite number nor empty."""
-    compute = arrow(".compute")
-    numbers = compute.match_substring_regex(cells, NUMBER)
-    values = compute.if_else(numbers, cells, arrow().scalar(None, arrow().string())).cast(arrow().float64())
-    words = compute.fill_null(compute.invert(numbers), False)
-    endless = compute.fill_null(compute.is_inf(values), False)
-    return [int(row) for row in np.flatnonzero(np.asarray(words) | np.asarray(endless))]
