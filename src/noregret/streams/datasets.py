@@ -15,7 +15,10 @@ import numpy as np
 from noregret.errors import BadValue
 from noregret.streams.synthetic import ALWAYS, GENERATORS
 
-FORMATS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv"}
+FORMATS = {
+    ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl",
+    ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")
 

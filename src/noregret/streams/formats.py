@@ -11,6 +11,10 @@ from noregret.streams.reading import Reading
 from noregret.streams.source import Source
 
 LOOK = 1 << 16  # bytes in which the format should show
+MARKS = {
+    b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow",
+    b"\0\0\x08\x03": "idx", b"\0\0\x08\x01": "idx",
+}  # fmt: skip
 PAIR = re.compile(rb"(?:[0-9]+|qid):[^:,;|]+")
 
 
@@ -26,8 +30,44 @@ def csv(path: str, reading: Reading) -> Source:
     return Csv(path, reading)
 
 
-FORMATS: dict[str, Callable[[str, Reading], Source]] = {"libsvm": libsvm, "csv": csv}
-OTHERWISE = {"svmlight": "libsvm", "svm": "libsvm", "tsv": "csv"}  # other names of formats
+def jsonl(path: str, reading: Reading) -> Source:
+    from noregret.streams.jsonl import Jsonl
+
+    return Jsonl(path, reading)
+
+
+def parquet(path: str, reading: Reading) -> Source:
+    from noregret.streams.arrow import Columnar, ParquetPieces
+
+    if path == "-":
+        raise BadValue("a Parquet file cannot be read from standard input: its end comes first; name the file")
+    return Columnar(ParquetPieces, path, reading, "parquet", path)
+
+
+def arrow(path: str, reading: Reading) -> Source:
+    from noregret.streams.arrow import Columnar, IpcPieces
+
+    return Columnar(IpcPieces, path, reading, "arrow", "standard input" if path == "-" else path)
+
+
+def idx(path: str, reading: Reading) -> Source:
+    from noregret.streams.idx import Idx
+
+    return Idx(path, reading)
+
+
+FORMATS: dict[str, Callable[[str, Reading], Source]] = {
+    "libsvm": libsvm,
+    "csv": csv,
+    "jsonl": jsonl,
+    "parquet": parquet,
+    "arrow": arrow,
+    "idx": idx,
+}
+OTHERWISE = {
+    "svmlight": "libsvm", "svm": "libsvm", "tsv": "csv", "json": "jsonl", "ndjson": "jsonl", "feather": "arrow",
+    "ipc": "arrow", "mnist": "idx",
+}  # fmt: skip
 
 
 def file_source(path: str, spec: str, reading: Reading) -> Source:
@@ -61,13 +101,18 @@ def looked_at(path: str) -> str:
 
 
 def sniffed(head: bytes, name: str) -> str:
-    """The format of a text by its first lines: pairs index:value, or cells."""
+    """The format of a file by how it begins: marks of its own, records, pairs index:value, or cells."""
+    for mark, kind in MARKS.items():
+        if head.startswith(mark):
+            return kind
     lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
+    if lines and lines[0].lstrip(b"\xef\xbb\xbf ").startswith(b"{"):
+        return "jsonl"
     if any(PAIR.fullmatch(word) for line in lines for word in line.split(None, 2)[:2]):
         return "libsvm"
     if lines and any(mark in lines[0] for mark in (b",", b";", b"\t", b"|")):
         return "csv"
     raise BadValue(
-        f"{name}: this is neither libsvm (label index:value ...) nor a table of cells separated by commas, "
-        "semicolons, tabs or bars; say which with --format"
+        f"{name}: this is neither libsvm (label index:value ...) nor JSON lines nor a table of cells separated by "
+        "commas, semicolons, tabs or bars; say which with --format"
     )

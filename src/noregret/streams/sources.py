@@ -49,7 +49,12 @@ def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
     if isinstance(spec, (list, tuple)) and spec and all(isinstance(one, (str, Path)) for one in spec):
         return [source for one in spec for source in found(one, reading, seed)]
     source: Source
-    if isinstance(spec, tuple) and len(spec) == 2:
+    if is_frame(spec) or (isinstance(spec, tuple) and len(spec) == 2 and is_frame(spec[0])):
+        from noregret.streams.frames import frame_source
+
+        frame, labels = spec if isinstance(spec, tuple) else (spec, None)
+        source = frame_source(frame, labels, reading)
+    elif isinstance(spec, tuple) and len(spec) == 2:
         source = Arrays(*spec)
     elif isinstance(spec, Iterable):
         source = Rounds(spec)
@@ -59,6 +64,12 @@ def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
         )
     reading.must_suit(source.kind, source.takes)
     return [source]
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether this is a frame or a table, asked without loading any library that makes them."""
+    module = type(thing).__module__.partition(".")[0]
+    return hasattr(thing, "columns") and module in ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:

@@ -7,12 +7,12 @@ rows out, before any of their values gets a feature of its own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, all_finite
+from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, all_finite, tidied
 from noregret.errors import BadValue, shown
 from noregret.streams.columns import (
     BLANKS,
@@ -39,7 +39,8 @@ class Columns:
     words: dict[int, Any]  # columns of text and labels by place, as dictionary arrays; an empty cell is null or ""
     targets: np.ndarray | None = None
     weight: np.ndarray | None = None
-    times: np.ndarray | None = None  # whatever only ever grows
+    times: np.ndarray | None = None
+    bags: dict[int, np.ndarray] = field(default_factory=dict)  # where the words of each row begin, in columns of lists
 
     @property
     def rows(self) -> int:
@@ -47,12 +48,18 @@ class Columns:
 
     def those(self, keep: np.ndarray) -> "Columns":
         """Some of the rows."""
-        mask = arrow().array(keep)
         targets, weight, moments = (
             None if part is None else part[keep] for part in (self.targets, self.weight, self.times)
         )
-        words = {place: column.filter(mask) for place, column in self.words.items()}
-        return Columns(self.numbers[keep], words, targets, weight, moments)
+        words, bags = {}, {}
+        for place, column in self.words.items():
+            kept = keep
+            if place in self.bags:
+                sizes = np.diff(self.bags[place])
+                kept = np.repeat(keep, sizes)
+                bags[place] = np.concatenate(([0], np.cumsum(sizes[keep])))
+            words[place] = column.filter(arrow().array(kept))
+        return Columns(self.numbers[keep], words, targets, weight, moments, bags)
 
 
 class Table:
@@ -187,11 +194,14 @@ class Table:
     def assembled(self, columns: Columns) -> tuple[Rows, Any]:
         """Rows and labels from columns in which all is well."""
         rows, numbers = columns.rows, len(self.layout.numeric)
-        width = numbers + len(self.layout.text)
+        words = self.numbered(columns)
+        single = [words[at] for at, place in enumerate(self.layout.text) if place not in columns.bags]
+        width = numbers + len(single)
         idx = np.empty((rows, width), np.int32)
-        val = np.hstack((columns.numbers, np.ones((rows, width - numbers)))) if self.layout.text else columns.numbers
+        val = np.hstack((columns.numbers, np.ones((rows, width - numbers)))) if single else columns.numbers
         idx[:, :numbers] = np.arange(numbers)
-        idx[:, numbers:] = self.numbered([columns.words[place] for place in self.layout.text], rows)
+        for at, found in enumerate(single, numbers):
+            idx[:, at] = found
         idx[:, numbers:].sort(axis=1)
         present = (idx != ABSENT) & ~np.isnan(val)
         counts = present.sum(axis=1)
@@ -200,29 +210,34 @@ class Table:
         self.empty += missing
         flat_idx, flat_val = (idx[present], val[present]) if missing else (idx.ravel(), val.ravel())
         block = SparseBlock(indptr, flat_idx, flat_val, len(self.names))
+        for place, offsets in columns.bags.items():
+            block = with_bag(block, offsets, words[self.layout.text.index(place)])
         if len(self.told) < len(self.names):
             self.told, self.flags = list(self.names), np.arange(len(self.names)) >= numbers
         return Rows(block, self.told, self.flags), self.labels(columns)
 
-    def numbered(self, texts: list[Any], rows: int) -> np.ndarray:
-        """The feature number of every cell of text; values not seen before are numbered row by row."""
+    def numbered(self, columns: Columns) -> list[np.ndarray]:
+        """Of every column of text, the feature number of each cell, or of each word of a bag; values not seen before
+        are numbered row by row."""
+        texts = [columns.words[place] for place in self.layout.text]
         codes = [column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in texts]
         values = [cells_of(column) for column in texts]
-        fresh: list[tuple[int, int, str]] = []
-        for place, known in enumerate(self.known):
-            new = [code for code, value in enumerate(values[place]) if value and value not in known]
+        fresh: list[tuple[int, int, int, str]] = []
+        for at, known in enumerate(self.known):
+            new = [code for code, value in enumerate(values[at]) if value and value not in known]
             if new:
-                first = np.zeros(len(values[place]) + 1, np.int64)
-                first[codes[place][::-1]] = np.arange(rows)[::-1]
-                fresh += [(int(first[code]), place, values[place][code]) for code in new]
-        for _, place, value in sorted(fresh):
-            if value not in self.known[place]:
-                self.known[place][value] = self.added(place, value)
-        found = np.empty((rows, len(texts)), np.int32)
-        for place, known in enumerate(self.known):
-            numbers = [known.get(value, ABSENT) for value in values[place]]
-            found[:, place] = np.array([*numbers, ABSENT], np.int32)[codes[place]]
-        return found
+                first = np.zeros(len(values[at]) + 1, np.int64)
+                first[codes[at][::-1]] = np.arange(codes[at].size)[::-1]
+                offsets = columns.bags.get(self.layout.text[at])
+                row = first if offsets is None else np.searchsorted(offsets, first, side="right") - 1
+                fresh += [(int(row[code]), at, int(first[code]), values[at][code]) for code in new]
+        for _, at, _, value in sorted(fresh):
+            if value not in self.known[at]:
+                self.known[at][value] = self.added(at, value)
+        return [
+            np.array([*(known.get(value, ABSENT) for value in values[at]), ABSENT], np.int32)[codes[at]]
+            for at, known in enumerate(self.known)
+        ]
 
     def added(self, place: int, value: str) -> int:
         column = self.layout.columns[self.layout.text[place]]
@@ -244,6 +259,18 @@ class Table:
         ]
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return in_full([*values, None] if column.null_count else values, codes)
+
+
+def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray) -> SparseBlock:
+    """The same rows with words beside, each counted as often as it stands there."""
+    there = np.flatnonzero(numbers != ABSENT)
+    rows = np.searchsorted(offsets, there, side="right") - 1
+    row = np.concatenate((np.repeat(np.arange(block.rows), np.diff(block.indptr)), rows))
+    order = np.argsort(row, kind="stable")
+    indptr = block.indptr + np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=block.rows))))
+    idx = np.concatenate((block.idx, numbers[there]))[order]
+    val = np.concatenate((block.val, np.ones(there.size)))[order]
+    return tidied(SparseBlock(indptr, idx, val, block.width))
 
 
 def weights_fine(columns: Columns) -> bool:
