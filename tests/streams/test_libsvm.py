@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import noregret as nr
 from noregret import chunk
 from noregret.errors import BadValue
 from noregret.layout import cache_folder
 from noregret.streams import libsvm
 from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
+from noregret.streams.libsvm_text import NO_QUERY
 from noregret.streams.source import Batch, Reading
 from tests.naive import libsvm as naive
 
@@ -32,10 +34,15 @@ class Memory(io.BytesIO):
 class Rows(NamedTuple):
     """All that was read."""
 
-    labels: list[float]
+    labels: list[Any]
     features: list[list[tuple[int, float]]]
     lines: list[int]
     skipped: int
+    queries: list[int | None]
+
+
+def query_or_none(number: int) -> int | None:
+    return None if number == NO_QUERY else number
 
 
 def one_by_one(lines: Lines, parser: Parser) -> Iterator[Part]:
@@ -56,7 +63,7 @@ def batches(text: bytes, reading: Reading, size: int = 1 << 16, compiled: bool =
 
 def read(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
     made, skipped = batches(text, reading or Reading(), size, compiled)
-    found = Rows([], [], [], skipped)
+    found = Rows([], [], [], skipped, [])
     for batch in made:
         collect(batch, found)
     return found
@@ -67,7 +74,9 @@ def collect(batch: Batch, found: Rows) -> None:
     assert batch.lines is not None
     assert block.width > block.idx.max(initial=-1)
     assert not block.ready or chunk.inspect(block) == chunk.FINE
-    found.labels.extend([np.nan] * len(batch.lines) if batch.y is None else batch.y.tolist())
+    labels = [np.nan] * len(batch.lines) if batch.y is None else batch.y
+    found.labels.extend(np.nan if label is None else label for label in labels)
+    found.queries.extend([None] * len(labels) if batch.query is None else map(query_or_none, batch.query.tolist()))
     found.lines.extend(batch.lines.tolist())
     for first, last in zip(block.indptr[:-1], block.indptr[1:], strict=True):
         found.features.append(list(zip(block.idx[first:last].tolist(), block.val[first:last].tolist(), strict=True)))
@@ -77,7 +86,13 @@ def same(found: Rows, rows: list[naive.Row]) -> None:
     """Equal bit for bit: repr tells -0.0 from 0.0."""
     assert found.lines == [row.line for row in rows]
     assert [repr(row) for row in found.features] == [repr(row.features) for row in rows]
-    np.testing.assert_array_equal(np.array(found.labels, float), [row.label for row in rows])
+    assert [str(label) for label in map(plain, found.labels)] == [str(plain(row.label)) for row in rows]
+    assert found.queries == [row.query for row in rows]
+
+
+def plain(label: Any) -> Any:
+    """A label as the same text whether it came alone, as a whole number or as a float."""
+    return float(label) + 0.0 if isinstance(label, (int, float, np.number)) else label
 
 
 def refused(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> str:
@@ -101,16 +116,18 @@ GOOD = [
     b"1 1:9007199254740993 2:9007199254740992.5 3:18446744073709551615 4:18446744073709551616 5:9999999999999999999",
     b"1 1:4.9e-324 2:2.2250738585072014e-308 3:1.7976931348623157e308 4:1e-400 5:2.4703282292062327e-324",
     b"1 1:" + b"0" * 40 + b"1." + b"0" * 40 + b"1 2:0." + b"0" * 400 + b"1e400 3:1" + b"0" * 300 + b"e-300",
+    b"spam 1:1", b"1,3 1:1", b"caf\xc3\xa9 qid:2 2:1", b"a,2.5,-1 3:1 # c", b"e5", b"word#comment",
     b"-9.5 1:8.5 qid:-7 2:1", b"1 qid:12345678901234567890 1:2", b"7 9:1e22 10:1e23 11:123e-22 12:123e-23",
 ]  # fmt: skip
 WRONG = [
     b"1 0:1", b"1 -1:1", b"1 2147483648:1", b"1 99999999999999999999:1", b"1 4294967297:1", b"1 18446744073709551617:1",
     b"1 x:1", b"1 1.5:1", b"1 1", b"1 1 :1", b"1 1: 1", b"1 1:", b"1 1:#", b"1 1:abc", b"1 1:1x", b"1 1:1:1", b"1 :1",
     b"1 1:nan", b"1 1:inf", b"1 1:-Infinity", b"1 1:1e400", b"1 1:-1e309", b"1 1:1e", b"1 1:1e+", b"1 1:.", b"1 1:-",
-    b"1 1:+-1", b"1 1:1.5.2", b"1 1:0x10", b"1 1:1_0", b"1 1:1,5", b"x 1:1", b"nan 1:1", b"-inf", b"1e999", b"1:1",
-    b"1,2 1:1", b"1 qid:", b"1 qid:x 1:1", b"1 Qid:1", b"1 +1:1", b"\x00", b"1 1:1\x00", b"1 1:\x00", b"\xff\xfe1",
+    b"1 1:+-1", b"1 1:1.5.2", b"1 1:0x10", b"1 1:1_0", b"1 1:1,5", b"+x 1:1", b"nan 1:1", b"-inf", b"1e999", b"1:1",
+    b"1,,2 1:1", b"1,nan 1:1", b"1 qid:", b"1 qid:x 1:1", b"1 Qid:1", b"1 +1:1", b"\x00", b"1 1:1\x00", b"1 1:\x00",
+    b"\xff\xfe1",
     b"1 1:1\x0b2:1", b"- 1:1", b"1 1:1." + b"0" * 30 + b"x", b"1 1:179769313486231580800e288", b"1 12345678901:2",
-    b"1 1:\xc3\xa9", b":", b"e5", b".", b"1 1:0." + b"0" * 99 + b"1e1000",
+    b"1 1:\xc3\xa9", b":", b"5e", b"a:b", b".", b"1 1:0." + b"0" * 99 + b"1e1000",
 ]  # fmt: skip
 
 
@@ -293,8 +310,8 @@ print("in bounds")
         ("1 7:nan", "feature 7: the value is nan; every value must be finite"),
         ("1 7:1e400", "feature 7: the value is 1e400; every value must be finite"),
         ("1 2:1 7:-inf", "feature 7: the value is -inf"),
-        ("spam 1:1", "the label is 'spam'; a label is one number"),
-        ("1,2 1:1", "the label is '1,2'; a label is one number"),
+        ("+spam 1:1", "the label is '+spam'; a label is a number, a word, or several with commas"),
+        ("1,,2 1:1", "the label is '1,,2'; a label is a number, a word, or several with commas"),
         ("inf 1:1", "the label is inf; every label must be a finite number"),
         ("1e400 1:1", "the label is 1e400; every label must be a finite number"),
         ("3:1 4:1", "the line starts with '3:1' and has no label"),
@@ -346,7 +363,29 @@ def test_rows_to_be_predicted_need_no_label() -> None:
     np.testing.assert_array_equal(mixed.y, [np.nan, 5.0, np.nan])
     assert only(b"1:2 3:4\n2:1\n", labelled=False).y is None
     assert only(b"1 1:2\n2 2:1\n", labelled=False).y.tolist() == [1, 2]
-    assert "the label is 'x'" in refused(b"x 1:1\n", Reading(labelled=False))
+    assert only(b"x 1:1\n", labelled=False).y == ["x"]
+    assert only(b"x 1:1\n2:1\n5 1:1\n", labelled=False).y == ["x", None, 5]
+    assert "the label is '+x'" in refused(b"+x 1:1\n", Reading(labelled=False))
+
+
+def test_a_word_is_no_real_target() -> None:
+    assert "the label is 'x'" in refused(b"x 1:1\n", Reading(targets=True))
+
+
+def test_queries_are_told_with_their_rows() -> None:
+    batch = only(b"1 qid:3 1:1\n2 1:1\n3 1:1 qid:-4\n")
+    assert batch.query is not None
+    assert batch.query.tolist() == [3, NO_QUERY, -4]
+    assert batch.cut(0, 1).query.tolist() == [3]  # type: ignore[union-attr]
+    assert only(b"1 1:1\n").query is None
+
+
+def test_labels_in_words_are_learned() -> None:
+    learner = nr.make("pa1")
+    nr.play([only(b"spam 1:1\nham 2:1\nspam 1:1\n")], learner)
+    assert learner.classes == ["spam", "ham"]
+    with pytest.raises(BadValue, match="label"):
+        nr.play([only(b"1,3 1:1\n")], nr.make("pa1"))
 
 
 def test_zero_based_indices_are_the_columns() -> None:
@@ -369,4 +408,4 @@ def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> No
 
 def test_a_mark_before_the_text_is_no_part_of_it() -> None:
     assert read(b"\xef\xbb\xbf1 1:1\n2 1:1\n").labels == [1, 2]
-    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", Reading(on_bad="skip")).labels == [2]
+    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", Reading(on_bad="skip")).labels == ["x", 2]

@@ -98,7 +98,7 @@ def test_a_file_without_rows_says_so(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_with_no_usable_row_says_how_many_were_skipped(tmp_path: Path) -> None:
-    (tmp_path / "none.svm").write_text("x\ny\n")
+    (tmp_path / "none.svm").write_text("+x\n+y\n")
     with pytest.raises(BadValue, match="holds no rows that can be used: 2 were skipped"):
         list(Libsvm(str(tmp_path / "none.svm"), Reading(on_bad="skip")))
 

@@ -8,8 +8,8 @@ from noregret import __version__
 from noregret.errors import BadValue
 
 DATA = (
-    "files (libsvm, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a quoted pattern like 'day-*.svm', - for "
-    "standard input, or a name from `noregret datasets`"
+    "files (libsvm, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a quoted pattern "
+    "like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
 )
 
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ LONGEST = 1 << 30  # bytes in a line, at most
 SLOW = 4096  # numbers left to Python before their list must grow
 THREADS = 2  # parsing takes several times as long as learning
 MARK = b"\xef\xbb\xbf"  # what some editors put before the text
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+ENDLESS = ("nan", "inf", "infinity")
 WHOLE = 2.0**53  # up to here a float holds every whole number
 
 Parse = Callable[[np.ndarray, np.ndarray, text.Out], None]
@@ -179,6 +182,8 @@ class Parser:
         self.out = text.room(size, ROWS, SLOW)
         self.table = np.zeros(text.SLOTS, np.int64)
         self.skipped = 0
+        self.known: dict[bytes, Any] = {}
+        self.words: dict[int, Any] = {}
 
     def part(self, stretch: Stretch | Part) -> Part:
         """The rows of a stretch; those of the block with a wrong line are left out."""
@@ -228,16 +233,28 @@ class Parser:
     def settled(self, stretch: Stretch) -> bool:
         """Have Python read the numbers that the parser could not; False if lines with infinite ones were struck out."""
         out, whole = self.out, True
+        self.words = {}
         for where, first, last in out.slow[: self.table[text.SLOW]].tolist():
-            value = float(stretch.buffer[first:last])
             if where >= 0:
-                out.val[where] = value
+                value = out.val[where] = float(stretch.buffer[first:last])
             else:
-                out.y[-1 - where] = value
+                value = out.y[-1 - where] = self.label(-1 - where, bytes(stretch.buffer[first:last]))
             if not math.isfinite(value):
                 self.refuse(stretch, first, text.BAD_VALUE if where >= 0 else text.BAD_LABEL)
                 whole = False
         return whole
+
+    def label(self, row: int, written: bytes) -> float:
+        """The label of a row that the parser could not read: a number, or a word that is noted; else nan."""
+        if written not in self.known:
+            self.known[written] = label_of(written)
+        found = self.known[written]
+        if isinstance(found, float):
+            return found
+        if self.reading.targets:
+            return math.nan
+        self.words[row] = found
+        return 0.0
 
     def refuse(self, stretch: Stretch, at: int, verdict: int) -> None:
         """Raise the fault at a place; or make a comment of its line, which leaves it out."""
@@ -269,10 +286,20 @@ class Parser:
         )
         byte = stretch.begin + min(int(table[text.POSITION]), stretch.end - stretch.cut_off)
         place = {"byte": byte, "line": int(table[text.LINE]) - 1}
-        return Batch(Rows(block), self.labels(out.y[:rows]), out.lines[:rows].copy(), stretch.done, place=place)
+        query = out.query[:rows].copy()
+        return Batch(
+            Rows(block),
+            self.labels(out.y[:rows]),
+            out.lines[:rows].copy(),
+            stretch.done,
+            place=place,
+            query=query if bool((query != text.NO_QUERY).any()) else None,
+        )
 
     def labels(self, y: np.ndarray) -> Any:
-        """Whole numbers where all of them are; None where no row has a label."""
+        """Whole numbers where all of them are; None where no row has a label; a list where some are words."""
+        if self.words:
+            return [self.words.get(row, plain(value)) for row, value in enumerate(y.tolist())]
         if not self.reading.labelled and bool(np.isnan(y).all()):
             return None
         if not self.reading.targets and bool(((np.rint(y) == y) & (np.abs(y) < WHOLE)).all()):
@@ -285,6 +312,27 @@ class Fault(Exception):
 
     def __init__(self, line: int, why: str) -> None:
         self.line, self.why = line, why
+
+
+def plain(value: float) -> int | float | None:
+    if math.isnan(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < WHOLE else value
+
+
+def label_of(written: bytes) -> Any:
+    """A label by its text: a number, a word that begins with a letter, or several of them; else nan."""
+    try:
+        word = written.decode()
+    except UnicodeDecodeError:
+        return math.nan
+    if NUMBER.fullmatch(word):
+        return float(word)
+    if "," in word:
+        parts = [label_of(part.encode()) for part in word.split(",")]
+        sound = all(not isinstance(part, float) or math.isfinite(part) for part in parts)
+        return tuple(plain(part) if isinstance(part, float) else part for part in parts) if sound else math.nan
+    return word if word[:1].isalpha() and word.isprintable() and word.lower() not in ENDLESS else math.nan
 
 
 def start_of_feature(line: bytearray, fault: int) -> int:

@@ -37,7 +37,7 @@ def about_label(token: str) -> str:
         return f"the line starts with {shown(token)} and has no label; {FORM}"
     if unusable(token):
         return f"the label is {token}; every label must be a finite number"
-    return f"the label is {shown(token)}; a label is one number, and {FORM}"
+    return f"the label is {shown(token)}; a label is a number, a word, or several with commas, and {FORM}"
 
 
 def about_index(token: str, base: int) -> str:

@@ -28,14 +28,16 @@ LARGEST = 2**31 - 1  # columns are numbered below this
 # Where the parser stands and what it found: the slots of its table.
 VERDICT, FAULT, POSITION, END, LINE, ROWS, NONZEROS, SLOW, WIDTH, DISORDER, BASE, LABELLED, BUFFER = range(13)
 OUT = BUFFER + 2  # an address and a size for each array
-SLOTS = OUT + 13
+SLOTS = OUT + 15
+NO_QUERY = -(2**63)
 
 # Verdicts. After all but the first the table says how things stood before the line at fault, and where the FAULT is.
 FINE, BAD_LABEL, BAD_INDEX, BAD_VALUE, SLOW_FULL, NEEDS_PYTHON = range(6)
 
 
 class Out(NamedTuple):
-    """Where the rows go: offsets, columns, values, labels, line numbers, and the numbers that Python must read.
+    """Where the rows go: offsets, columns, values, labels, line numbers, query numbers (NO_QUERY where there is none),
+    and the numbers and words that Python must read.
 
     `slow` holds rows of (where, first, last): value number `where` (or label number -1 - where) is text[first:last].
     """
@@ -45,6 +47,7 @@ class Out(NamedTuple):
     val: np.ndarray
     y: np.ndarray
     lines: np.ndarray
+    query: np.ndarray
     slow: np.ndarray
 
 
@@ -56,6 +59,7 @@ def room(size: int, rows: int, slow: int) -> Out:
         np.empty(values, np.int32),
         np.empty(values),
         np.empty(rows),
+        np.empty(rows, np.int64),
         np.empty(rows, np.int64),
         np.empty((slow, 3), np.int64),
     )
@@ -287,6 +291,26 @@ def after_line(buffer: Any, i: Any) -> Any:
     return i + 1
 
 
+def after_word(buffer: Any, i: Any) -> Any:
+    """Where a word ends: before a blank, a colon, a comment or the end of the line."""
+    while not (closes(byte_at(buffer, i)) or byte_at(buffer, i) == COLON):
+        i += 1
+    return i
+
+
+def query_at(buffer: Any, i: Any, end: Any) -> Any:
+    """The number of the query `qid:3` that ends there."""
+    at = i + 4
+    negative = byte_at(buffer, at) == MINUS
+    if negative:
+        at += 1
+    number = NOTHING
+    while at < end:
+        number = number * TEN + np.uint64(byte_at(buffer, at) - ZERO)
+        at += 1
+    return -np.int64(number) if negative else np.int64(number)
+
+
 def after_query(buffer: Any, i: Any) -> Any:
     """Where a query's number `qid:3` ends; i if there is none."""
     if load_word(buffer, i) & LOW_HALF != QUERY:
@@ -328,15 +352,20 @@ def label_at(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
     verdict, end, label = number_at(buffer, i, BAD_LABEL)
     if verdict == NEEDS_PYTHON:
         verdict = kept_for_python(table, out, -1 - row, i, end)
-    elif verdict == BAD_LABEL and table[LABELLED] == 0:
+    elif verdict == BAD_LABEL:
         at, _ = index_at(buffer, i)
         if (at > i and byte_at(buffer, at) == COLON) or after_query(buffer, i) > i:
-            verdict, end, label = FINE, i, np.nan
+            if table[LABELLED] == 0:
+                verdict, end, label = FINE, i, np.nan
+        else:
+            at = after_word(buffer, i)
+            if byte_at(buffer, at) != COLON:
+                verdict, end = kept_for_python(table, out, -1 - row, i, at), at
     out.y[row] = label
     return verdict, end
 
 
-def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any) -> Any:
+def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, row: Any) -> Any:
     """The features of a row, from value number k on: the verdict, where it ends (or what is wrong), the next k."""
     base, previous, width, disorder = table[BASE], -1, table[WIDTH], table[DISORDER]
     while True:
@@ -349,8 +378,9 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any) -> Any:
                 break
             if at == i:
                 at = after_query(buffer, i)
-            if at == i:
-                return BAD_INDEX, i, k
+                if at == i:
+                    return BAD_INDEX, i, k
+                out.query[row] = query_at(buffer, i, at)
             i = at
             continue
         verdict, end, value = value_at(buffer, at + 1)
@@ -381,10 +411,11 @@ def parse_lines(buffer: Any, out: Any, table: Any) -> None:
         at = after_blanks(buffer, i)
         if byte_at(buffer, at) != NEWLINE and byte_at(buffer, at) != HASH:
             slow = table[SLOW]
+            out.query[row] = NO_QUERY
             verdict, at = label_at(buffer, at, table, out, row)
             following = k
             if verdict == FINE:
-                verdict, at, following = features_at(buffer, at, table, out, k)
+                verdict, at, following = features_at(buffer, at, table, out, k, row)
             if verdict != FINE:
                 table[SLOW], table[FAULT] = slow, at
                 break

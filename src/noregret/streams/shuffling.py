@@ -29,8 +29,9 @@ def shuffled(batches: Iterable[Batch], draw: np.random.Generator) -> Generator[B
 
 def taken(batch: Batch, order: np.ndarray) -> Batch:
     """The rows of a batch in another order, or some of them."""
-    y, lines, weight = (None if part is None else picked(part, order) for part in (batch.y, batch.lines, batch.weight))
-    return Batch(picked(batch.X, order), y, lines, batch.done, weight)
+    asides = (batch.y, batch.lines, batch.weight, batch.query)
+    y, lines, weight, query = (None if part is None else picked(part, order) for part in asides)
+    return Batch(picked(batch.X, order), y, lines, batch.done, weight, query=query)
 
 
 def picked(part: Any, order: np.ndarray) -> Any:
@@ -56,7 +57,8 @@ def joined(first: Batch, second: Batch) -> Batch:
     weight = None
     if first.weight is not None or second.weight is not None:
         weight = np.concatenate([np.ones(one.rows) if one.weight is None else one.weight for one in (first, second)])
-    return Batch(X, y, lines, second.done, weight)
+    query = None if first.query is None or second.query is None else np.concatenate((first.query, second.query))
+    return Batch(X, y, lines, second.done, weight, query=query)
 
 
 def together(first: Any, second: Any) -> Any:

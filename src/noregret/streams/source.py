@@ -16,7 +16,8 @@ Place = Mapping[str, Any]
 
 class Batch(NamedTuple):
     """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far;
-    the weight of each round where they differ; and where to go on after it, in words the source understands."""
+    the weight of each round where they differ; where to go on after it, in words the source understands; and the query
+    each row belongs to, where rows are to be ranked."""
 
     X: Any
     y: Any
@@ -24,6 +25,7 @@ class Batch(NamedTuple):
     done: float | None = None
     weight: np.ndarray | None = None
     place: Place | None = None
+    query: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
@@ -35,8 +37,9 @@ class Batch(NamedTuple):
             return self
         some = slice(start, stop)
         place = self.place if stop == self.rows else None
-        y, lines, weight = (None if part is None else part[some] for part in (self.y, self.lines, self.weight))
-        return Batch(self.X[some], y, lines, self.done, weight, place)
+        asides = (self.y, self.lines, self.weight, self.query)
+        y, lines, weight, query = (None if part is None else part[some] for part in asides)
+        return Batch(self.X[some], y, lines, self.done, weight, place, query)
 
 
 class Source:
