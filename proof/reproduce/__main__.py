@@ -48,7 +48,7 @@ def page(tables: list[Table], before: str) -> str:
     packages = ", ".join(f"{name} {number}" for name, number in versions().items())
     head = PREFACE.format(python=platform.python_version(), versions=packages, counted=counted(tables))
     _, mark, tail = before.partition(f"\n{BELOW}")
-    return "\n".join([head, *map(section, tables)]) + (mark + tail)
+    return "\n".join([head, *map(section, tables, [None, *tables])]) + (mark + tail)
 
 
 def computed(names: list[str], told: str | None) -> list[Table]:
@@ -61,8 +61,9 @@ def computed(names: list[str], told: str | None) -> list[Table]:
         start = perf_counter()
         for table in module.run(folder(told, module.FILES[0])):
             now = perf_counter()
-            found.append(replace(table, only=name, date=date.today().isoformat(), seconds=now - start))
-            print("\n".join(lines(found[-1])), end="\n\n", flush=True)
+            whole = replace(table, only=name, date=date.today().isoformat(), seconds=now - start)
+            print("\n".join(lines(whole, found[-1] if found else None)), end="\n\n", flush=True)
+            found.append(whole)
             start = now
     return found
 

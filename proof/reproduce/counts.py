@@ -11,8 +11,8 @@ from proof.reproduce.report import AGREES, MISS, Row, Table
 FILES = ("a1a/a1a.svm.gz", "a9a/a9a.svm.gz")
 SOURCE = "LIBOL run with its default parameters"
 PROTOCOL = (
-    "C = r = 1, OGD with the hinge loss and 1 / sqrt(t), SCW-I with eta .75, full covariance, no bias, natural order. A "
-    "mistake is a sign other than the label, the sign of 0 being +1. Rules that are the same must agree to the last "
+    "C = r = 1, OGD with the hinge loss and 1 / sqrt(t), SCW-I with eta .75, full covariance, no bias, natural order. "
+    "A mistake is a sign other than the label, the sign of 0 being +1. Rules that are the same must agree to the last "
     "mistake."
 )
 PUBLISHED = table("""

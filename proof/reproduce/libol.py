@@ -25,8 +25,8 @@ PROTOCOL = (
     "Mistake rate and updates of one pass, the mean of 20 random orders. No bias, no scaling, full covariance. "
     "Parameters are searched on one further order of the same rows, one after another, the last of the best being "
     "taken: C, r and NAROW's b in 2^-4..2^4, eta and ALMA's alpha in .55:.05:.95, IELLIP's b in .1:.1:.9, p in 2:2:10; "
-    "IELLIP has c = .1, OGD eta0 = 1, and ALMA B = 1 / alpha. ijcnn1 is train and test joined, 141,691 rows. The orders "
-    "are not published. A rate agrees if it differs by at most two standard deviations, of the larger of the "
+    "IELLIP has c = .1, OGD eta0 = 1, and ALMA B = 1 / alpha. ijcnn1 is train and test joined, 141,691 rows. The "
+    "orders are not published. A rate agrees if it differs by at most two standard deviations, of the larger of the "
     "published one and ours, and half a unit of the last printed digit. Updates have no published deviation: where "
     "there is nothing to search they must be within two of ours; elsewhere they follow the parameters."
 )
@@ -74,7 +74,7 @@ class Entry:
 
 FULL = {"covariance": "full"}
 SCW = {**FULL, "C": 1.0}
-FLOOR = "ours always leaves a round 1e-12 |x|^2 of variance, the toolbox nothing, so that large eta are worse there"
+FLOOR = "ours always leaves a round 1e-12 |x|^2 of variance, the toolbox nothing, so that there large eta are worse"
 FIRST_STEP = "the toolbox's first step is y x, not y x / |x|^2"
 ENTRIES = {
     "Perceptron": Entry("perceptron"),
@@ -100,7 +100,6 @@ ENTRIES = {
         FLOOR,
         "toolbox_cw",
         slight=True,
-        elsewhere={"ijcnn1": ({"eta": 0.55}, "the published updates are those of this eta")},
     ),
     "NHERD": Entry("nherd", FULL, {"C": POWERS}),
     "AROW": Entry("arow", FULL, {"r": POWERS}),
@@ -208,7 +207,7 @@ def compared(data: str, X: np.ndarray, y: np.ndarray) -> list[Row]:
             if not entry.slight or verdict == MISS:
                 verdict = DEPARTS if within_two_deviations(published[0], theirs[0]) else MISS
             there = told_shown(contestants[algorithm, entry.theirs])
-            remarks.append(f"{entry.differs}; its rule run here{f', at {there},' if there else ''}: {shown(*theirs)}")
+            remarks.append(f"{entry.differs}; its rule run here{f' at {there}' if there else ''}: {shown(*theirs)}")
         if data in entry.elsewhere:
             other, why = entry.elsewhere[data]
             remarks.append(f"at {told_shown(other)} ours is {shown(*both(runs[algorithm, 'elsewhere']))}: {why}")

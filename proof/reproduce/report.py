@@ -60,7 +60,7 @@ def reproduced(tables: Iterable[Table]) -> dict[str, list[Result]]:
     """For every learner the published results it was held against, in the order of the tables."""
     found: dict[str, list[Result]] = {}
     for table in tables:
-        for row in table.rows:
+        for row in filter(lambda row: row.learner, table.rows):
             found.setdefault(row.learner, []).append(Result(table.source, row.what, row.verdict, row.remark))
     return found
 
@@ -90,10 +90,16 @@ def read(path: Path) -> list[Table]:
 # ---- showing ---------------------------------------------------------------------------------------------------------
 
 
-def lines(table: Table) -> Iterator[str]:
+def how(table: Table, before: Table | None) -> str:
+    """Where a table stands and how it is computed, if that was not just said."""
+    told = (table.source, table.protocol)
+    return "As above." if before and told == (before.source, before.protocol) else f"{told[0]}. {told[1]}"
+
+
+def lines(table: Table, before: Table | None = None) -> Iterator[str]:
     """The table in columns, the remarks below their rows."""
     yield f"{table.title} ({table.seconds:.0f} s)"
-    yield from textwrap.wrap(f"{table.source}. {table.protocol}", 118, initial_indent="  ", subsequent_indent="  ")
+    yield from textwrap.wrap(how(table, before), 118, initial_indent="  ", subsequent_indent="  ")
     cells = [COLUMNS[:-1], *(row.cells()[:-1] for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     remarks = ["", *(row.remark for row in table.rows)]
@@ -102,12 +108,12 @@ def lines(table: Table) -> Iterator[str]:
         yield from textwrap.wrap(remark, 110, initial_indent=" " * 6, subsequent_indent=" " * 6)
 
 
-def section(table: Table) -> str:
+def section(table: Table, before: Table | None = None) -> str:
     """The table as a part of a page."""
     head = [
         f"## {table.title}",
         "",
-        *textwrap.wrap(f"{table.source}. {table.protocol}", 118, break_on_hyphens=False),
+        *textwrap.wrap(how(table, before), 118, break_on_hyphens=False),
         "",
         f"`{table.command}`, {table.date}, {table.seconds:.0f} s.",
         "",

@@ -2,8 +2,8 @@
 
 They are written as a user writes rules. LIBOL: the first step of ROMMA adds y x, not y x / |x|^2; ALMA divides no
 example by its length; SOP sharpens its matrix on every round; NAROW moves as AROW does, and not at all along known
-directions; SCW-II has two squares typed as doublings; CW goes on to sharpen when nothing is left. SOL: ECCW asks for the margin phi v, not phi sqrt(v), and
-multiplies by sqrt(u) where it should divide.
+directions; SCW-II has two squares typed as doublings; CW goes on to sharpen when nothing is left. SOL: ECCW asks for
+the margin phi v, not phi sqrt(v), and multiplies by sqrt(u) where it is to divide.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's plain gradient descent on rcv1_small: the same predictions, and what its clipping does to its loss."""
+"""Vowpal Wabbit's plain gradient descent on rcv1_small: the same predictions, and what clipping does to its loss."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -85,12 +85,15 @@ def clipped_loss(loss: str, scores: np.ndarray, y: np.ndarray) -> float:
 def clipped_steps(setting: Setting, X: Any, y: np.ndarray) -> np.ndarray:
     """Our scores where every step of the squared loss is by the clipped score."""
     made = learner("squared", setting, X)
-    scores = np.zeros(len(y))
+    scores, nothing = np.zeros(len(y)), sparse.csr_matrix((1, X.shape[1]))
     low, high = range_of_labels(y)
     for t, truth in enumerate(y):
         score = scores[t] = made.scores(X[t])[0]
         error = truth - min(max(score, low[t]), high[t])
-        made.learn(X[t], [truth], weight=[error / (truth - score) if error != 0.0 else 0.0])
+        if error == 0.0:  # a round of weight 0 would be no round, and the next rate that of this one
+            made.learn(nothing, [truth])
+        else:
+            made.learn(X[t], [truth], weight=[error / (truth - score)])
     return scores
 
 
