@@ -21,9 +21,14 @@ BELOW = "## Every learner"  # what stands from here on in the page is kept
 PREFACE = """# Published results, met again
 
 Every table is computed by the command that stands with it, with the library's public calls; all of them by `make
-reproduce`, with `NOREGRET_DATA` naming the folder of data. Python {python}, {versions}.
-`agrees`: as the protocol says. `departs`: it differs, and the remark says why and shows that this is the reason.
-`MISS`: it differs, and why is not known.
+reproduce`, with `NOREGRET_DATA` naming the folder of data.
+
+- `agrees`: the figures meet as the protocol asks.
+- `departs`: the published tool does otherwise, or it is not known with which parameters it ran. The remark says what
+  differs, and what its own rule, or the closest of its parameters, gives here: that must meet the published figure.
+- `MISS`: the figures do not meet, and why is not known.
+
+Python {python}, {versions}.
 
 {counted}.
 """
@@ -77,6 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.docs and options.only:
         parser.error("--docs writes the whole page: leave --only out")
+    if options.json is not None and not options.json.parent.is_dir():
+        parser.error(f"there is no folder {options.json.parent} to write {options.json.name} to")
     try:
         tables = computed(options.only or list(MODULES), options.data)
     except Missing as error:

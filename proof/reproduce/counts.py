@@ -6,7 +6,7 @@ from pathlib import Path
 import noregret as nr
 from proof.reproduce.data import rows
 from proof.reproduce.published import table
-from proof.reproduce.report import AGREES, MISS, Row, Table
+from proof.reproduce.report import AGREES, MISS, Progress, Row, Table
 
 FILES = ("a1a/a1a.svm.gz", "a9a/a9a.svm.gz")
 SOURCE = "LIBOL run with its default parameters"
@@ -37,7 +37,7 @@ LEARNERS: dict[str, tuple[str, dict[str, object]]] = {
 
 def compared(base: Path, files: tuple[str, ...] = FILES) -> list[Row]:
     """A row for each algorithm and file."""
-    found = []
+    found, progress = [], Progress("libol, mistakes", len(files) * len(LEARNERS))
     for number, name in enumerate(FILES):
         if name not in files:
             continue
@@ -48,6 +48,7 @@ def compared(base: Path, files: tuple[str, ...] = FILES) -> list[Row]:
             verdict = AGREES if ours == published else MISS
             data = name.partition("/")[0]
             found.append(Row(f"{data} {algorithm}", learner, f"{published} mistakes", f"{ours} mistakes", verdict))
+            progress.step(found[-1].what)
     return found
 
 

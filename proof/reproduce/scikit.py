@@ -11,7 +11,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 import noregret as nr
 from proof.reproduce.data import numbers, rows, shuffled
-from proof.reproduce.report import AGREES, MISS, NOT_RUN, Row, Table
+from proof.reproduce.report import AGREES, MISS, NOT_RUN, Progress, Row, Table
 
 CLASSES = ("a1a/a1a.svm.gz", "svmguide3/svmguide3.svm.gz", "spambase/spambase.csv.gz")
 TARGETS = ("regression/kin8nm.csv.gz", "regression/puma8nh.csv.gz", "regression/cpu_small.csv.gz")
@@ -139,8 +139,9 @@ def for_targets() -> list[Case]:
 
 def compared(cases: list[Case], data: Data) -> list[Row]:
     """A row for each estimator, with the largest difference on each data set."""
-    found = []
+    found, progress = [], Progress("sklearn", len(cases))
     for case in cases:
+        progress.step(case.name)
         if not case.runs:
             found.append(Row(case.name, case.learner, "", "", NOT_RUN, "needs scikit-learn 1.8"))
             continue

@@ -136,7 +136,10 @@ class Field:
         if not entry.grid:
             return entry.told
         points = entry.points()
-        scores = [sum(right(*learned(learner, told, X, y), T, t) for X, y, T, t in self.folds) for told in points]
+        progress, scores = Progress(f"sol, parameters of {learner}", len(points)), []
+        for told in points:
+            scores.append(sum(right(*learned(learner, told, X, y), T, t) for X, y, T, t in self.folds))
+            progress.step(told_shown(told))
         return points[int(np.argmax(scores))]
 
     def played(self, learner: str, told: Told) -> tuple[Figure, Figure]:
@@ -164,7 +167,11 @@ def told_shown(told: Told) -> str:
 
 def nearest(field: Field, entry: Entry, published: list[Figure]) -> tuple[Told, tuple[Figure, Figure]]:
     """The point of the grid whose figures come closest to the published ones."""
-    played = [(told, field.played(entry.learner, told)) for told in entry.points()]
+    points = entry.points()
+    progress, played = Progress(f"sol, every point of the grid of {entry.learner}", len(points)), []
+    for told in points:
+        played.append((told, field.played(entry.learner, told)))
+        progress.step(told_shown(told))
     return min(played, key=lambda one: max(abs(p.mean - o.mean) for p, o in zip(published, one[1], strict=True)))
 
 

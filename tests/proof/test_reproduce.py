@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 import noregret as nr
@@ -213,6 +214,25 @@ def test_another_rate_is_told_apart() -> None:
     case = scikit.for_classes()[0]
     other = scikit.Case(case.kind, case.theirs, case.learner, {"eta": 0.5})
     assert scikit.compared([interpreted(other)], built_in())[0].verdict == MISS
+
+
+def test_a_clipped_score_costs_what_the_clipped_one_costs() -> None:
+    scores, y = np.array([-0.5, 3.0, -3.0]), np.array([-1.0, -1.0, 1.0])
+    low, high = vowpal.range_of_labels(y)
+    assert (low.tolist(), high.tolist()) == ([-1.0, -1.0, -1.0], [0.0, 0.0, 1.0])
+    assert vowpal.clipped_loss("hinge", scores, y) == pytest.approx((0.5 + 1.0 + 2.0) / 3.0)
+    assert vowpal.clipped_loss("squared", scores, y) == pytest.approx((0.25 + 1.0 + 4.0) / 3.0)
+    assert vowpal.clipped_loss("logistic", scores, y) == pytest.approx(np.logaddexp(0.0, [-0.5, 3.0, 3.0]).mean())
+
+
+@pytest.mark.parametrize("loss", vowpal.LOSSES)
+def test_vowpal_wabbit_has_the_same_progressive_loss_up_to_its_clipping(loss: str) -> None:
+    pytest.importorskip("vowpalwabbit")
+    rng = np.random.default_rng(0)
+    X = sparse.random(120, 30, 0.2, format="csr", random_state=1)
+    y = np.where(X @ rng.normal(size=30) + 0.3 * rng.normal(size=120) > 0.0, 1.0, -1.0)
+    row = vowpal.compared(loss, vowpal.SETTINGS[0], X, y, [vowpal.example(X[t], y[t]) for t in range(120)])
+    assert row.verdict == (AGREES if loss == "logistic" else DEPARTS), row
 
 
 @needs_a1a
