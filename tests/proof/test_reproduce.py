@@ -233,7 +233,7 @@ def test_vowpal_wabbit_has_the_same_progressive_loss_up_to_its_clipping(loss: st
     rows = np.where(rng.random((120, 30)) < 0.3, rng.random((120, 30)), 0.0) + 0.01
     X: Any = sparse.csr_matrix(rows / np.linalg.norm(rows, axis=1, keepdims=True))
     y = np.where(X @ rng.normal(size=30) + 0.3 * rng.normal(size=120) > 0.0, 1.0, -1.0)
-    row = vowpal.compared(loss, vowpal.SETTINGS[0], X, y, [vowpal.example(X[t], y[t]) for t in range(120)])
+    row = vowpal.compared(loss, vowpal.SETTINGS[2], X, y, [vowpal.example(X[t], y[t]) for t in range(120)])
     assert row.verdict == (AGREES if loss == "logistic" else DEPARTS), row
 
 
