@@ -199,7 +199,7 @@ def compared(data: str, X: np.ndarray, y: np.ndarray) -> list[Row]:
         published = (PUBLISHED[algorithm][column], PUBLISHED[algorithm][column + 1])
         ours = both(runs[algorithm, entry.learner])
         verdict = AGREES if judged(entry, published, ours) else MISS
-        remarks = [told_shown(contestants[algorithm, entry.learner])] if entry.grid else []
+        remarks = [told for told in [told_shown(contestants[algorithm, entry.learner])] if told]
         if entry.differs:
             theirs = both(runs[algorithm, entry.theirs])
             if entry.learner == "sop":  # it moves on every round, but the table counts mistakes
