@@ -25,7 +25,8 @@ PROTOCOL = (
     "published, and one split into folds is little more than chance, so ours is the mean of 10 splits. A figure agrees "
     "within .01, or within two standard errors of the difference of two means of 10 orders: the last weights of "
     "perceptron and PA scatter by .02 to .05 on the test rows. The prior variance a of CW, 1/a of SOP, is made by "
-    "scaling the rows by its root; ALMA has B = 1 / alpha. At a score of 0 the toolbox's perceptron and SOP take +1 for right, ours move."
+    "scaling the rows by its root; ALMA has B = 1 / alpha. "
+    "At a score of 0 the toolbox's perceptron and SOP take +1 for right, ours move."
 )
 ALLOWED, ORDERS, SPLITS, FOLDS = 0.01, 10, 10, 5
 # Algorithm, right while learning, right on the test rows.
