@@ -15,7 +15,8 @@ from noregret.algebra.averaged import Averaged
 from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.glimpse import first_random
 from noregret.algebra.kernel import BANKS, Expansion
-from noregret.algebra.reference import ReferenceSigma, ReferenceVector
+from noregret.algebra.reference import ReferenceVector
+from noregret.algebra.reference_sigma import ReferenceSigma
 from noregret.algebra.scaled import Scaled
 from noregret.stores import STORES, UPKEEP, Field, build, let_fold, refresh, settle, vectors
 from noregret.stores import amount as amount

@@ -11,6 +11,7 @@ from noregret.algebra import (  # each registers its implementations
     lazy,
     lazy_groups,
     reference,
+    reference_sigma,
     scaled,
 )
 from noregret.algebra import glimpse as glimpses
@@ -125,5 +126,5 @@ TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
-    "reference": frozenset(types_of(reference) | {averaged.Averaged}),
+    "reference": frozenset(types_of(reference) | types_of(reference_sigma) | {averaged.Averaged}),
 }
