@@ -10,7 +10,6 @@ import numpy as np
 
 from noregret.algebra.glimpse import PRIME
 from noregret.algebra.reservoir import (
-    COUNTED,
     DERIVED,
     KNOWN,
     NUMBERS,
@@ -18,6 +17,7 @@ from noregret.algebra.reservoir import (
     RECORDS,
     SEEN,
     SIZE,
+    TRIED,
     TURN,
     Reservoir,
     rewind,
@@ -102,7 +102,7 @@ def tell_classes(state: Any, classes: int) -> None:
 def turn(state: Any) -> None:
     """Every remembered sign is the other one from now on."""
     for _, r in samples(state):
-        r.n[TURN], r.n[COUNTED] = -r.n[TURN], -1.0
+        r.n[TURN], r.n[TRIED] = -r.n[TURN], -1.0
 
 
 def number_classes(state: Any, negative: int, positive: int) -> None:
@@ -111,7 +111,7 @@ def number_classes(state: Any, negative: int, positive: int) -> None:
         rewind(r)
         records = int(r.n[RECORDS])
         r.truth[:records] = np.where(r.truth[:records] * r.n[TURN] > 0.0, positive, negative)
-        r.n[TURN], r.n[COUNTED] = 1.0, -1.0
+        r.n[TURN], r.n[TRIED] = 1.0, -1.0
 
 
 # ---- model files ---------------------------------------------------------------------------------------------------

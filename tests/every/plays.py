@@ -166,7 +166,7 @@ def some(several: Sequence[Play]) -> list[Play]:
 def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts.
 
-    In the kernel algebra there are no weights that could start by chance. A card that refuses such numbers gets them whole.
+    In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.
     """
 
     def number(param: Param) -> float:

@@ -1,4 +1,4 @@
-"""The pocket (Gallant 1990): a perceptron that predicts with the best vector so far, by runs and by a sample of rows."""
+"""The pocket (Gallant 1990): a perceptron that predicts with the best vector so far, by runs and by a sample."""
 
 from collections.abc import Callable
 

@@ -18,24 +18,25 @@ from noregret.algebra.verbs import (
     count,
     dot,
     helper,
+    miss,
     part,
     raw,
     recall,
     remember,
     remembered,
-    right,
     rights,
     seat,
     side,
 )
 
 # seen: rows offered; random: the last random number; size: rows in the sample; records: those that count; turn: -1 when
-# signs are kept the other way round; then the last count: its result, up to which record, which w, how many classes.
+# signs are kept the other way round; then of the last w tried: on how many places, how many it put wrong, up to which
+# record, its version, among how many classes.
 NUMBERS = {
     "seen": 0.0, "random": 1.0, "size": 0.0, "records": 0.0, "turn": 1.0,
-    "right": 0.0, "counted": -1.0, "version": 0.0, "classes": 0.0,
+    "tried": -1.0, "wrong": 0.0, "counted": 0.0, "version": 0.0, "classes": 0.0,
 }  # fmt: skip
-SEEN, RANDOM, SIZE, RECORDS, TURN, RIGHT, COUNTED, VERSION, CLASSES = range(9)
+SEEN, RANDOM, SIZE, RECORDS, TURN, TRIED, WRONG, COUNTED, VERSION, CLASSES = range(10)
 DERIVED = tuple(NUMBERS)[SIZE:]  # what a model file need not tell
 MADE, KNOWN = 0, 1  # marks: how many records were made, undone ones too; how many classes there are
 
@@ -144,16 +145,16 @@ def recall_dense(z: Any, idx: Any, val: Any) -> Any:
     return Dense(val, 1.0, 0.0)
 
 
-@right.on(Reservoir, object, Sparse)
-@right.on(Reservoir, object, Dense)
-def right_side(r: Any, w: Any, z: Any, k: Any) -> Any:
+@miss.on(Reservoir, object, Sparse)
+@miss.on(Reservoir, object, Dense)
+def miss_side(r: Any, w: Any, z: Any, k: Any) -> Any:
     x = recall(z, r.idx[r.start[k] : r.start[k + 1]], r.val[r.start[k] : r.start[k + 1]])
-    return 1.0 if (dot(w, x) >= 0.0) == (r.truth[k] * r.n[TURN] > 0.0) else 0.0
+    return 1.0 if (dot(w, x) >= 0.0) != (r.truth[k] * r.n[TURN] > 0.0) else 0.0
 
 
-@right.on(Reservoir, object, SparseBlocks)
-@right.on(Reservoir, object, DenseBlocks)
-def right_class(r: Any, w: Any, z: Any, k: Any) -> Any:
+@miss.on(Reservoir, object, SparseBlocks)
+@miss.on(Reservoir, object, DenseBlocks)
+def miss_class(r: Any, w: Any, z: Any, k: Any) -> Any:
     x = recall(z, r.idx[r.start[k] : r.start[k + 1]], r.val[r.start[k] : r.start[k + 1]])
     best = 0
     highest = dot(w, seat(x, 0, z.stride))
@@ -162,28 +163,29 @@ def right_class(r: Any, w: Any, z: Any, k: Any) -> Any:
         if score > highest:
             highest = score
             best = c
-    return 1.0 if best == r.truth[k] else 0.0
+    return 1.0 if best != r.truth[k] else 0.0
 
 
 @rights.on(Reservoir)
-def rights_reservoir(r: Any, w: Any, z: Any, version: Any) -> Any:
-    """A w that was counted before is asked only about rows that came or went since."""
+def rights_reservoir(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
+    """Places are tried one after another, and no further once the record is out of reach.
+
+    A w that was asked about before goes on from there; where it has been, only rows that came and went are tried.
+    """
     rewind(r)
-    total = 0.0
-    if r.n[COUNTED] >= 0.0 and r.n[VERSION] == version and r.n[CLASSES] == r.marks[KNOWN]:
-        total = r.n[RIGHT]
-        for k in range(int(r.n[COUNTED]), int(r.n[RECORDS])):
-            total += right(r, w, z, k)
-            if r.before[k] >= 0:
-                total -= right(r, w, z, r.before[k])
+    if r.n[TRIED] < 0.0 or r.n[VERSION] != version or r.n[CLASSES] != r.marks[KNOWN]:
+        r.n[TRIED] = r.n[WRONG] = 0.0
+        r.n[VERSION] = version
+        r.n[CLASSES] = r.marks[KNOWN]
     else:
-        for i in range(int(r.n[SIZE])):
-            total += right(r, w, z, r.held[i])
-    r.n[RIGHT] = total
+        for k in range(int(r.n[COUNTED]), int(r.n[RECORDS])):
+            if r.before[k] >= 0 and r.slot[k] < r.n[TRIED]:
+                r.n[WRONG] += miss(r, w, z, k) - miss(r, w, z, r.before[k])
     r.n[COUNTED] = r.n[RECORDS]
-    r.n[VERSION] = version
-    r.n[CLASSES] = r.marks[KNOWN]
-    return total
+    while r.n[TRIED] < r.n[SIZE] and (r.n[WRONG] == 0.0 or r.n[SIZE] - r.n[WRONG] > record):
+        r.n[WRONG] += miss(r, w, z, r.held[int(r.n[TRIED])])
+        r.n[TRIED] += 1.0
+    return r.n[SIZE] - r.n[WRONG]
 
 
 # ---- the same in the reference algebra, where every question is asked of every row ---------------------------------
@@ -203,7 +205,7 @@ def remember_reference(r: Any, m: Any, z: Any) -> Any:
 
 
 @rights.on(Reservoir, object, ReferenceExample)
-def rights_reference(r: Any, w: Any, z: Any, version: Any) -> Any:
+def rights_reference(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
     rewind(r)
     W = w.v.reshape(-1, z.stride)[: r.marks[KNOWN]]
     total = 0.0

@@ -277,13 +277,13 @@ def remembered(r: Any) -> Any:
 
 
 @Verb
-def rights(r: Any, w: Any, z: Any, version: Any) -> Any:
-    """How many rows of the sample w puts right, in the game of z; a w that has moved has another version."""
+def rights(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
+    """How many rows of the sample w puts right, if more than record or all; a w that has moved has another version."""
 
 
 @Verb
-def right(r: Any, w: Any, z: Any, k: Any) -> Any:
-    """1 if w puts row k right, otherwise 0"""
+def miss(r: Any, w: Any, z: Any, k: Any) -> Any:
+    """1 if w puts the row of record k wrong, otherwise 0"""
 
 
 @Verb

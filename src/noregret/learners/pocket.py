@@ -31,7 +31,7 @@ def by_sample(p: P, s: S, z: Z, longer: bool) -> bool:
     remember(s.sample, p.reservoir, z)
     if not longer:
         return False
-    right = rights(s.sample, s.w, z, s.n.moves)
+    right = rights(s.sample, s.w, z, s.n.moves, s.n.right)
     if right <= s.n.right and right < remembered(s.sample):
         return False
     s.n.right = right
