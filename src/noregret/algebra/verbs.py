@@ -268,7 +268,7 @@ def held_dot(w: Any, x: Any) -> Any:
 
 @Verb
 def remember(r: Any, m: Any, z: Any) -> Any:
-    """Offer a signed example to a sample of m rows: of all that were offered, each is as likely to be in it."""
+    """Offer a signed example, one a round, to a sample of m rows: each that was offered is as likely to be in it."""
 
 
 @Verb
