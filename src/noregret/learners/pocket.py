@@ -60,7 +60,7 @@ def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | Non
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
         novikoff,
     ),
-    merge=Merge("none", "which of two pockets is the better one cannot be told without rows to try both on"),
+    merge=Merge("none", "each pocket was tried on rows of its own, and neither w goes on from the other"),
     title="PocketPerceptron",
     check=whole,
 )
