@@ -187,6 +187,17 @@ def test_a_zero_row_may_bring_a_class() -> None:
         assert learner.state.n.right == sum(int(np.argmax(W @ dense(row, 2))) == truth for row, truth in kept(learner))
 
 
+@pytest.mark.parametrize("algebra", ["sparse", "dense", "reference"])
+def test_a_score_of_zero_is_positive_and_of_classes_that_tie_the_first_leads(algebra: str) -> None:
+    one = np.array([[1.0, 0.0]])
+    binary = nr.make(recollect, algebra=algebra, native=False).learn(np.repeat(one, 3, axis=0), [1, 1, -1])
+    many = nr.make(recollect, algebra=algebra, native=False, game="multiclass", classes=[0, 1, 2])
+    many.learn(np.repeat(one, 2, axis=0), [1, 0])
+    assert binary.scores(one).tolist() == [0.0]
+    assert many.scores(one).tolist() == [[0.0, 0.0, 0.0]]
+    assert (binary.state.n.right, many.state.n.right) == (2.0, 1.0)
+
+
 def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_count_is() -> None:
     X, y = wide(5, 200)
     learner = nr.make(twice, native=False)

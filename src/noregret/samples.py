@@ -65,9 +65,9 @@ def listed(r: Reservoir) -> dict[str, np.ndarray]:
 
 
 def filled(n: np.ndarray, rows: Mapping[str, np.ndarray], more: int = 0, values: int = 0) -> Reservoir:
-    """A sample of these rows, with room for so many more rows and values, and as much again to be asked rarely."""
+    """A sample of these rows, with room for so many more rows and values, and for itself again, to be moved rarely."""
     size, used = rows["truth"].size, rows["val"].size
-    r = empty(n, 2 * (size + more), 2 * (used + values))
+    r = empty(n, 2 * size + more, 2 * used + values)
     r.start[: size + 1], r.idx[:used], r.val[:used] = rows["start"], rows["idx"], rows["val"]
     r.truth[:size], r.before[:size] = rows["truth"], -1
     r.slot[:size] = r.held[:size] = np.arange(size)
