@@ -15,7 +15,7 @@ from noregret.algebra import add, dot, remember, remembered, rights
 from noregret.card import REGISTRY, Merge, P, Param, S, Z, gradient_rule, margin_rule
 from noregret.modelfile import KEY, digest, header, pack, tensors
 from noregret.samples import listed
-from noregret.state import plain, reservoir
+from noregret.state import cells, plain, reservoir
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
@@ -196,6 +196,29 @@ def test_a_score_of_zero_is_positive_and_of_classes_that_tie_the_first_leads(alg
     assert binary.scores(one).tolist() == [0.0]
     assert many.scores(one).tolist() == [[0.0, 0.0, 0.0]]
     assert (binary.state.n.right, many.state.n.right) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize("algebra", ["sparse", "dense"])
+def test_a_count_goes_on_from_the_last_one_as_rows_come_and_go(algebra: str) -> None:
+    X, y, _ = streams.separable(150, 4, 0.3, seed=14)
+    y = streams.flip(y, 0.3, seed=14)
+    learner = nr.make(recollect, m=5, algebra=algebra, native=False)
+    for t in range(150):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        w = learner.scores(np.eye(4))
+        assert learner.state.n.right == sum((w @ dense(row, 4) >= 0.0) == (truth > 0.0) for row, truth in kept(learner))
+
+
+@pytest.mark.parametrize("algebra", ["sparse", "dense"])
+def test_a_class_that_comes_while_w_stands_still_takes_the_rows_it_leads_on(algebra: str) -> None:
+    learner = nr.make(recollect, algebra=algebra, native=False, game="multiclass")
+    learner.learn(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [0, 1, 0])  # the first round has no rival
+    cells(learner.space, learner.state.w)[:2, :2] = [[-1.0, -3.0], [-2.0, -1.0]]  # no score is positive any more
+    learner.state.n.moves += 1.0
+    one = np.array([[1.0, 0.0]])
+    assert learner.learn(one, [0]).state.n.right == 1.0
+    assert learner.learn(np.zeros((1, 2)), [2]).learn(one, [2]).state.n.right == 1.0
+    assert learner.state.n.moves == 3.0
 
 
 def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_count_is() -> None:
