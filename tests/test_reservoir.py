@@ -211,14 +211,22 @@ def test_a_count_goes_on_from_the_last_one_as_rows_come_and_go(algebra: str) -> 
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 def test_a_class_that_comes_while_w_stands_still_takes_the_rows_it_leads_on(algebra: str) -> None:
-    learner = nr.make(recollect, algebra=algebra, native=False, game="multiclass")
-    learner.learn(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [0, 1, 0])  # the first round has no rival
-    cells(learner.space, learner.state.w)[:2, :2] = [[-1.0, -3.0], [-2.0, -1.0]]  # no score is positive any more
-    learner.state.n.moves += 1.0
+    learner = nr.make(recollect, m=100, algebra=algebra, native=False, game="multiclass")
     one = np.array([[1.0, 0.0]])
-    assert learner.learn(one, [0]).state.n.right == 1.0
-    assert learner.learn(np.zeros((1, 2)), [2]).learn(one, [2]).state.n.right == 1.0
-    assert learner.state.n.moves == 3.0
+    learner.learn(
+        np.repeat(one, 40, axis=0), [0, 1, 2, 3, 4] * 8
+    )  # the first round has no rival, and is not remembered
+    assert learner.space is not None
+    assert learner.space.class_room > learner.space.classes  # so that nothing is moved when the next one comes
+    home = learner.state.seen.val
+    cells(learner.space, learner.state.w)[:5] = -1.0  # no score is positive any more, and class 0 leads
+    cells(learner.space, learner.state.w)[0] = -0.5
+    learner.state.n.moves += 1.0
+    moves = float(learner.state.n.moves)
+    assert learner.learn(one, [0]).state.n.right == 8.0
+    assert learner.learn(np.zeros((1, 2)), [5]).learn(one, [5]).state.n.right == 1.0
+    assert learner.state.n.moves == moves
+    assert learner.state.seen.val is home
 
 
 def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_count_is() -> None:
