@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from noregret.state import lazy_groups as lazy_groups
     from noregret.state import plain as plain
     from noregret.state import positive as positive
+    from noregret.state import reservoir as reservoir
     from noregret.state import scaled as scaled
     from noregret.state import scattered as scattered
     from noregret.streams import open_source as open_source
@@ -69,7 +70,7 @@ _HOMES = {
     "session": ("play", "race"),
     "state": (
         "amount", "covariance", "exponents", "grouped", "held", "kept", "lazy", "lazy_groups", "plain", "positive",
-        "scaled", "scattered",
+        "reservoir", "scaled", "scattered",
     ),
     "streams": ("open_source",),
     "warming": ("warm",),

@@ -10,6 +10,7 @@ from noregret.algebra.reference import ReferenceRows
 from noregret.chunk import Block, DenseBlock
 from noregret.games.assembly import Plan, assemble
 from noregret.layout import Layout, address, fill
+from noregret.samples import tell_classes
 from noregret.state import Space, bank_of
 from noregret.texts import rebound
 
@@ -29,6 +30,7 @@ class Engine:
     def bind(self, state: Any, space: Space) -> None:
         """Work on this state from now on."""
         self.state, self.space = state, space
+        tell_classes(state, space.classes)
         self.bound = False
 
     def rows(self, block: Block, start: int, stop: int) -> Any:

@@ -15,6 +15,8 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     """Both learners pooled. The two given are used up: pass copies."""
     if a.card.merge.law == "none":
         raise BadValue(f"{a.card.name} cannot be merged: {a.card.merge.how}")
+    if any(field.kind == "reservoir" for field in a.card.state.values()):
+        raise BadValue(f"{a.card.name} cannot be merged: each learner remembers a sample of the rows it saw")
     same = a.card.name == b.card.name and a.params == b.params and a.settings.covariance == b.settings.covariance
     same = same and (a.settings.kernel, a.settings.shape) == (b.settings.kernel, b.settings.shape)
     same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)

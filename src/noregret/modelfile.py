@@ -19,6 +19,7 @@ from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
 from noregret.learners import load_all
+from noregret.samples import derived, revived_samples, sample_tensors
 from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
 from noregret.stores import possible
@@ -51,12 +52,17 @@ def header(learner: "Learner") -> dict[str, Any]:
         "labels": learner.labels.order,
         "names": learner.names.mode,
         "features": 0 if space is None else space.features,
-        "counters": None if state is None else {name: float(state.n[name]) for name in state.n.dtype.names},
+        "counters": None if state is None else told_counters(state),
         "rounds": learner.rounds,
         "mistakes": learner.mistakes,
         "updates": learner.updates,
         "random": {"seed": settings.seed},
     }
+
+
+def told_counters(state: Any) -> dict[str, float]:
+    known = derived(state)
+    return {name: float(state.n[name]) for name in state.n.dtype.names if name not in known}
 
 
 def tensors(learner: "Learner") -> dict[str, np.ndarray]:
@@ -75,6 +81,7 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
             for name, size in zip(BANK, sizes, strict=True):
                 kept = getattr(bank, name)[:size]
                 found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
+        found.update(sample_tensors(state))
     if learner.scaling is not None:
         seen = known_features(learner)
         for name, array in zip(SCALING, learner.scaling.arrays, strict=True):
@@ -277,6 +284,10 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
         raise BadValue("the model file is damaged: its counters are not those of the rule")
     for name, value in told["counters"].items():
         learner.state.n[name] = float(value)
+    with_rows = revived_samples(learner.state, arrays, space, learner.game)
+    if with_rows is None:
+        raise BadValue("the model file is damaged: the rows it remembers do not fit together")
+    learner.state = with_rows
     if not counted(learner, space):
         raise BadValue("the model file is damaged: its counters are not finite, or do not fit its weights")
     refreshed(learner.state)

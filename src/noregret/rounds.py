@@ -10,6 +10,7 @@ from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.labels import targets
+from noregret.samples import with_room
 from noregret.state import (
     Space,
     allow_folding,
@@ -174,6 +175,7 @@ class Call:
         """See that the state has a cell for every feature and class, and that it can be undone."""
         learner, shape = self.learner, self.learner.shape
         turning = learner.game == "binary" and segment.fresh and learner.labels.turns(segment.known)
+        self.whole = self.whole or turning  # then every weight changes its sign, whatever the rows touch
         splitting = learner.game == "binary" and segment.known == 3
         if splitting and "multiclass" not in learner.card.games:
             raise BadValue(f"{learner.card.name} plays two classes only, and {learner.labels.order[2]!r} is a third")
@@ -196,6 +198,9 @@ class Call:
         if self.undo is None:
             self.undo = WholeUndo(learner.state, copied=False)
         allow_folding(learner.state, self.all_copied)
+        before = learner.state
+        learner.state = with_room(before, *self.remaining(segment))
+        same = same and learner.state is before
         if splitting:
             negative, positive = (0, 1) if learner.labels.signs(2)[1] > 0 else (1, 0)
             split(shape, learner.state, space, negative, positive)
@@ -204,6 +209,13 @@ class Call:
         if not same or splitting or turning or space != old:
             learner.space = space
             learner.rebind()
+
+    def remaining(self, segment: Segment) -> tuple[int, int]:
+        """The rows from a segment on, and their values: all of them may be remembered."""
+        rows = self.block.rows - segment.start
+        if isinstance(self.block, SparseBlock):
+            return rows, int(self.block.indptr[-1] - self.block.indptr[segment.start])
+        return rows, rows * self.block.width
 
     def supports_needed(self, state: Any) -> tuple[int, int]:
         """Room in the bank of a kernel learner: every row of this call may become a support."""

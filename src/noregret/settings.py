@@ -14,6 +14,7 @@ from noregret.losses import LOSSES
 from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
+SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
@@ -243,6 +244,8 @@ def check_together(
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
     if algebra == "kernel" and numbers.get("random_start", 0.0) > 0.0:
         raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
+    if any(field.kind == "reservoir" for field in card.state.values()) and (card.kind, game) not in SIGNED:
+        raise BadValue(f"{card.name} remembers rows with their classes: only a margin rule in a game of classes can")
     wrong = None if card.check is None else card.check(numbers, choices)
     if wrong is not None:
         raise BadValue(f"{card.name}: {wrong}")

@@ -15,8 +15,10 @@ from noregret.algebra.averaged import Averaged
 from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.glimpse import first_random
 from noregret.algebra.kernel import BANKS, Expansion
-from noregret.algebra.reference import ReferenceSigma, ReferenceVector
+from noregret.algebra.reference import ReferenceVector
+from noregret.algebra.reference_sigma import ReferenceSigma
 from noregret.algebra.scaled import Scaled
+from noregret.samples import carried, empty, number_classes, turn
 from noregret.stores import STORES, UPKEEP, Field, build, let_fold, refresh, settle, vectors
 from noregret.stores import amount as amount
 from noregret.stores import covariance as covariance
@@ -28,6 +30,7 @@ from noregret.stores import lazy as lazy
 from noregret.stores import lazy_groups as lazy_groups
 from noregret.stores import plain as plain
 from noregret.stores import positive as positive
+from noregret.stores import reservoir as reservoir
 from noregret.stores import scaled as scaled
 from noregret.stores import scattered as scattered
 
@@ -72,12 +75,12 @@ def state_class(names: tuple[str, ...]) -> Any:
 def counters(first: Mapping[str, float], seed: int = 0) -> Any:
     """The record s.n: the round number t and the rule's own counters, all floats, and room to save them.
 
-    A counter of the name random starts where the random numbers of the learner's seed begin.
+    A counter of the name random, or a field's, starts where the random numbers of the learner's seed begin.
     """
     names = ["t", *first]
     record = np.zeros(2, dtype=[(name, "f8") for name in names]).view(np.recarray)
     for name, start in first.items():
-        record[name] = first_random(seed) if name == "random" else start
+        record[name] = first_random(seed) if name == "random" or name.endswith("_random") else start
     return record[0]
 
 
@@ -101,12 +104,16 @@ def make(shape: Shape, space: Space) -> Any:
     bank = make_bank(space) if space.algebra == "kernel" else None
     record = counters(shape.counters, space.seed)
     clock = np.frombuffer(record.base.data)[:1]
-    values = [
-        make_covariance(field, space)
-        if field.kind == "covariance"
-        else build(field, space, make_vector(field, space, bank), numbers_at(record, name, field), clock)
-        for name, field in shape.fields.items()
-    ]
+
+    def field_value(name: str, field: Field) -> Any:
+        numbers = numbers_at(record, name, field)
+        if field.kind == "covariance":
+            return make_covariance(field, space)
+        if field.kind == "reservoir":
+            return empty(numbers)
+        return build(field, space, make_vector(field, space, bank), numbers, clock)
+
+    values = [field_value(name, field) for name, field in shape.fields.items()]
     return state_class(tuple(shape.fields))(*values, record)
 
 
@@ -146,8 +153,10 @@ def make_covariance(field: Field, space: Space) -> Any:
 
 
 def named(shape: Shape, algebra: str) -> Iterator[tuple[str, str, Field]]:
-    """Every array of a state by name, with the field it belongs to and what it is."""
+    """Every array of cells of a state by name, with the field it belongs to and what it is."""
     for name, field in shape.fields.items():
+        if field.kind == "reservoir":
+            continue
         yield name, name, field
         store = STORES[field.kind]
         for upkeep in store.always if algebra == "reference" else store.beside:
@@ -198,7 +207,7 @@ def grown(shape: Shape, state: Any, old: Space, new: Space) -> Any:
         target_bank.n[:] = source_bank.n
     for counter in state.n.dtype.names:
         fresh.n[counter] = state.n[counter]
-    return refreshed(fresh)
+    return refreshed(carried(state, fresh))
 
 
 def bank_of(state: Any) -> Any:
@@ -216,6 +225,7 @@ def split(shape: Shape, state: Any, space: Space, negative: int, positive_class:
 
     A weight of zero stays a positive zero, as if its feature came only later.
     """
+    number_classes(state, negative, positive_class)
     for _, field, array in parts(shape, at_rest(state), space):
         w = array[0].copy()
         if field.law == "add":
@@ -230,6 +240,7 @@ def split(shape: Shape, state: Any, space: Space, negative: int, positive_class:
 
 def mirror(shape: Shape, state: Any, space: Space) -> None:
     """Positive becomes negative: the state that the opposite labels would have led to."""
+    turn(state)
     for _, field, array in parts(shape, at_rest(state), space):
         if field.law == "add":
             np.subtract(0.0, array, out=array)

@@ -24,6 +24,8 @@ from noregret.algebra.lazy import Lazy
 from noregret.algebra.lazy_groups import NUMBERS as LAZY_GROUPS
 from noregret.algebra.lazy_groups import LazyGroups
 from noregret.algebra.reference import ReferenceGroups, ReferenceHeld
+from noregret.algebra.reservoir import NUMBERS as RESERVOIR
+from noregret.algebra.reservoir import Reservoir
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.scaled import Scaled
 
@@ -51,6 +53,7 @@ exponents = Field("exponents", "exponents", 0.0, "add")
 grouped = Field("grouped", "grouped", 0.0, "add")
 lazy_groups = Field("lazy_groups", "lazy_groups", 0.0, "add")
 held = Field("held", "held", 0.0, "add")
+reservoir = Field("reservoir", "reservoir", 0.0, "keep")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
@@ -81,6 +84,7 @@ STORES: dict[str, Store] = {
     "exponents": Store(EXPONENTS),
     "averaged": Store(AVERAGED, ("sum",), ("sum",)),
     "held": Store(HELD, ("old", "stamp"), ("old",)),
+    "reservoir": Store(RESERVOIR),
 }
 
 
@@ -170,7 +174,7 @@ def vectors(value: Any) -> list[Any]:
         return [value.coef]
     if isinstance(value, np.ndarray):
         return [value]
-    return vectors(value.v)
+    return [] if isinstance(value, Reservoir) else vectors(value.v)
 
 
 def settle(value: Any) -> None:

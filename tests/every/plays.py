@@ -166,17 +166,19 @@ def some(several: Sequence[Play]) -> list[Play]:
 def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts.
 
-    In the kernel algebra there are no weights that could start by chance.
+    In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.
     """
 
     def number(param: Param) -> float:
         limit = max(param.above, param.at_least)
         return limit + 0.1 * (param.default - limit) + 0.05
 
-    return {
+    found = {
         name: param.default if (algebra, name) == ("kernel", "random_start") else number(param)
         for name, param in card.numbers.items()
     }
+    refused = card.check is not None and "whole" in (card.check(found, card.defaults) or "")
+    return {name: float(np.ceil(value)) for name, value in found.items()} if refused else found
 
 
 def stream(game: str, dense: bool, seed: int = 0, rounds: int = 40) -> tuple[Array, Any]:

@@ -75,6 +75,7 @@ for rule, told in [
     ("arow", {"algebra": "sparse", "covariance": "full", "game": "multiclass"}),
     ("rda", {"algebra": "dense", "game": "multiclass"}),
     ("perceptron_averaged", {"algebra": "kernel", "game": "multiclass"}),
+    ("perceptron_pocket", {"algebra": "sparse", "game": "multiclass", "reservoir": 7}),
 ]:
     learner = nr.make(rule, **told)
     for start in range(0, 36, 9):

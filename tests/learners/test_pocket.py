@@ -1,14 +1,18 @@
 """Perceptrons that predict with a copy: the pocket (Gallant 1990) and the batch (Duda and Hart 1973)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
+from noregret.modelfile import tensors
+from noregret.samples import listed
 from tests.learners.reading import after_each_round, same, two_classes, weights, written
 from tests.naive import streams
+from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
 
 either = pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
@@ -29,9 +33,10 @@ def noisy(seed: int) -> tuple[Array, Array]:
 
 
 @either
-def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_third(native: bool) -> None:
+@pytest.mark.parametrize("ratchet", [False, True])
+def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_third(ratchet: bool, native: bool) -> None:
     X, y = streams.four()
-    learner = nr.make("perceptron_pocket", native=native)
+    learner = nr.make("perceptron_pocket", ratchet=ratchet, native=native)
     written(after_each_round(learner, X, y), [[0, 0], [0, 0], [3, -1], [3, -1]])
     written(after_each_round(learner, X, y), [[3, -1], [1, -3], [1, -3], [1, -3]])
     assert (learner.state.n.run, learner.state.n.longest) == (4.0, 4.0)
@@ -50,7 +55,7 @@ def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: in
     X, y = noisy(seed)
     X = X[:120]
     path = np.vstack([np.zeros((1, 6)), after_each_round(nr.make("perceptron", native=False), X, y[:120])])
-    learner = nr.make("perceptron_pocket", native=native)
+    learner = nr.make("perceptron_pocket", ratchet="no", native=native)
     run = longest = 0
     pocket, changes = path[0], 0
     for t in range(120):
@@ -63,14 +68,26 @@ def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: in
     assert longest > 5
 
 
-def test_what_separates_the_rows_ends_up_in_the_pocket() -> None:
-    for seed in range(3):
-        X, y, u = streams.separable(150, 5, 0.1, seed)
-        learner = nr.make("perceptron_pocket")
+@pytest.mark.parametrize(
+    "told", [{"ratchet": "no"}, {"reservoir": 1}, {"reservoir": 5}, {"reservoir": 60}, {}], ids=str
+)
+def test_what_separates_the_rows_ends_up_in_the_pocket(told: dict[str, Any]) -> None:
+    for seed in range(5):
+        X, y, u = streams.separable(150, 5, 0.05, seed)
+        learner = nr.make("perceptron_pocket", **told)
         most = bound("perceptron_pocket", float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()))
         while learner.play(X, y).updated.any():
             assert learner.updates <= most
+        learner.learn(X, y)  # no run of a vector that errs was longer than a pass
         assert (learner.predict(X) == y).all()
+
+
+def test_many_classes_that_can_be_told_apart_are_told_apart_by_the_pocket() -> None:
+    X, y, _ = streams.blobs(200, 6, 4, spread=0.3, seed=2)
+    learner = nr.make("perceptron_pocket", reservoir=15)
+    while learner.play(X, y).updated.any():
+        assert learner.rounds < 100_000
+    assert (learner.learn(X, y).predict(X) == y).all()
 
 
 def test_on_noisy_rows_the_pocket_errs_less_than_the_last_vector() -> None:
@@ -82,6 +99,106 @@ def test_on_noisy_rows_the_pocket_errs_less_than_the_last_vector() -> None:
             nr.epochs(learner, X, y, passes=5, seed=seed)
             errors[name] += int((learner.predict(X) != y).sum())
     assert errors["perceptron_pocket"] < errors["perceptron"]
+
+
+def test_on_noisy_rows_the_ratchet_errs_less_than_the_longest_run_alone() -> None:
+    found = []
+    for seed in range(12):
+        X, y, _ = streams.separable(7000, 10, 0.2, seed)
+        noise = streams.flip(y[:6000], 0.1, seed)
+        both = [
+            nr.make("perceptron_pocket", **told).learn(X[:6000], noise)
+            for told in ({"ratchet": "no"}, {"reservoir": 300})
+        ]
+        found.append([int((learner.predict(X[6000:]) != y[6000:]).sum()) for learner in both])
+    without, ratchet = np.array(found).T
+    assert ratchet.sum() < 0.6 * without.sum()
+    assert (ratchet < without).sum() >= 7
+    assert (ratchet > without).sum() <= 1
+
+
+# ---- the ratchet --------------------------------------------------------------------------------------------------
+
+
+def put_right(learner: nr.Learner, d: int) -> int:
+    """How many rows of the sample the pocket puts right, as anyone would count them."""
+    rows = listed(learner.state.sample)
+    X = np.zeros((rows["truth"].size, d))
+    for t in range(len(X)):
+        part = slice(rows["start"][t], rows["start"][t + 1])
+        X[t, rows["idx"][part]] = rows["val"][part]
+    scores = learner.scores(X)
+    if learner.game == "multiclass":
+        return int((scores.argmax(axis=1) == rows["truth"]).sum())
+    return int(((scores >= 0.0) == (rows["truth"] > 0.0)).sum())
+
+
+@either
+@pytest.mark.parametrize("algebra", ["sparse", "dense"])
+@pytest.mark.parametrize("game", ["binary", "multiclass"])
+def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: str, game: str, native: bool) -> None:
+    X, y = noisy(1)
+    if game == "multiclass":
+        X, labels, _ = streams.blobs(300, 6, 4, spread=0.9, seed=4)
+        y = labels.astype(float)
+    learner = nr.make("perceptron_pocket", game=game, algebra=algebra, reservoir=40, native=native)
+    held, record, longest, changes, refused = None, 0.0, 0.0, 0, 0
+    for t in range(300):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        n, now = learner.state.n, weights(learner, 6).tolist()
+        assert n.right >= record
+        if n.longest > longest:
+            assert n.longest == n.run == longest + 1.0 or held != now
+            assert n.right == put_right(learner, 6)
+            assert n.right > record or n.right == min(n.sample_seen, 40.0)
+            changes += 1
+        else:
+            assert (n.right, n.longest) == (record, longest)
+            assert held is None or held == now or len(held) < len(now)
+            refused += bool(n.run > longest)
+        held, record, longest = now, float(n.right), float(n.longest)
+    assert changes >= 3
+    assert refused > 20
+
+
+@either
+def test_a_run_that_is_longer_but_no_better_stays_out_until_nothing_speaks_against_it(native: bool) -> None:
+    """(1, 0) is right three times in a row and puts all four rows right; then w = (-2, 1) is right for ever."""
+    X = np.array([[1.0, 0.0]] * 4 + [[-3.0, 1.0]] + [[0.0, 1.0]] * 45)
+    sample = Reservoir(4)
+    pockets = {told: nr.make("perceptron_pocket", reservoir=4, ratchet=told, native=native) for told in ("yes", "no")}
+    waited = 0
+    for t, x in enumerate(X):
+        sample.offer(x, 1)
+        for learner in pockets.values():
+            learner.learn(x[None], [1])
+        contradicted = any(row[0] > 0.0 for row, _ in sample.things)
+        waited += contradicted and t >= 8
+        if t > 0:
+            written(weights(pockets["yes"], 2), [1, 0] if t < 8 or contradicted else [-2, 1])
+            written(weights(pockets["no"], 2), [1, 0] if t < 8 else [-2, 1])
+    assert 0 < waited < 42
+
+
+def test_without_the_ratchet_nothing_is_remembered() -> None:
+    X, y = noisy(5)
+    learner = nr.make("perceptron_pocket", ratchet=False).learn(X, y)
+    assert learner.state.n.sample_seen == learner.state.n.right == 0.0
+    assert set(tensors(learner)) == {"state.w", "state.w_old", "state.w_stamp"}
+    assert nr.make("perceptron_pocket", native=False).learn(X, y).state.n.sample_seen == 300.0
+
+
+def test_a_sample_of_all_rows_is_the_training_set() -> None:
+    X, y = noisy(6)
+    learner = nr.make("perceptron_pocket", reservoir=1e9, native=False).learn(X, y)
+    assert listed(learner.state.sample)["truth"].tolist() == y.tolist()
+
+
+def test_rows_are_whole() -> None:
+    with pytest.raises(nr.BadValue, match=r"perceptron_pocket: reservoir must be a whole number of rows, not 2\.5"):
+        nr.make("perceptron_pocket", reservoir=2.5)
+    with pytest.raises(nr.BadValue, match="perceptron_pocket: ratchet must be one of yes, no"):
+        nr.make("perceptron_pocket", ratchet="maybe")
 
 
 def test_a_copy_taken_in_a_large_space_is_kept_when_calls_are_small_and_undone_when_one_fails(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ class Multiclass(Game):
     def __init__(self, rule: Rule, k: int, fixed: bool) -> None:
         super().__init__(rule, k)
         self.seen: Flags = np.full(k, fixed)
+        rule.seen = self.seen
 
     @property
     def state(self) -> dict[str, Array]:

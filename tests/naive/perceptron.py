@@ -107,29 +107,6 @@ class MarginPerceptron(FirstOrder):
         return self.eta * r.weight if short else None
 
 
-class PocketPerceptron(Rule):
-    """Trains as the perceptron with eta = 1; predicts with a copy of the w that was right most often in a row."""
-
-    def start(self, k: int, d: int) -> None:
-        super().start(k, d)
-        self.pocket = self.w.copy()
-        self.run = self.longest = 0
-
-    def update(self, r: Round) -> bool:
-        if r.margin <= 0.0:
-            self.w = self.w + r.z
-            self.run = 0
-            return True
-        self.run += 1
-        if self.run > self.longest:
-            self.pocket = self.w.copy()
-            self.longest = self.run
-        return False
-
-    def final_scores(self, x: Array) -> Array:
-        return self.pocket @ x
-
-
 class BatchPerceptron(Rule):
     """Gathers rho z of the rounds with margin <= 0, and adds the sum when the next batch begins; batch b ends with
     round floor(b * batch)."""
@@ -168,6 +145,5 @@ RULES: dict[str, Callable[..., Rule]] = {
     "perceptron_averaged": AveragedPerceptron,
     "perceptron_batch": BatchPerceptron,
     "perceptron_margin": MarginPerceptron,
-    "perceptron_pocket": PocketPerceptron,
     "perceptron_voted": VotedPerceptron,
 }

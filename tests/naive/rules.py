@@ -37,6 +37,7 @@ class Rule:
     weighs = False  # takes importance weights
     regresses = False
     t = 0
+    seen: npt.NDArray[np.bool_] | None = None  # of many classes, those that take part
 
     def start(self, k: int, d: int) -> None:
         self.w: Array = np.zeros((k, d))

@@ -11,6 +11,8 @@ from noregret.algebra import (  # each registers its implementations
     lazy,
     lazy_groups,
     reference,
+    reference_sigma,
+    reservoir,
     scaled,
 )
 from noregret.algebra import glimpse as glimpses
@@ -49,6 +51,9 @@ from noregret.algebra.verbs import (
     pour,
     prune,
     put,
+    remember,
+    remembered,
+    rights,
     scale,
     share,
     shared,
@@ -97,6 +102,9 @@ __all__ = [
     "pour",
     "prune",
     "put",
+    "remember",
+    "remembered",
+    "rights",
     "scale",
     "share",
     "shared",
@@ -122,8 +130,8 @@ DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.Dens
 VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
-    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS),
-    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS),
+    "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
+    "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
-    "reference": frozenset(types_of(reference) | {averaged.Averaged}),
+    "reference": frozenset(types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir}),
 }

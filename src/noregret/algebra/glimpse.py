@@ -31,6 +31,7 @@ def first_random(seed: int) -> float:
     return float(np.random.default_rng(seed).integers(1, int(PRIME)))
 
 
+@helper
 def next_random(random: float) -> float:
     """The next of the numbers 1 to PRIME - 1 (Park and Miller 1988); no product is too large for a float."""
     return (16807.0 * random) % PRIME

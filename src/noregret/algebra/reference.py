@@ -22,15 +22,12 @@ from noregret.algebra.verbs import (
     dot,
     dots,
     extent,
-    foresee,
     glimpse,
     group_norm,
     group_size,
     held_at,
     held_dot,
     hold,
-    image,
-    inner,
     keep,
     level,
     linked,
@@ -46,7 +43,6 @@ from noregret.algebra.verbs import (
     seat,
     share,
     shared,
-    sharpen,
     shorten,
     side,
     soften,
@@ -71,7 +67,8 @@ class ReferenceRows(NamedTuple):
 class ReferenceExample(NamedTuple):
     """An example as a vector over all coordinates.
 
-    Of a multiple of a signed example, sq is the square of that, and sign what was multiplied into it.
+    Of a multiple of a signed example, sq is the square of that, and sign what was multiplied into it. Of a difference,
+    truth is the class that has x itself; of a single block it is below zero.
     """
 
     v: np.ndarray
@@ -79,6 +76,7 @@ class ReferenceExample(NamedTuple):
     classes: int
     sq: float = 0.0
     sign: float = 1.0
+    truth: int = -1
 
 
 class ReferenceVector(NamedTuple):
@@ -102,20 +100,6 @@ class ReferenceHeld(NamedTuple):
     old: np.ndarray
 
 
-class ReferenceSigma(NamedTuple):
-    """One covariance matrix a class; mode says what of it is kept."""
-
-    S: np.ndarray
-    mode: str
-
-
-class ReferenceImage(NamedTuple):
-    """Sigma z, and the z it is the image of."""
-
-    v: np.ndarray
-    z: Any
-
-
 @row.on(ReferenceRows)
 def row_reference(X: Any, t: Any) -> Any:
     x = np.zeros(X.stride)
@@ -125,7 +109,7 @@ def row_reference(X: Any, t: Any) -> Any:
 
 @stretch.on(ReferenceExample)
 def stretch_reference(z: Any, a: Any) -> Any:
-    return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign)
+    return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign, z.truth)
 
 
 @seat.on(ReferenceExample)
@@ -137,7 +121,8 @@ def seat_reference(x: Any, c: Any, stride: Any) -> Any:
 
 @difference.on(ReferenceExample)
 def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
-    return ReferenceExample(seat(x, c, stride).v - seat(x, r, stride).v, x.stride, x.classes, 2.0 * x.sq)
+    v = seat(x, c, stride).v - seat(x, r, stride).v
+    return ReferenceExample(v, x.stride, x.classes, 2.0 * x.sq, truth=c)
 
 
 @glimpse.on(ReferenceExample)
@@ -394,50 +379,3 @@ def coordinate_reference(z: Any, k: Any) -> Any:
 @value.on(ReferenceExample)
 def value_reference(z: Any, k: Any) -> Any:
     return float(z.v[k])
-
-
-def by_class(sigma: ReferenceSigma, v: np.ndarray) -> np.ndarray:
-    """Sigma v, block by block; a binary example is the one block of class 0."""
-    size = sigma.S.shape[1]
-    per_class = v.reshape(-1, size)
-    return np.asarray(np.einsum("cij,cj->ci", sigma.S[: len(per_class)], per_class).ravel())
-
-
-def sharper(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> np.ndarray:
-    """The matrices with Sigma^-1 += kappa z z', as far as the mode keeps them."""
-    size = sigma.S.shape[1]
-    per_class = z.v.reshape(-1, size)
-    S = sigma.S[: len(per_class)]
-    if sigma.mode == "diagonal":
-        diagonal = np.einsum("cii->ci", S)
-        return np.stack([np.diag(row) for row in 1.0 / (1.0 / diagonal + kappa * per_class**2)])
-    Sz = by_class(sigma, z.v).reshape(per_class.shape)
-    beta = kappa / (1.0 + kappa * float((per_class * Sz).sum()))
-    dropped: np.ndarray = S - beta * np.einsum("ci,cj->cij", Sz, Sz)
-    if sigma.mode == "drop":
-        dropped = np.stack([np.diag(np.maximum(np.diag(block), 0.0)) for block in dropped])
-    return dropped
-
-
-@image.on(ReferenceSigma)
-def image_reference(sigma: Any, z: Any) -> Any:
-    return ReferenceImage(by_class(sigma, z.v), z)
-
-
-@foresee.on(ReferenceSigma)
-def foresee_reference(sigma: Any, kappa: Any, z: Any) -> Any:
-    if sigma.mode == "drop":
-        u = image(sigma, z)
-        return ReferenceImage(u.v / (1.0 + kappa * inner(z, u)), z)
-    return ReferenceImage(by_class(ReferenceSigma(sharper(sigma, kappa, z), sigma.mode), z.v), z)
-
-
-@inner.on(object, ReferenceImage)
-def inner_reference(z: Any, u: Any) -> Any:
-    return float(z.v @ u.v)
-
-
-@sharpen.on(ReferenceSigma)
-def sharpen_reference(sigma: Any, kappa: Any, u: Any) -> Any:
-    new = sharper(sigma, kappa, u.z)
-    sigma.S[: len(new)] = new

@@ -267,6 +267,31 @@ def held_dot(w: Any, x: Any) -> Any:
 
 
 @Verb
+def remember(r: Any, m: Any, z: Any) -> Any:
+    """Offer a signed example, one a round, to a sample of m rows: each that was offered is as likely to be in it."""
+
+
+@Verb
+def remembered(r: Any) -> Any:
+    """How many rows are in the sample now."""
+
+
+@Verb
+def rights(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
+    """How many rows of the sample w puts right, if more than record or all; a w that has moved has another version."""
+
+
+@Verb
+def miss(r: Any, w: Any, z: Any, k: Any) -> Any:
+    """1 if w puts the row of record k wrong, otherwise 0"""
+
+
+@Verb
+def recall(z: Any, idx: Any, val: Any) -> Any:
+    """A row without a sign, of the kind that z is made from."""
+
+
+@Verb
 def pour(w: Any, u: Any) -> Any:
     """w += u, and u = 0"""
 
