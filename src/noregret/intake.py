@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.chunk import Block, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
-from noregret.features import scaling
+from noregret.features import scaling, tidying
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -36,7 +36,11 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
     names = learner.names
     if isinstance(X, Rows):
         if X.names is not None:
-            return names.renumbered(X, grow, heed)
+            block, numbers = names.renumbered(X, grow, heed, arranged if learner.settings.native else None)
+            never = NOTHING
+            if X.indicator is not None and learner.scaling is not None:
+                never = numbers[np.flatnonzero(X.indicator)]
+            return block, never
         names.settle("columns", fix=grow)
         return X.block, NOTHING
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
@@ -61,3 +65,20 @@ def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray,
     table = np.zeros(scaling.SLOTS, np.int64)
     table[scaling.LEARN] = learn
     over_arrays(scaling.scale_rows, places)(table, idx, val, out, *seen)
+
+
+def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
+    """Rows with other numbers for their features, at full speed."""
+    from noregret.compiled import over_arrays
+
+    whole, real = np.zeros(1, np.int32), np.zeros(1)
+    places = {
+        "numbers": (tidying.NUMBERS, whole),
+        "indptr": (tidying.INDPTR, np.zeros(1, np.int64)),
+        "idx": (tidying.IDX, whole),
+        "val": (tidying.VAL, real),
+        "room": (tidying.ROOM, whole),
+        "more": (tidying.MORE, real),
+    }
+    run = over_arrays(tidying.tidy, places)
+    return tidying.arranged(numbers, block, lambda *arrays: run(np.zeros(tidying.SLOTS, np.int64), *arrays))

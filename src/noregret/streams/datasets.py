@@ -16,6 +16,7 @@ from noregret.errors import BadValue
 from noregret.streams.synthetic import ALWAYS, GENERATORS
 
 FORMATS = {".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv"}
+FORMATS |= {".vw": "vw", ".vwtxt": "vw"}
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")
 

@@ -26,7 +26,13 @@ def csv(path: str, reading: Reading) -> Source:
     return Csv(path, reading)
 
 
-FORMATS: dict[str, Callable[[str, Reading], Source]] = {"libsvm": libsvm, "csv": csv}
+def vw(path: str, reading: Reading) -> Source:
+    from noregret.streams.vw import Vw
+
+    return Vw(path, reading)
+
+
+FORMATS: dict[str, Callable[[str, Reading], Source]] = {"libsvm": libsvm, "csv": csv, "vw": vw}
 OTHERWISE = {"svmlight": "libsvm", "svm": "libsvm", "tsv": "csv"}  # other names of formats
 
 
