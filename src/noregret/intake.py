@@ -67,7 +67,7 @@ def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray,
     over_arrays(scaling.scale_rows, places)(table, idx, val, out, *seen)
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
+def arranged(numbers: np.ndarray, block: SparseBlock, in_place: bool = False) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
     from noregret.compiled import over_arrays
 
@@ -81,4 +81,5 @@ def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
         "more": (tidying.MORE, real),
     }
     run = over_arrays(tidying.tidy, places)
-    return tidying.arranged(numbers, block, lambda *arrays: run(np.zeros(tidying.SLOTS, np.int64), *arrays))
+    table = np.zeros(tidying.SLOTS, np.int64)
+    return tidying.arranged(numbers, block, lambda *arrays: run(table, *arrays), in_place)

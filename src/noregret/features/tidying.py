@@ -24,35 +24,44 @@ def tidy(table: Any) -> int:
     return 0
 
 
+def at_place(i: Any) -> Any:
+    """A place that is known not to be negative: compiled code need not look whether it counts from the end."""
+    return np.uint64(i)
+
+
 def renumber(numbers: Any, indptr: Any, idx: Any, val: Any, room: Any) -> None:
     """Feature j becomes numbers[j]; every row is sorted, in place, and moves up where rows before it became shorter."""
     start = at = 0
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
-        sorted_already = True
-        previous = -1
+        falls, previous = 0, -1
         for k in range(start, stop):
-            number = numbers[idx[k]]
-            idx[k] = number
-            sorted_already = sorted_already and number > previous
+            number = numbers[at_place(idx[at_place(k)])]
+            idx[at_place(k)] = number
+            falls += number <= previous
             previous = number
-        if not sorted_already:
+        if falls > 0:
             sort(idx[start:stop], val[start:stop], room[0], room[1])
-        at = summed(idx, val, start, stop, at)
+        if falls > 0 or at < start:
+            at = summed(idx, val, start, stop, at)
+        else:
+            at = stop
         indptr[row + 1] = at
         start = stop
 
 
 def summed(idx: Any, val: Any, start: Any, stop: Any, at: Any) -> Any:
     """Move a sorted row to where `at` says, one value for each feature: where it ends there."""
-    first = at
+    previous = -1
     for k in range(start, stop):
-        if at > first and idx[at - 1] == idx[k]:
-            val[at - 1] += val[k]
+        number, value = idx[at_place(k)], val[at_place(k)]
+        if number == previous:
+            val[at_place(at - 1)] += value
         else:
-            idx[at] = idx[k]
-            val[at] = val[k]
+            idx[at_place(at)] = number
+            val[at_place(at)] = value
             at += 1
+        previous = number
     return at
 
 
@@ -70,16 +79,16 @@ def sort(idx: Any, val: Any, room: Any, more: Any) -> None:
 
 def counted(idx: Any, val: Any, room: Any, more: Any) -> None:
     for i in range(idx.size):
-        number, before = idx[i], 0
+        number, before = idx[at_place(i)], np.int32(0)  # as wide as the numbers, so that many are compared at once
         for j in range(i):
-            before += idx[j] <= number
+            before += np.int32(idx[at_place(j)] <= number)
         for j in range(i + 1, idx.size):
-            before += idx[j] < number
-        room[before] = number
-        more[before] = val[i]
+            before += np.int32(idx[at_place(j)] < number)
+        room[at_place(before)] = number
+        more[at_place(before)] = val[at_place(i)]
     for i in range(idx.size):
-        idx[i] = room[i]
-        val[i] = more[i]
+        idx[at_place(i)] = room[at_place(i)]
+        val[at_place(i)] = more[at_place(i)]
 
 
 def merge(idx: Any, val: Any, length: Any, room: Any, more: Any) -> None:
@@ -100,10 +109,12 @@ def merge(idx: Any, val: Any, length: Any, room: Any, more: Any) -> None:
         k += 1
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None]) -> SparseBlock:
-    """The block with other numbers, its arrays copied; it must be sound, every feature of it one of the numbered."""
+def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None], in_place: bool = False) -> SparseBlock:
+    """The block with other numbers; it must be sound, every feature of it one of the numbered."""
     used = int(block.indptr[-1])
-    indptr, idx, val = block.indptr.copy(), block.idx[:used].copy(), block.val[:used].copy()
+    indptr, idx, val = block.indptr, block.idx[:used], block.val[:used]
+    if not in_place:
+        indptr, idx, val = indptr.copy(), idx.copy(), val.copy()
     longest = max(int(np.diff(indptr).max(initial=0)), SHORT)
     run(numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
     last = int(indptr[-1])

@@ -11,7 +11,6 @@ a prediction would start from, must be 0. Empty lines are read over.
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +74,7 @@ class Vw(Source):
         from noregret.compiled import is_kept
         from noregret.features.tidying import tidy
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(tidy))
+        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(tidy))
 
     def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
@@ -100,10 +99,10 @@ class Dictionary:
     Who parsed what does not show: a name new to the source is new to its parser too.
     """
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
+    def __init__(self, number: Callable[..., None] | None = None) -> None:
+        self.number = number or compiled_numbers()
         self.names: list[str] = []
-        self.bare = np.zeros(FEW, bool)
+        self.known, self.table = vw_names.space_for(FEW), np.zeros(vw_names.SLOTS, np.int64)
         self.learned: dict[int, np.ndarray] = {}  # by parser: for every number of its own, the one here
         self.used: dict[int, int] = {}
 
@@ -111,10 +110,10 @@ class Dictionary:
         """The rows of a piece, with the numbers and all the names so far."""
         numbers = self.of_parser(piece)
         size = len(self.names)
-        block = arranged(numbers, piece.batch.X._replace(width=size))
+        block = arranged(numbers, piece.batch.X._replace(width=size), in_place=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
-        return Rows(block, Growing(self.names, size), self.bare[:size])
+        return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
 
     def of_parser(self, piece: Piece) -> np.ndarray:
         """What the numbers of a piece's parser stand for."""
@@ -126,22 +125,40 @@ class Dictionary:
             more[:first] = 0 if known is None else known[:first]
             self.learned[piece.parser] = known = more
         if last > first:
-            known[first:last] = self.numbered(piece.fresh.decode().split("\n")[:-1], piece.bare)
+            known[first:last] = self.numbered(piece.fresh, piece.bare)
         self.used[piece.parser] = last
         return known
 
-    def numbered(self, names: list[str], bare: np.ndarray) -> np.ndarray:
-        """The numbers of some names; new ones get the next."""
-        numbers, before = self.numbers, len(self.numbers)
-        found = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
-        after = len(numbers)
-        if after > before:
-            self.names += list(islice(reversed(numbers), after - before))[::-1]
-            if after > self.bare.size:
-                self.bare = np.concatenate((self.bare, np.zeros(max(after, self.bare.size), bool)))
-            new = np.flatnonzero(found >= before)[::-1]  # of two that are one, the first decides
-            self.bare[found[new]] = bare[new] != 0
+    def numbered(self, names: bytes, bare: np.ndarray) -> np.ndarray:
+        """The numbers of names that stand one a line; new ones get the next."""
+        table, buffer, found = self.table, np.frombuffer(names + bytes(PAD), np.uint8), np.empty(bare.size, np.int32)
+        table[[vw_names.FRESH, vw_names.PLACE, vw_names.DONE]] = 0
+        self.number(table, buffer, bare, found, self.known)
+        while table[vw_names.DONE] < found.size:
+            self.known = vw_names.doubled(self.known)
+            table[vw_names.REBUILD] = 1
+            self.number(table, buffer, bare, found, self.known)
+        self.names += self.known.fresh[: table[vw_names.FRESH]].tobytes().decode().split("\n")[:-1]
         return found
+
+
+def compiled_numbers() -> Callable[..., None]:
+    """What numbers names, at full speed."""
+    from noregret.compiled import over_arrays
+
+    examples = {
+        "buffer": (vw_names.BUFFER, np.zeros(1, np.uint8)),
+        "bare": (vw_names.BARE, np.zeros(1, np.uint8)),
+        "out": (vw_names.OUT, np.zeros(1, np.int32)),
+        "known": (vw_names.KNOWN, vw_names.space_for(1)),
+    }
+    return over_arrays(vw_names.vw_numbers, examples)
+
+
+def interpreted_numbers(table: np.ndarray, buffer: np.ndarray, bare: np.ndarray, *others: Any) -> None:
+    """The same in plain Python."""
+    with np.errstate(over="ignore"):
+        vw_names.number_names(buffer, bare, *others, table)
 
 
 def compiled() -> Parse:
@@ -223,7 +240,7 @@ class Parser:
         if verdict == text.SLOW_FULL:
             self.out = out._replace(slow=np.concatenate([out.slow, np.empty_like(out.slow)]))
         elif verdict == vw_names.NO_ROOM:
-            self.known = vw_names.Known(*(np.concatenate([some, np.zeros_like(some)]) for some in self.known))
+            self.known = vw_names.doubled(self.known)
             self.empty_slots()
         elif verdict == text.SLOW_SCALE:
             scale = float(number_from(stretch.buffer, at))
@@ -241,7 +258,7 @@ class Parser:
     def empty_slots(self) -> None:
         """Have the parser find a slot for every name that is left."""
         self.known.slots[:] = 0
-        self.table[text.REBUILD] = 1
+        self.table[vw_names.REBUILD] = 1
 
     def settled(self, stretch: Stretch) -> dict[int, Any] | None:
         """Have Python read what the parser could not, and give the labels that are words; None if lines were struck

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.compiled import unbound
 from noregret.streams.libsvm_text import (
     BLANK,
     COLON,
@@ -26,28 +27,41 @@ from noregret.streams.libsvm_text import (
 )
 
 BAR, CARET = 124, 94
-NAMES, ENTRIES, FILLED, FRESH = range(4)  # slots of the parser's table: how much there is of each
+
+# Slots of a table: how much there is; whether slots are to be found anew; and, for `number_names`, where it stands.
+NAMES, ENTRIES, FILLED, FRESH, REBUILD, PLACE, DONE, BUFFER = range(8)
+BARE, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 6
+SLOTS = KNOWN + 11
 FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
 
 
 class Known(NamedTuple):
-    """The names known to a parser: slots, a power of two of them; entries; which names first stood without a value; and
-    the new ones in full, each with a newline."""
+    """The names known to a parser: slots, a power of two of them; entries; which names first stood without a value;
+    the new ones in full, each with a newline; and texts that wait to be looked up together."""
 
     slots: np.ndarray
     entries: np.ndarray
     bare: np.ndarray
     fresh: np.ndarray
+    waiting: np.ndarray
 
 
 def space_for(names: int) -> Known:
     """Room for so many names, a power of two, of some twenty bytes each."""
     return Known(
         np.zeros(2 * names, np.uint64),
-        np.zeros(5 * names, np.uint64),
+        np.zeros(6 * names, np.uint64),
         np.zeros(names, np.uint8),
-        np.zeros(32 * names, np.uint8),
+        np.zeros(24 * names, np.uint8),
+        np.zeros((TOGETHER, COLUMNS), np.uint64),
     )
+
+
+def doubled(known: Known) -> Known:
+    """The same with room for as many more; its slots are empty."""
+    more = Known(*(np.concatenate([some, np.zeros_like(some)]) for some in known[:-1]), known.waiting)
+    more.slots[:] = 0
+    return more
 
 
 # ---- texts and their hashes -----------------------------------------------------------------------------------------
@@ -57,9 +71,11 @@ ONES, COLONS, BARS, ABOVE_BLANK, HIGH_BITS = (
 )
 MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
-ONE, TWO = np.uint64(1), np.uint64(2)
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 NO_NAMESPACE, IS_NAMESPACE = np.uint64(0), np.uint64(1)  # where a text stands; or in the namespace of entry number - 2
 HEAD = 2  # words of an entry before its bytes
+TOGETHER, COLUMNS = 64, 9  # texts that are looked up together, and what is kept of each
+ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache
 
 
 def plain_bytes(word: Any) -> Any:
@@ -87,29 +103,58 @@ def seed(space: Any) -> Any:
     return mixed(space, STIR)
 
 
-def text_at(buffer: Any, i: Any, space: Any) -> Any:
-    """Where the text at i ends, and its hash in a namespace."""
-    at, count, mix = i, 8, seed(space)
-    while count == 8:
+def begun(seeded: Any, first: Any, second: Any) -> Any:
+    """The hash of the first two words of a text."""
+    return mixed(seeded, first) + second * STIR
+
+
+def words_of(length: Any) -> Any:
+    """How many words the bytes of a text take, the last one not full."""
+    return max((length >> 3) + 1, 2)
+
+
+class Text(NamedTuple):
+    """A text between two places, the namespace it stands in, its first two words, and its hash."""
+
+    first: Any
+    last: Any
+    space: Any
+    one: Any
+    two: Any
+    mix: Any
+
+
+def text_at(buffer: Any, i: Any, space: Any, seeded: Any) -> Any:
+    """The text at i, to the next control character, blank, colon or bar.
+
+    Two words are looked at whether the text ends in the first or not: to ask would be to guess.
+    """
+    one, two = load_word(buffer, i), load_word(buffer, i + 8)
+    count, more = plain_bytes(one), plain_bytes(two)
+    more = more if count == 8 else 0
+    one &= MASKS[place(count)]
+    two &= MASKS[place(more)]
+    at, mix = i + count + more, begun(seeded, one, two)
+    while more == 8:
         word = load_word(buffer, at)
-        count = plain_bytes(word)
-        mix = mixed(mix, word & MASKS[place(count)])
-        at += count
-    return at, finished(mix, at - i)
+        more = plain_bytes(word)
+        mix = mixed(mix, word & MASKS[place(more)])
+        at += more
+    return Text(i, at, space, one, two, finished(mix, at - i))
 
 
 def masked(buffer: Any, at: Any, last: Any) -> Any:
     """The eight bytes at a place, those from `last` on taken as zero."""
-    return load_word(buffer, at) & MASKS[place(min(last - at, 8))]
+    return load_word(buffer, at) & MASKS[place(max(min(last - at, 8), 0))]
 
 
-def hash_between(buffer: Any, first: Any, last: Any, space: Any) -> Any:
-    """The hash of a text whose end is known; it may hold a colon."""
-    at, mix = first, seed(space)
-    while at <= last:
-        mix = mixed(mix, masked(buffer, at, last))
-        at += 8
-    return finished(mix, last - first)
+def text_between(buffer: Any, first: Any, last: Any, space: Any) -> Any:
+    """A text whose end is known; it may hold a colon."""
+    one, two = masked(buffer, first, last), masked(buffer, first + 8, last)
+    mix = begun(seed(space), one, two)
+    for word in range(2, words_of(last - first)):
+        mix = mixed(mix, masked(buffer, first + 8 * word, last))
+    return Text(first, last, space, one, two, finished(mix, last - first))
 
 
 def after_text(buffer: Any, i: Any) -> Any:
@@ -118,14 +163,6 @@ def after_text(buffer: Any, i: Any) -> Any:
     while count == 8:
         count = plain_bytes(load_word(buffer, i))
         i += count
-    return i
-
-
-def after_word(buffer: Any, i: Any) -> Any:
-    """As `after_text`, but colons belong to the word."""
-    i = after_text(buffer, i)
-    while byte_at(buffer, i) == COLON:
-        i = after_text(buffer, i + 1)
     return i
 
 
@@ -169,27 +206,16 @@ def after_utf8(buffer: Any, i: Any, last: Any) -> Any:
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
-class Text(NamedTuple):
-    """A text between two places, the namespace it stands in, and its hash."""
-
-    first: Any
-    last: Any
-    space: Any
-    mix: Any
-
-
 def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
     """Whether the entry at a place holds this text in its namespace."""
     length = text.last - text.first
-    if entries[at] & LOW_HALF != np.uint64(length) or entries[at + ONE] != text.space:
+    differ = (entries[at] & LOW_HALF) ^ np.uint64(length)
+    differ |= (entries[at + ONE] ^ text.space) | (entries[at + TWO] ^ text.one) | (entries[at + THREE] ^ text.two)
+    if differ != NOTHING:
         return False
-    at += TWO
-    i = text.first
-    while i <= text.last:
-        if entries[at] != masked(buffer, i, text.last):
+    for word in range(2, words_of(length)):
+        if entries[at + np.uint64(HEAD + word)] != masked(buffer, text.first + 8 * word, text.last):
             return False
-        at += ONE
-        i += 8
     return True
 
 
@@ -207,12 +233,18 @@ def slot_of(known: Any, buffer: Any, text: Any) -> Any:
         slot = (slot + ONE) & most
 
 
+def rounded(words: Any) -> Any:
+    """How many words an entry takes with those it needs."""
+    return (words + ALIGNED - 1) // ALIGNED * ALIGNED
+
+
 def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     """Make an entry for a new text: FINE, BAD_TEXT or NO_ROOM."""
     at, length = table[FILLED], text.last - text.first
-    words = (length >> 3) + 1
+    words = words_of(length)
+    size = rounded(HEAD + words)
     if (
-        at + HEAD + words > known.entries.size
+        at + size > known.entries.size
         or 2 * (table[ENTRIES] + 1) > known.slots.size
         or table[NAMES] >= known.bare.size
     ):
@@ -224,7 +256,7 @@ def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     for word in range(words):
         known.entries[at + HEAD + word] = masked(buffer, text.first + 8 * word, text.last)
     known.slots[slot] = ((text.mix >> HALF) << HALF) | np.uint64(at + 1)
-    table[FILLED] = at + HEAD + words
+    table[FILLED] = at + size
     table[ENTRIES] += 1
     return FINE
 
@@ -263,37 +295,101 @@ def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: An
     return verdict, number
 
 
+def wait(known: Any, n: Any, text: Any, prefix: Any, bare: Any) -> None:
+    """Keep a text to be looked up soon, and where the name of its namespace stands."""
+    row = known.waiting[place(n)]
+    row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
+    row[3], row[4], row[5] = text.one, text.two, text.mix
+    row[6], row[7] = np.uint64(prefix[0]), (np.uint64(prefix[1]) << ONE) | np.uint64(bare)
+
+
+def look_up(known: Any, table: Any, buffer: Any, out: Any, count: Any, k: Any) -> Any:
+    """Give the texts that wait their numbers, from value number k on: the verdict, and the place of the one at fault.
+
+    First their slots are read, then their entries: loads that do not wait for each other are made at the same time.
+    """
+    waiting, most = known.waiting, np.uint64(known.slots.size - 1)
+    for n in range(count):
+        waiting[place(n), 8] = known.slots[waiting[place(n), 5] & most] & LOW_HALF
+    for n in range(count):
+        waiting[place(n), 8] = known.entries[waiting[place(n), 8]]
+    for n in range(count):
+        row = waiting[place(n)]
+        text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
+        prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
+        verdict, number = name_of(known, table, buffer, prefix, text, row[7] & ONE)
+        if verdict != FINE:
+            return verdict, text.first
+        out.idx[place(k + n)] = number
+    return FINE, 0
+
+
 def entry_hash(known: Any, at: Any) -> Any:
-    """The hash of an entry, and how many words of bytes it has."""
-    length = np.int64(known.entries[at] & LOW_HALF)
-    words = (length >> 3) + 1
-    mix = seed(known.entries[at + 1])
-    for word in range(words):
-        mix = mixed(mix, known.entries[at + HEAD + word])
-    return finished(mix, length), words
+    """The hash of an entry, and where the next one stands."""
+    entries = known.entries
+    length = np.int64(entries[at] & LOW_HALF)
+    words = words_of(length)
+    mix = begun(seed(entries[at + 1]), entries[at + HEAD], entries[at + HEAD + 1])
+    for word in range(2, words):
+        mix = mixed(mix, entries[at + HEAD + word])
+    return finished(mix, length), at + rounded(HEAD + words)
 
 
 def forgotten(known: Any, first: Any, last: Any) -> None:
     """Empty the slots of the entries between two places, the last ones there are."""
     most, at = np.uint64(known.slots.size - 1), first
     while at < last:
-        mix, words = entry_hash(known, at)
+        mix, following = entry_hash(known, at)
         slot = mix & most
         while known.slots[slot] & LOW_HALF != np.uint64(at + 1):
             slot = (slot + ONE) & most
         known.slots[slot] = NOTHING
-        at += HEAD + words
+        at = following
 
 
-def rebuilt(known: Any, last: Any) -> None:
-    """Put every entry into slots that are empty."""
-    most, at = np.uint64(known.slots.size - 1), 0
+def rebuilt(known: Any, table: Any) -> None:
+    """Put every entry into slots that are empty, if that is asked for."""
+    most, at, last = np.uint64(known.slots.size - 1), 0, table[FILLED] if table[REBUILD] != 0 else 0
+    table[REBUILD] = 0
     while at < last:
-        mix, words = entry_hash(known, at)
+        mix, following = entry_hash(known, at)
         slot = mix & most
         while known.slots[slot] != NOTHING:
             slot = (slot + ONE) & most
         known.slots[slot] = ((mix >> HALF) << HALF) | np.uint64(at + 1)
-        at += HEAD + words
+        at = following
 
 
+
+
+# ---- names of several parsers ---------------------------------------------------------------------------------------
+
+
+def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
+    """The numbers of names that stand one a line, those after the DONE first, as far as there is room for new ones."""
+    rebuilt(known, table)
+    i, row = table[PLACE], table[DONE]
+    while row < out.size:
+        last = i
+        while byte_at(buffer, last) != NEWLINE:
+            last += 1
+        entries, filled = table[ENTRIES], table[FILLED]
+        text = text_between(buffer, i, last, NO_NAMESPACE)
+        verdict, number = name_of(known, table, buffer, (i, i), text, bare[row])
+        if verdict != FINE:
+            forgotten(known, filled, table[FILLED])
+            table[ENTRIES], table[FILLED] = entries, filled
+            break
+        out[row] = number
+        row += 1
+        i = last + 1
+    table[PLACE], table[DONE] = i, row
+
+
+read_buffer = read_bare = read_out = read_known = unbound
+
+
+def vw_numbers(table: Any) -> int:
+    """`number_names` on what the table holds."""
+    number_names(read_buffer(table), read_bare(table), read_out(table), read_known(table), table)
+    return 0

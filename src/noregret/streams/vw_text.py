@@ -46,24 +46,26 @@ from noregret.streams.vw_names import (
     NAMES,
     NO_NAMESPACE,
     ONE,
-    Text,
+    TOGETHER,
     added,
     after_text,
     forgotten,
-    hash_between,
-    name_of,
+    look_up,
     rebuilt,
+    seed,
     slot_of,
     text_at,
+    text_between,
+    wait,
 )
 
 QUOTE = 39
 
-# Where the parser stands and what it found: the slots of its table, after the four of the names.
-REBUILD, VERDICT, FAULT, POSITION, END, LINE, ROWS, NONZEROS, SLOW, WORDS, SCALES, LABELLED, BUFFER = range(4, 17)
+# Where the parser stands and what it found: the slots of its table, after those of the names.
+VERDICT, FAULT, POSITION, END, LINE, ROWS, NONZEROS, SLOW, WORDS, SCALES, LABELLED, BUFFER = range(5, 17)
 OUT = BUFFER + 2  # an address and sizes for each array
 KNOWN = OUT + 21
-SLOTS = KNOWN + 8
+SLOTS = KNOWN + 11
 
 # Verdicts. After all but the first the table says how things stood before the line at fault, and where the FAULT is.
 NO_BAR, NO_LABEL, BAD_LABEL, BAD_WEIGHT, BAD_BASE, TOO_MANY, AFTER_TAG = range(3, 10)
@@ -222,15 +224,14 @@ def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any) -> Any:
         return FINE, i, i, NO_NAMESPACE, 1.0
     if byte == COLON:
         return NO_SPACE, i, i, NO_NAMESPACE, 1.0
-    end, mix = text_at(buffer, i, IS_NAMESPACE)
-    text = Text(i, end, IS_NAMESPACE, mix)
+    text = text_at(buffer, i, IS_NAMESPACE, seed(IS_NAMESPACE))
     slot, held = slot_of(known, buffer, text)
     if held == NOTHING:
         held = np.uint64(table[FILLED] + 1)
         verdict = added(known, table, buffer, text, slot)
         if verdict != FINE:
             return verdict, i, i, NO_NAMESPACE, 1.0
-    last, scale = end, 1.0
+    end, last, scale = text.last, text.last, 1.0
     if byte_at(buffer, end) == COLON:
         verdict, at, scale = scale_at(buffer, end + 1, table, out)
         if verdict != FINE:
@@ -268,11 +269,12 @@ def value_word(buffer: Any, i: Any, last: Any) -> Any:
     return NOT_FINITE if endless(buffer, i, last) else FINE
 
 
-def feature_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any, space: Any) -> Any:
-    """Take the feature at i as value number k: the verdict, and where it ends (or what is wrong)."""
-    first, last, own, scale = space
-    end, mix = text_at(buffer, i, own)
-    text, bare, value, verdict = Text(i, end, own, mix), 1, 1.0, FINE
+def feature_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) -> Any:
+    """Take the value of the feature at i as number k: the verdict, where it ends (or what is wrong), its text, and
+    whether it stood without a number."""
+    own, seeded, scale = space
+    text = text_at(buffer, i, own, seeded)
+    end, bare, value, verdict = text.last, 1, 1.0, FINE
     if byte_at(buffer, end) == COLON:
         at = end + 1
         if starts_number(byte_at(buffer, at)):
@@ -285,47 +287,55 @@ def feature_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any, sp
         else:
             end = after_text(buffer, at)
             verdict = value_word(buffer, at, end)
-            text = Text(i, end, own, hash_between(buffer, i, end, own))
+            text = text_between(buffer, i, end, own)
     if verdict != FINE:
-        return verdict, i
+        return verdict, i, text, bare
     if not closes(byte_at(buffer, end)):
-        return BAD_TEXT, end
+        return BAD_TEXT, end, text, bare
     value *= scale
     if not np.isfinite(value):
-        return NOT_FINITE, i
-    verdict, number = name_of(known, table, buffer, (first, last), text, bare)
-    out.idx[place(k)] = number
+        return NOT_FINITE, i, text, bare
     out.val[place(k)] = value
-    return verdict, (end if verdict == FINE else i)
+    return FINE, end, text, bare
 
 
 def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -> Any:
     """The features of a row from its first bar on: the verdict, where it ends (or what is wrong), the next k."""
-    space = (i, i, NO_NAMESPACE, 1.0)
-    verdict = FINE
-    while verdict == FINE:
+    prefix, space = (i, i), (NO_NAMESPACE, NO_NAMESPACE, 1.0)
+    verdict, count = FINE, 0
+    while True:
         byte = byte_at(buffer, i)
-        if byte == BLANK or byte == TAB or byte == RETURN:
+        if byte > BLANK and byte != BAR and byte != COLON:
+            verdict, i, text, bare = feature_at(buffer, i, table, out, k, space)
+            if verdict != FINE:
+                return verdict, i, k
+            wait(known, count, text, prefix, bare)
+            k += 1
+            count += 1
+            if byte_at(buffer, i) == BLANK:
+                i += 1
+        elif byte == BLANK or byte == TAB or byte == RETURN:
             i += 1
-        elif byte == NEWLINE:
-            break
         elif byte == BAR:
             verdict, end, last, own, scale = space_at(buffer, i + 1, table, out, known)
-            space = (i + 1, last, own, scale)
+            if verdict != FINE:
+                return verdict, end, k
+            prefix, space = (i + 1, last), (own, seed(own), scale)
             i = end
-        elif byte == COLON:
-            verdict = NO_NAME
-        else:
-            verdict, i = feature_at(buffer, i, table, out, known, k, space)
-            k += 1
-    return verdict, i, k
+        elif byte != NEWLINE:
+            return (NO_NAME if byte == COLON else BAD_TEXT), i, k
+        if count == TOGETHER or byte == NEWLINE:
+            verdict, at = look_up(known, table, buffer, out, count, k - count)
+            if verdict != FINE:
+                return verdict, at, k
+            count = 0
+        if byte == NEWLINE:
+            return FINE, i, k
 
 
 def parse_lines(buffer: Any, out: Any, known: Any, table: Any) -> None:
     """Rows from the lines between POSITION and END, after those that are there, until there is no room for more."""
-    if table[REBUILD] != 0:
-        rebuilt(known, table[FILLED])
-        table[REBUILD] = 0
+    rebuilt(known, table)
     i, end, line, row, k = table[POSITION], table[END], table[LINE], table[ROWS], table[NONZEROS]
     verdict = FINE
     while i < end and row < out.y.size:
