@@ -72,10 +72,11 @@ ONES, COLONS, BARS, ABOVE_BLANK, HIGH_BITS = (
 MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-NO_NAMESPACE, IS_NAMESPACE = np.uint64(0), np.uint64(1)  # where a text stands; or in the namespace of entry number - 2
+NO_NAMESPACE, IS_NAMESPACE = np.uint64(0), np.uint64(1)  # where a text stands; or in the namespace of this entry
 HEAD = 2  # words of an entry before its bytes
 TOGETHER, COLUMNS = 64, 9  # texts that are looked up together, and what is kept of each
-ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache
+ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
+SHORT = np.uint64(15)  # bytes of a text that two words hold with room to spare
 
 
 def plain_bytes(word: Any) -> Any:
@@ -220,7 +221,7 @@ def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
 
 
 def slot_of(known: Any, buffer: Any, text: Any) -> Any:
-    """The slot where a text is, or would be; and where its entry stands, plus one, or zero."""
+    """The slot where a text is, or would be; and where its entry stands, or zero."""
     slots, entries = known.slots, known.entries
     most = np.uint64(slots.size - 1)
     slot, tag = text.mix & most, text.mix >> HALF
@@ -228,7 +229,7 @@ def slot_of(known: Any, buffer: Any, text: Any) -> Any:
         held = slots[slot]
         if held == NOTHING:
             return slot, NOTHING
-        if held >> HALF == tag and is_entry(entries, (held & LOW_HALF) - ONE, buffer, text):
+        if held >> HALF == tag and is_entry(entries, held & LOW_HALF, buffer, text):
             return slot, held & LOW_HALF
         slot = (slot + ONE) & most
 
@@ -240,7 +241,7 @@ def rounded(words: Any) -> Any:
 
 def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     """Make an entry for a new text: FINE, BAD_TEXT or NO_ROOM."""
-    at, length = table[FILLED], text.last - text.first
+    at, length = max(table[FILLED], ALIGNED), text.last - text.first
     words = words_of(length)
     size = rounded(HEAD + words)
     if (
@@ -255,7 +256,7 @@ def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     known.entries[at + 1] = text.space
     for word in range(words):
         known.entries[at + HEAD + word] = masked(buffer, text.first + 8 * word, text.last)
-    known.slots[slot] = ((text.mix >> HALF) << HALF) | np.uint64(at + 1)
+    known.slots[slot] = ((text.mix >> HALF) << HALF) | np.uint64(at)
     table[FILLED] = at + size
     table[ENTRIES] += 1
     return FINE
@@ -284,7 +285,7 @@ def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: An
     """The verdict on a name, and its number."""
     slot, held = slot_of(known, buffer, text)
     if held != NOTHING:
-        return FINE, np.int64(known.entries[held - ONE] >> HALF)
+        return FINE, np.int64(known.entries[held] >> HALF)
     number = table[NAMES]
     verdict = added(known, table, buffer, text, slot)
     if verdict == FINE:
@@ -306,21 +307,33 @@ def wait(known: Any, n: Any, text: Any, prefix: Any, bare: Any) -> None:
 def look_up(known: Any, table: Any, buffer: Any, out: Any, count: Any, k: Any) -> Any:
     """Give the texts that wait their numbers, from value number k on: the verdict, and the place of the one at fault.
 
-    First their slots are read, then their entries: loads that do not wait for each other are made at the same time.
+    First all slots are read, then all entries: loads that do not wait for each other are made at the same time. What is
+    short, known and where it was looked for first, as most is, has its number then.
     """
-    waiting, most = known.waiting, np.uint64(known.slots.size - 1)
-    for n in range(count):
-        waiting[place(n), 8] = known.slots[waiting[place(n), 5] & most] & LOW_HALF
-    for n in range(count):
-        waiting[place(n), 8] = known.entries[waiting[place(n), 8]]
+    waiting, entries, most = known.waiting, known.entries, np.uint64(known.slots.size - 1)
     for n in range(count):
         row = waiting[place(n)]
-        text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
-        prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
-        verdict, number = name_of(known, table, buffer, prefix, text, row[7] & ONE)
-        if verdict != FINE:
-            return verdict, text.first
-        out.idx[place(k + n)] = number
+        row[8] = known.slots[row[5] & most] & LOW_HALF
+    unsettled = NOTHING
+    for n in range(count):
+        row = waiting[place(n)]
+        at, length = row[8], row[1] - row[0]
+        differ = (entries[at] & LOW_HALF) ^ length
+        differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
+        row[8] = differ | (length & ~SHORT)
+        unsettled |= row[8]
+        out.idx[place(k + n)] = np.int32(entries[at] >> HALF)
+    if unsettled == NOTHING:
+        return FINE, 0
+    for n in range(count):
+        row = waiting[place(n)]
+        if row[8] != NOTHING:
+            text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
+            prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
+            verdict, number = name_of(known, table, buffer, prefix, text, row[7] & ONE)
+            if verdict != FINE:
+                return verdict, text.first
+            out.idx[place(k + n)] = number
     return FINE, 0
 
 
@@ -337,11 +350,11 @@ def entry_hash(known: Any, at: Any) -> Any:
 
 def forgotten(known: Any, first: Any, last: Any) -> None:
     """Empty the slots of the entries between two places, the last ones there are."""
-    most, at = np.uint64(known.slots.size - 1), first
+    most, at = np.uint64(known.slots.size - 1), max(first, ALIGNED)
     while at < last:
         mix, following = entry_hash(known, at)
         slot = mix & most
-        while known.slots[slot] & LOW_HALF != np.uint64(at + 1):
+        while known.slots[slot] & LOW_HALF != np.uint64(at):
             slot = (slot + ONE) & most
         known.slots[slot] = NOTHING
         at = following
@@ -349,14 +362,14 @@ def forgotten(known: Any, first: Any, last: Any) -> None:
 
 def rebuilt(known: Any, table: Any) -> None:
     """Put every entry into slots that are empty, if that is asked for."""
-    most, at, last = np.uint64(known.slots.size - 1), 0, table[FILLED] if table[REBUILD] != 0 else 0
+    most, at, last = np.uint64(known.slots.size - 1), ALIGNED, table[FILLED] if table[REBUILD] != 0 else 0
     table[REBUILD] = 0
     while at < last:
         mix, following = entry_hash(known, at)
         slot = mix & most
         while known.slots[slot] != NOTHING:
             slot = (slot + ONE) & most
-        known.slots[slot] = ((mix >> HALF) << HALF) | np.uint64(at + 1)
+        known.slots[slot] = ((mix >> HALF) << HALF) | np.uint64(at)
         at = following
 
 

@@ -16,6 +16,7 @@ from noregret.compiled import unbound
 from noregret.streams.libsvm_text import (
     BLANK,
     COLON,
+    LOW_HALF,
     MINUS,
     NEEDS_PYTHON,
     NEWLINE,
@@ -45,7 +46,6 @@ from noregret.streams.vw_names import (
     MASKS,
     NAMES,
     NO_NAMESPACE,
-    ONE,
     TOGETHER,
     added,
     after_text,
@@ -227,8 +227,7 @@ def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any) -> Any:
     text = text_at(buffer, i, IS_NAMESPACE, seed(IS_NAMESPACE))
     slot, held = slot_of(known, buffer, text)
     if held == NOTHING:
-        held = np.uint64(table[FILLED] + 1)
-        verdict = added(known, table, buffer, text, slot)
+        verdict, held = added(known, table, buffer, text, slot), known.slots[slot] & LOW_HALF
         if verdict != FINE:
             return verdict, i, i, NO_NAMESPACE, 1.0
     end, last, scale = text.last, text.last, 1.0
@@ -239,7 +238,7 @@ def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any) -> Any:
         end = at
     if not closes(byte_at(buffer, end)):
         return BAD_TEXT, end, i, NO_NAMESPACE, 1.0
-    return FINE, end, last, held + ONE, scale
+    return FINE, end, last, held, scale
 
 
 def starts_number(byte: Any) -> Any:
