@@ -36,11 +36,10 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
     names = learner.names
     if isinstance(X, Rows):
         if X.names is not None:
-            block, numbers = names.renumbered(X, grow, heed, arranged if learner.settings.native else None)
-            never = NOTHING
-            if X.indicator is not None and learner.scaling is not None:
-                never = numbers[np.flatnonzero(X.indicator)]
-            return block, never
+            rows, numbers = names.renumbered(X, grow, heed, arranged if learner.settings.native else None)
+            if X.indicator is None or learner.scaling is None:
+                return rows, NOTHING
+            return rows, numbers[np.flatnonzero(X.indicator)]
         names.settle("columns", fix=grow)
         return X.block, NOTHING
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
@@ -67,19 +66,8 @@ def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray,
     over_arrays(scaling.scale_rows, places)(table, idx, val, out, *seen)
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock, in_place: bool = False) -> SparseBlock:
+def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
     from noregret.compiled import over_arrays
 
-    whole, real = np.zeros(1, np.int32), np.zeros(1)
-    places = {
-        "numbers": (tidying.NUMBERS, whole),
-        "indptr": (tidying.INDPTR, np.zeros(1, np.int64)),
-        "idx": (tidying.IDX, whole),
-        "val": (tidying.VAL, real),
-        "room": (tidying.ROOM, whole),
-        "more": (tidying.MORE, real),
-    }
-    run = over_arrays(tidying.tidy, places)
-    table = np.zeros(tidying.SLOTS, np.int64)
-    return tidying.arranged(numbers, block, lambda *arrays: run(table, *arrays), in_place)
+    return tidying.arranged(numbers, block, over_arrays(tidying.tidy, tidying.places()))

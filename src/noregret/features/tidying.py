@@ -109,13 +109,20 @@ def merge(idx: Any, val: Any, length: Any, room: Any, more: Any) -> None:
         k += 1
 
 
+def places() -> dict[str, tuple[int, Any]]:
+    """Where the arrays stand in the table, with an example of each."""
+    whole, real = np.zeros(1, np.int32), np.zeros(1)
+    wholes = {"numbers": (NUMBERS, whole), "indptr": (INDPTR, np.zeros(1, np.int64)), "idx": (IDX, whole)}
+    return {**wholes, "val": (VAL, real), "room": (ROOM, whole), "more": (MORE, real)}
+
+
 def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None], in_place: bool = False) -> SparseBlock:
-    """The block with other numbers; it must be sound, every feature of it one of the numbered."""
+    """The block with other numbers, by `tidy` compiled; it must be sound, every feature of it one of the numbered."""
     used = int(block.indptr[-1])
     indptr, idx, val = block.indptr, block.idx[:used], block.val[:used]
     if not in_place:
         indptr, idx, val = indptr.copy(), idx.copy(), val.copy()
     longest = max(int(np.diff(indptr).max(initial=0)), SHORT)
-    run(numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
+    run(np.zeros(SLOTS, np.int64), numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
     last = int(indptr[-1])
     return block._replace(indptr=indptr, idx=idx[:last], val=val[:last])

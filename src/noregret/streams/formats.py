@@ -10,8 +10,14 @@ from noregret.streams import datasets
 from noregret.streams.reading import Reading
 from noregret.streams.source import Source
 
+MARK = b"\xef\xbb\xbf"  # what some editors put before the text
 LOOK = 1 << 16  # bytes in which the format should show
 PAIR = re.compile(rb"(?:[0-9]+|qid):[^:,;|]+")
+NUMBER = rb"[-+]?[0-9]*\.?[0-9]+"
+NAMED = re.compile(
+    rb"[ \t]*(?:[^\s|,;:]+[ \t]+){0,3}(?:'[^\s|]*[ \t]*)?\|[^\s|:]+(?::[^\s|]+)?(?:[ \t|]|$)"
+)  # 1 |words a b
+NAMELESS = re.compile(rb"[ \t]*(?:" + NUMBER + rb"[ \t]+){0,3}(?:'[^\s|]*[ \t]*)?\|(?:[ \t]+[^\s|]+){2,}")  # 1 | a b
 
 
 def libsvm(path: str, reading: Reading) -> Source:
@@ -67,13 +73,16 @@ def looked_at(path: str) -> str:
 
 
 def sniffed(head: bytes, name: str) -> str:
-    """The format of a text by its first lines: pairs index:value, or cells."""
+    """The format of a text by its first lines: features after a bar, pairs index:value, or cells."""
     lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
+    whole = lines[:-1] or lines  # the last may be cut off
+    if whole and all(NAMED.match(line.removeprefix(MARK)) or NAMELESS.match(line.removeprefix(MARK)) for line in whole):
+        return "vw"
     if any(PAIR.fullmatch(word) for line in lines for word in line.split(None, 2)[:2]):
         return "libsvm"
     if lines and any(mark in lines[0] for mark in (b",", b";", b"\t", b"|")):
         return "csv"
     raise BadValue(
-        f"{name}: this is neither libsvm (label index:value ...) nor a table of cells separated by commas, "
-        "semicolons, tabs or bars; say which with --format"
+        f"{name}: this is neither libsvm (label index:value ...) nor vw (label |namespace feature ...) nor a table of "
+        "cells separated by commas, semicolons, tabs or bars; say which with --format"
     )

@@ -117,7 +117,7 @@ class Lines:
         self.rest = b""
         self.first, self.over = begin == 0, False
 
-    def into(self, parser: "Parser") -> Stretch | Part | None:
+    def into(self, parser: Any) -> Stretch | Part | None:
         """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
         buffer, filled, end = parser.buffer, len(self.rest), 0
         if filled > len(buffer) - text.PAD:

@@ -17,8 +17,8 @@ import numpy as np
 
 from noregret.chunk import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue
+from noregret.features import tidying
 from noregret.features.names import Growing
-from noregret.intake import arranged
 from noregret.streams import vw_names
 from noregret.streams import vw_text as text
 from noregret.streams.ahead import in_order
@@ -28,7 +28,6 @@ from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW, Fault, L
 from noregret.streams.libsvm_text import PAD
 from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
-from noregret.texts import grafting, rebound
 
 FEW = 1 << 15  # names there is room for at first
 
@@ -66,26 +65,25 @@ class Vw(Source):
         parsers = [Parser(self.reading, self.window, parse, number) for number in range(count)]
         parts = in_order(parsers, lines.into, Parser.part, lines.file.close)
         try:
-            yield from self.joined(parts)
+            yield from self.joined(parts, dictionary())
         finally:
             parts.close()
 
     def needs_compiling(self) -> bool:
         from noregret.compiled import is_kept
-        from noregret.features.tidying import tidy
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(tidy))
+        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(tidying.tidy))
 
-    def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
+    def joined(self, parts: Iterable[Part], names: "Dictionary") -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
-        rows, lines, dictionary = 0, number_in(self.start, "line"), Dictionary()
+        rows, lines = 0, number_in(self.start, "line")
         for part in parts:
             self.skipped += part.skipped
             for piece in part.batches:
                 batch = piece.batch
                 rows += batch.rows
                 place = {"byte": batch.place["byte"], "line": batch.place["line"] + lines}
-                yield batch._replace(X=dictionary.rows(piece), lines=batch.lines + lines, place=place)
+                yield batch._replace(X=names.rows(piece), lines=batch.lines + lines, place=place)
             if part.fault is not None:
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
@@ -99,8 +97,8 @@ class Dictionary:
     Who parsed what does not show: a name new to the source is new to its parser too.
     """
 
-    def __init__(self, number: Callable[..., None] | None = None) -> None:
-        self.number = number or compiled_numbers()
+    def __init__(self, number: Callable[..., None], arrange: Callable[..., None]) -> None:
+        self.number, self.arrange = number, arrange
         self.names: list[str] = []
         self.known, self.table = vw_names.space_for(FEW), np.zeros(vw_names.SLOTS, np.int64)
         self.learned: dict[int, np.ndarray] = {}  # by parser: for every number of its own, the one here
@@ -110,7 +108,7 @@ class Dictionary:
         """The rows of a piece, with the numbers and all the names so far."""
         numbers = self.of_parser(piece)
         size = len(self.names)
-        block = arranged(numbers, piece.batch.X._replace(width=size), in_place=True)
+        block = tidying.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, in_place=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
         return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
@@ -142,25 +140,6 @@ class Dictionary:
         return found
 
 
-def compiled_numbers() -> Callable[..., None]:
-    """What numbers names, at full speed."""
-    from noregret.compiled import over_arrays
-
-    examples = {
-        "buffer": (vw_names.BUFFER, np.zeros(1, np.uint8)),
-        "bare": (vw_names.BARE, np.zeros(1, np.uint8)),
-        "out": (vw_names.OUT, np.zeros(1, np.int32)),
-        "known": (vw_names.KNOWN, vw_names.space_for(1)),
-    }
-    return over_arrays(vw_names.vw_numbers, examples)
-
-
-def interpreted_numbers(table: np.ndarray, buffer: np.ndarray, bare: np.ndarray, *others: Any) -> None:
-    """The same in plain Python."""
-    with np.errstate(over="ignore"):
-        vw_names.number_names(buffer, bare, *others, table)
-
-
 def compiled() -> Parse:
     """The parser at full speed."""
     from noregret.compiled import over_arrays
@@ -173,10 +152,17 @@ def compiled() -> Parse:
     return over_arrays(text.vw, examples, text.ENDS)
 
 
-def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out, known: vw_names.Known) -> None:
-    """The same text in plain Python."""
-    with np.errstate(over="ignore"):
-        grafting(text.ENDS, rebound, "vw")(text.parse_lines)(buffer, out, known, table)
+def dictionary() -> Dictionary:
+    """A dictionary at full speed."""
+    from noregret.compiled import over_arrays
+
+    examples = {
+        "buffer": (vw_names.BUFFER, np.zeros(1, np.uint8)),
+        "bare": (vw_names.BARE, np.zeros(1, np.uint8)),
+        "out": (vw_names.OUT, np.zeros(1, np.int32)),
+        "known": (vw_names.KNOWN, vw_names.space_for(1)),
+    }
+    return Dictionary(over_arrays(vw_names.vw_numbers, examples), over_arrays(tidying.tidy, tidying.places()))
 
 
 class Parser:
@@ -299,6 +285,8 @@ class Parser:
                 buffer[first:last] = b" " * (last - first)
                 self.skipped += 1
             return
+        if verdict == text.NOT_FINITE:
+            at = start_of_feature(buffer, at)
         why = what_is_wrong(bytes(buffer[first:last]), at - first, verdict, self.reading.targets)
         if stretch.cut_off and last == stretch.end - 1:
             why += "; the last line has no end, so the file may be cut off"
@@ -327,6 +315,13 @@ class Parser:
         if not self.reading.targets and bool(((np.rint(y) == y) & (np.abs(y) < WHOLE)).all()):
             return y.astype(np.int64)
         return y.copy()
+
+
+def start_of_feature(line: bytearray, at: int) -> int:
+    """Where the feature begins that a value belongs to."""
+    while at > 0 and not text.closes(line[at - 1]):
+        at -= 1
+    return at
 
 
 def number_from(line: bytearray, at: int) -> bytes:

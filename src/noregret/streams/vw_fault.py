@@ -25,7 +25,7 @@ def what_is_wrong(line: bytes, fault: int, verdict: int, targets: bool = False) 
     if verdict not in (text.BAD_LABEL, text.BAD_WEIGHT, text.BAD_BASE, text.TOO_MANY, text.AFTER_TAG):
         token = token.split(b"|")[0]
     word = token.decode(errors="replace")
-    if verdict == text.NO_BAR:
+    if b"|" not in line:
         return f"the line has no bar; {FORM}"
     if verdict == text.NO_LABEL:
         return about_no_label(line)
@@ -33,7 +33,7 @@ def what_is_wrong(line: bytes, fault: int, verdict: int, targets: bool = False) 
         return wrong_word(token, targets) or f"the label is {shown(word)}; {FORM}"
     if verdict in (text.BAD_WEIGHT, text.BAD_BASE, text.TOO_MANY, text.AFTER_TAG):
         return about_head(line, word, verdict)
-    if verdict in (text.NO_SPACE, text.BAD_SCALE):
+    if verdict in (text.NO_SPACE, text.BAD_SCALE, text.SLOW_SCALE):
         return about_space(word, verdict)
     return about_feature(word, verdict)
 
@@ -47,7 +47,9 @@ def wrong_word(token: bytes, targets: bool) -> str | None:
     if word.startswith("qid:"):
         return f"{shown(word)} is the number of a query, and ranking is not learned here; leave it out"
     if BANDIT.fullmatch(word):
-        return f"{shown(word)} is a contextual bandit label, action:cost:probability; only plain labels are learned here"
+        return (
+            f"{shown(word)} is a contextual bandit label, action:cost:probability; only plain labels are learned here"
+        )
     if COSTS.fullmatch(word):
         return f"{shown(word)} is a cost-sensitive label, class:cost; only plain labels are learned here"
     if SEVERAL.fullmatch(word):
@@ -92,7 +94,9 @@ def about_head(line: bytes, word: str, verdict: int) -> str:
         number = re.fullmatch(r"-[-+.0-9eE]+", word) or endless(word) or unusable(word)
         wrong = f"the importance is {shortened(word)}; it must be finite and not negative"
         return wrong if number else f"the importance is {shown(word)}, no number; a tag is marked by a ' before it"
-    return f"the base is {shown(word)}; predictions start from 0 here, so leave it out (a tag is marked by a ' before it)"
+    return (
+        f"the base is {shown(word)}; predictions start from 0 here, so leave it out (a tag is marked by a ' before it)"
+    )
 
 
 def about_space(word: str, verdict: int) -> str:
@@ -109,7 +113,9 @@ def about_feature(word: str, verdict: int) -> str:
         return f"{shown(word)} is a value without a feature; write feature:value"
     if verdict == text.NO_VALUE:
         return f"feature {shortened(name)} has no value; write {shortened(name)}:value, or no colon"
-    if verdict == text.NOT_FINITE or endless(value) or unusable(value):
+    if verdict == text.NOT_FINITE and not unusable(value):
+        return f"feature {shortened(name)}: the value {shortened(value)} times the scale of its namespace is not finite"
+    if endless(value) or unusable(value):
         return f"feature {shortened(name)}: the value is {shortened(value)}; every value must be finite"
     if ":" in value:
         return f"{shown(word)} has two colons; a feature has one value"

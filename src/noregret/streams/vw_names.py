@@ -59,9 +59,9 @@ def space_for(names: int) -> Known:
 
 def doubled(known: Known) -> Known:
     """The same with room for as many more; its slots are empty."""
-    more = Known(*(np.concatenate([some, np.zeros_like(some)]) for some in known[:-1]), known.waiting)
-    more.slots[:] = 0
-    return more
+    slots, *others = (np.concatenate([some, np.zeros_like(some)]) for some in known[:-1])
+    slots[:] = 0
+    return Known(slots, others[0], others[1], others[2], known.waiting)
 
 
 # ---- texts and their hashes -----------------------------------------------------------------------------------------
@@ -244,11 +244,7 @@ def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     at, length = max(table[FILLED], ALIGNED), text.last - text.first
     words = words_of(length)
     size = rounded(HEAD + words)
-    if (
-        at + size > known.entries.size
-        or 2 * (table[ENTRIES] + 1) > known.slots.size
-        or table[NAMES] >= known.bare.size
-    ):
+    if at + size > known.entries.size or 2 * (table[ENTRIES] + 1) > known.slots.size or table[NAMES] >= known.bare.size:
         return NO_ROOM
     if after_utf8(buffer, text.first, text.last) != text.last:
         return BAD_TEXT
@@ -371,8 +367,6 @@ def rebuilt(known: Any, table: Any) -> None:
             slot = (slot + ONE) & most
         known.slots[slot] = ((mix >> HALF) << HALF) | np.uint64(at)
         at = following
-
-
 
 
 # ---- names of several parsers ---------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class Out(NamedTuple):
 
     `slow` holds rows of (where, first, last): value number `where`, to be multiplied by what stands there, is
     text[first:last]; or else the label, weight or base of a row, where = -1 - (3 * row + which). `words` holds the
-    labels that are no numbers: (row, first, last); `scales`, what Python has read: (first, the scale that stands there).
+    labels that are no numbers: (row, first, last); `scales`, what Python has read of them: (first, the scale there).
     """
 
     indptr: np.ndarray
@@ -242,7 +242,7 @@ def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any) -> Any:
 
 
 def starts_number(byte: Any) -> Any:
-    return ZERO <= byte <= NINE or byte == MINUS or byte == POINT or byte == PLUS
+    return ZERO <= byte <= NINE or byte in (MINUS, POINT, PLUS)
 
 
 CASE = np.uint64(0x2020202020202020)
@@ -254,7 +254,7 @@ def endless(buffer: Any, i: Any, last: Any) -> Any:
     word = load_word(buffer, i) | CASE
     if last - i == 3:
         word &= MASKS[3]
-        return word == NAN or word == INF
+        return word in (NAN, INF)
     return last - i == 8 and word == INFINITY
 
 
@@ -313,7 +313,7 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -
             count += 1
             if byte_at(buffer, i) == BLANK:
                 i += 1
-        elif byte == BLANK or byte == TAB or byte == RETURN:
+        elif byte in (BLANK, TAB, RETURN):
             i += 1
         elif byte == BAR:
             verdict, end, last, own, scale = space_at(buffer, i + 1, table, out, known)
