@@ -26,6 +26,11 @@ def table(path: Path, first: int, rows: int) -> Path:
     return path
 
 
+def vw(path: Path, first: int, rows: int) -> Path:
+    path.write_text("".join(f"{r % 3} |n row:{r} |k k{r % 5} k{r % 700}\n" for r in range(first, first + rows)))
+    return path
+
+
 def numbers(batches: Any) -> list[float]:
     """The value of the first feature of every row, which counts the rows through."""
     return [float(batch.X.block.val[at]) for batch in batches for at in batch.X.block.indptr[:-1]]
@@ -37,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     svm(place / "day-1.svm", 0, ROWS)
     svm(place / "day-2.svm.gz", ROWS, 300)
     table(place / "t.csv", 0, ROWS)
+    vw(place / "t.vw", 0, ROWS)
     return place
 
 
@@ -86,6 +92,21 @@ def test_a_shuffled_table_keeps_labels_names_and_lines_beside_their_rows(folder:
     assert seen > ROWS // 60
 
 
+def test_shuffled_named_features_keep_their_names_and_passes_read_them_again(folder: Path) -> None:
+    seen = []
+    for batch in open_source([folder / "t.vw", folder / "t.vw"], shuffle=3, passes=2):
+        for row in range(0, batch.rows, 97):
+            only = batch.cut(row, row + 1).X
+            named = {only.names[j]: value for j, value in zip(only.block.idx, only.block.val, strict=True)}
+            value = int(named.pop("n^row", 0.0))
+            assert batch.lines is not None
+            assert batch.lines[row] == value + 1
+            assert batch.y[row] == value % 3
+            assert set(named) == {f"k^k{value % 5}", f"k^k{value % 700}"}
+            seen.append(value)
+    assert len(seen) > 4 * ROWS // 100
+
+
 def test_a_buffer_is_all_that_a_shuffle_holds() -> None:
     rows = 3 * BUFFER
     X, y = np.arange(float(rows)).reshape(-1, 1), np.arange(rows) % 2
@@ -96,7 +117,7 @@ def test_a_buffer_is_all_that_a_shuffle_holds() -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"passes": 2}, {"skip": 11, "limit": 39_000, "passes": 2}, {"shuffle": 4}])
-@pytest.mark.parametrize("name", ["day-*", "t.csv", "day-2.svm.gz"])
+@pytest.mark.parametrize("name", ["day-*", "t.csv", "t.vw", "day-2.svm.gz"])
 def test_reading_goes_on_where_it_stopped(folder: Path, name: str, how: dict[str, Any]) -> None:
     def opened() -> Source:
         return open_source(str(folder / name), **how)
@@ -128,7 +149,7 @@ def test_a_place_beyond_the_end_or_damaged_is_refused(folder: Path) -> None:
         ({"byte": -1, "line": 3}, "its byte is -1"),
         ({"byte": "x"}, "its byte is 'x'"),
     ):
-        for name in ("day-1.svm", "day-2.svm.gz", "t.csv"):
+        for name in ("day-1.svm", "day-2.svm.gz", "t.csv", "t.vw"):
             source = open_source(folder / name)
             source.start = start
             with pytest.raises(BadValue, match=words):

@@ -8,8 +8,8 @@ from noregret import __version__
 from noregret.errors import BadValue
 
 DATA = (
-    "files (libsvm, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a quoted pattern "
-    "like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
+    "files (libsvm, VW, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a "
+    "quoted pattern like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
 )
 
 
@@ -113,7 +113,7 @@ def warm_options(warm: Parser) -> None:
 def source_options(one: Parser) -> None:
     group = one.add_argument_group("the data")
     group.add_argument("--format", metavar="NAME", help="what the data are, where their name does not tell: libsvm, "
-                       "csv, jsonl, parquet, arrow, idx")  # fmt: skip
+                       "vw, csv, jsonl, parquet, arrow, idx")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")

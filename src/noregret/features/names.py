@@ -1,14 +1,88 @@
 """Feature names and their numbers: a dictionary that grows, is kept, and can be read backwards."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, overload
 
 import numpy as np
 
 from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
 from noregret.errors import BadValue
+from noregret.features.tidying import Run
 
 FEW = 256  # names that are looked up as fast as they are compared
+
+
+class Growing(Sequence[str]):
+    """The first names of a list that only ever grows, at its end, and names nothing twice.
+
+    So a stream hands over the names of each batch: none is copied, and that one list begins as another is seen at once.
+    """
+
+    def __init__(self, names: list[str], size: int) -> None:
+        self.names, self.size = names, size
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self.names[number] for number in range(*at.indices(self.size))]
+        return self.names[range(self.size)[at]]
+
+    def __iter__(self) -> Iterator[str]:
+        return islice(self.names, self.size)
+
+    def from_place(self, first: int) -> list[str]:
+        """The names from one on."""
+        return self.names[first : self.size]
+
+
+def extends(names: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether a list of names begins with another."""
+    if len(names) < len(before):
+        return False
+    if isinstance(names, Growing) and isinstance(before, Growing) and names.names is before.names:
+        return True
+    return not before or list(names[: len(before)]) == list(before)
+
+
+class Numbered:
+    """The numbers of the names of a stream, which grow batch by batch; `same` where each is its place, `rising` where
+    they are in order, `known` where none stands for a name nobody knows."""
+
+    def __init__(self) -> None:
+        self.names: Sequence[str] = ()
+        self.room = np.zeros(0, np.int32)
+        self.same = self.rising = self.known = True
+        self.among = 0  # how many features there were
+
+    @property
+    def numbers(self) -> np.ndarray:
+        return self.room[: len(self.names)]
+
+    def fresh(self, names: Sequence[str]) -> Sequence[str]:
+        """The names that have no numbers here yet."""
+        first = len(self.names)
+        return names.from_place(first) if isinstance(names, Growing) else names[first:]
+
+    def go_on(self, names: Sequence[str], numbers: np.ndarray) -> None:
+        """Take the numbers of the names that are new here."""
+        first, size = len(self.names), len(names)
+        if size > self.room.size:
+            self.room = np.concatenate((self.room, np.zeros(max(size, 2 * first) - self.room.size, np.int32)))
+        self.room[first:size] = numbers
+        self.names = names
+        if self.same:
+            self.same = bool((numbers == np.arange(first, size)).all())
+        if self.rising:
+            self.rising = self.same or bool((np.diff(self.room[max(first - 1, 0) : size]) > 0).all())
 
 
 class Vocabulary(dict[str, int]):
@@ -27,7 +101,8 @@ class Names:
     def __init__(self) -> None:
         self.known = Vocabulary()
         self.mode: str | None = None
-        self.latest: tuple[Sequence[str], np.ndarray] = ((), np.zeros(0, np.int32))
+        self.latest = Numbered()
+        self.seen = Numbered()
 
     def settle(self, mode: str, fix: bool) -> None:
         """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
@@ -58,41 +133,68 @@ class Names:
         idx, width = self.numbers(names, grow, heed_new)
         return SparseBlock(indptr, idx, val, width)
 
-    def renumbered(self, rows: Rows, grow: bool, heed_new: bool = False) -> tuple[SparseBlock, np.ndarray]:
-        """Rows of a stream that names its features, with the numbers this learner has for them; and, of the features
-        that only say yes or no, the numbers."""
+    def renumbered(
+        self, rows: Rows, grow: bool, heed_new: bool = False, arrange: Run | None = None
+    ) -> tuple[SparseBlock, np.ndarray]:
+        """Rows of a stream that names its features, with the numbers this learner has for them; and the number of every
+        name. `arrange` is what renumbers rows at full speed."""
         assert rows.names is not None
         self.settle("names", fix=grow)
-        numbers, width = self.numbers(rows.names, grow, heed_new)
-        block = rows.block
-        never = numbers[np.flatnonzero(rows.indicator)] if rows.indicator is not None else numbers[:0]
-        if (numbers == np.arange(numbers.size)).all():
-            return block._replace(width=width), never
-        moved = block._replace(idx=numbers[block.idx], width=width)
-        in_order = bool((np.diff(numbers) > 0).all())
-        return moved if in_order else tidied(moved), never
+        found, width = self.found(rows.names, grow, heed_new)
+        block = rows.block._replace(width=width)
+        if found.same:
+            return block, found.numbers
+        if found.rising:
+            return block._replace(idx=found.numbers[block.idx]), found.numbers
+        if arrange is not None and block.ready:
+            return arrange(found.numbers, block), found.numbers
+        return tidied(block._replace(idx=found.numbers[block.idx])), found.numbers
 
     def numbers(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[np.ndarray, int]:
         """The number of every name, and how many features there are with these."""
+        found, width = self.found(names, grow, heed_new)
+        return found.numbers, width
+
+    def found(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[Numbered, int]:
+        """The same, with what is known of the numbers."""
         if grow:
             return self.grown(names), len(self.known)
         size = len(self.known)
         if heed_new:
             extra: dict[str, int] = {}
-            found = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
-            return np.array(found, np.int32), size + len(extra)
-        idx = np.fromiter((self.known.get(name, size) for name in names), np.int32, len(names))
-        return idx, size + int((idx == size).any())
+            found = Numbered()
+            each = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
+            found.go_on(names, np.array(each, np.int32))
+            return found, size + len(extra)
+        found = self.looked_up(names)
+        return found, size + (not found.known)
 
-    def grown(self, names: Sequence[str]) -> np.ndarray:
+    def grown(self, names: Sequence[str]) -> Numbered:
         """The numbers of names, new ones included; the names of a stream mostly begin as they did in its last batch."""
-        before, numbers = self.latest
-        if len(names) < len(before) or names[: len(before)] != before:
-            before, numbers = (), numbers[:0]
-        fresh = names[len(before) :]
-        numbers = np.concatenate((numbers, np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))))
-        self.latest = (names, numbers) if len(names) > FEW else ((), numbers[:0])
-        return numbers
+        latest = self.latest if extends(names, self.latest.names) else Numbered()
+        fresh = latest.fresh(names)
+        size = len(self.known)
+        if isinstance(names, Growing) and self.known.keys().isdisjoint(fresh):
+            self.known.update(zip(fresh, range(size, size + len(fresh)), strict=True))
+            numbers = np.arange(size, size + len(fresh), dtype=np.int32)
+        else:
+            numbers = np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))
+        latest.go_on(names, numbers)
+        self.latest = latest if len(names) > FEW else Numbered()
+        return latest
+
+    def looked_up(self, names: Sequence[str]) -> Numbered:
+        """The numbers of names; those nobody knows share the number after the last."""
+        size, seen = len(self.known), self.seen
+        if seen.among != size or not extends(names, seen.names):
+            seen = Numbered()
+            seen.among = size
+        fresh = seen.fresh(names)
+        numbers = np.fromiter((self.known.get(name, size) for name in fresh), np.int32, len(fresh))
+        seen.known = seen.known and not bool((numbers == size).any())
+        seen.go_on(names, numbers)
+        self.seen = seen if len(names) > FEW else Numbered()
+        return seen
 
     def name(self, number: int) -> Any:
         return number if self.mode != "names" else self.listed()[number]
@@ -102,7 +204,7 @@ class Names:
 
     def forget_from(self, size: int) -> None:
         """Undo what a refused call added."""
-        self.latest = ((), np.zeros(0, np.int32))
+        self.latest, self.seen = Numbered(), Numbered()
         while len(self.known) > size:
             self.known.popitem()
 

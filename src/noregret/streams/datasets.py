@@ -18,6 +18,7 @@ from noregret.streams.synthetic import ALWAYS, GENERATORS
 FORMATS = {
     ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl",
     ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".vw": "vw", ".vwtxt": "vw",
 }  # fmt: skip
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")

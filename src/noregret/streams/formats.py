@@ -10,12 +10,18 @@ from noregret.streams import datasets
 from noregret.streams.reading import Reading
 from noregret.streams.source import Source
 
+MARK = b"\xef\xbb\xbf"  # what some editors put before the text
 LOOK = 1 << 16  # bytes in which the format should show
 MARKS = {
     b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow",
     b"\0\0\x08\x03": "idx", b"\0\0\x08\x01": "idx",
 }  # fmt: skip
 PAIR = re.compile(rb"(?:[0-9]+|qid):[^:,;|]+")
+NUMBER = rb"[-+]?[0-9]*\.?[0-9]+"
+NAMED = re.compile(
+    rb"[ \t]*(?:[^\s|,;:]+[ \t]+){0,3}(?:'[^\s|]*[ \t]*)?\|[^\s|:]+(?::[^\s|]+)?(?:[ \t|]|$)"
+)  # 1 |words a b
+NAMELESS = re.compile(rb"[ \t]*(?:" + NUMBER + rb"[ \t]+){0,3}(?:'[^\s|]*[ \t]*)?\|(?:[ \t]+[^\s|]+){2,}")  # 1 | a b
 
 
 def libsvm(path: str, reading: Reading) -> Source:
@@ -56,6 +62,12 @@ def idx(path: str, reading: Reading) -> Source:
     return Idx(path, reading)
 
 
+def vw(path: str, reading: Reading) -> Source:
+    from noregret.streams.vw import Vw
+
+    return Vw(path, reading)
+
+
 FORMATS: dict[str, Callable[[str, Reading], Source]] = {
     "libsvm": libsvm,
     "csv": csv,
@@ -63,6 +75,7 @@ FORMATS: dict[str, Callable[[str, Reading], Source]] = {
     "parquet": parquet,
     "arrow": arrow,
     "idx": idx,
+    "vw": vw,
 }
 OTHERWISE = {
     "svmlight": "libsvm", "svm": "libsvm", "tsv": "csv", "json": "jsonl", "ndjson": "jsonl", "feather": "arrow",
@@ -101,18 +114,21 @@ def looked_at(path: str) -> str:
 
 
 def sniffed(head: bytes, name: str) -> str:
-    """The format of a file by how it begins: marks of its own, records, pairs index:value, or cells."""
+    """The format of a file by how it begins: marks, records, features after a bar, pairs index:value, or cells."""
     for mark, kind in MARKS.items():
         if head.startswith(mark):
             return kind
     lines = [line for line in head.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")]
     if lines and lines[0].lstrip(b"\xef\xbb\xbf ").startswith(b"{"):
         return "jsonl"
+    whole = lines[:-1] or lines  # the last may be cut off
+    if whole and all(NAMED.match(line.removeprefix(MARK)) or NAMELESS.match(line.removeprefix(MARK)) for line in whole):
+        return "vw"
     if any(PAIR.fullmatch(word) for line in lines for word in line.split(None, 2)[:2]):
         return "libsvm"
     if lines and any(mark in lines[0] for mark in (b",", b";", b"\t", b"|")):
         return "csv"
     raise BadValue(
-        f"{name}: this is neither libsvm (label index:value ...) nor JSON lines nor a table of cells separated by "
-        "commas, semicolons, tabs or bars; say which with --format"
+        f"{name}: this is neither libsvm (label index:value ...) nor vw (label |namespace feature ...) nor JSON "
+        "lines nor a table of cells separated by commas, semicolons, tabs or bars; say which with --format"
     )

@@ -43,7 +43,7 @@ class Stretch(NamedTuple):
 class Part(NamedTuple):
     """What a stretch of lines holds; a fault is a line, counted from the stretch's first, and what is wrong there."""
 
-    batches: list[Batch]
+    batches: list[Any]
     lines: int
     skipped: int
     fault: tuple[int, str] | None = None
@@ -115,12 +115,12 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:
 class Lines:
     """A file, handed out in stretches of whole lines. Where they end depends on the file and the size alone."""
 
-    def __init__(self, file: TextFile, size: int, begin: int = 0) -> None:
-        self.file, self.size, self.begin = file, size, begin
+    def __init__(self, file: TextFile, size: int, begin: int = 0, kind: str = "libsvm") -> None:
+        self.file, self.size, self.begin, self.kind = file, size, begin, kind
         self.rest = b""
         self.first, self.over = begin == 0, False
 
-    def into(self, parser: "Parser") -> Stretch | Part | None:
+    def into(self, parser: Any) -> Stretch | Part | None:
         """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
         buffer, filled, end = parser.buffer, len(self.rest), 0
         if filled > len(buffer) - text.PAD:
@@ -165,9 +165,9 @@ class Lines:
     def longer(self, buffer: bytearray, filled: int) -> bytearray:
         """The same bytes with room for as many more, if a line may take that."""
         if buffer.find(b"\0", 0, filled) >= 0:
-            raise Unreadable(self.file.name, "this is not libsvm text but binary data")
+            raise Unreadable(self.file.name, f"this is not {self.kind} text but binary data")
         if filled >= LONGEST:
-            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it libsvm text?")
+            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it {self.kind} text?")
         bigger = bytearray(2 * filled + text.PAD)
         bigger[:filled] = memoryview(buffer)[:filled]
         return bigger

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from noregret.chunk import Rows, SparseBlock
+from noregret.features.names import extends
 from noregret.streams.source import Batch
 
 BUFFER = 1 << 16  # rows that wait
@@ -98,7 +99,3 @@ def rows_together(first: Rows, second: Rows) -> Rows:
         ready=names is None and a.ready and b.ready,
     )
     return Rows(block, names, flags)
-
-
-def extends(names: Any, before: Any) -> bool:
-    return len(names) >= len(before) and names[: len(before)] == before

@@ -1,0 +1,402 @@
+"""The names a parser has met: a hash table over the bytes of a text, written as plain Python that is also compiled.
+
+Names get numbers in the order in which they are first met. The table has an entry for every text that stands in a
+namespace: its length and number, its namespace, and its bytes, eight to a word. A slot holds half of the entry's hash
+and where it stands. What is new is also written out in full, one name a line, for whoever numbers the names of all
+parsers.
+
+Integers of 64 unsigned bits are written as such, because they are meant to lose what overflows; positions are plain.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.compiled import unbound
+from noregret.streams.libsvm_text import (
+    BLANK,
+    COLON,
+    HALF,
+    LOW_HALF,
+    NEWLINE,
+    NOTHING,
+    byte_at,
+    load_word,
+    place,
+    trailing_zeros,
+)
+
+BAR, CARET = 124, 94
+
+# Slots of a table: how much there is; whether slots are to be found anew; and, for `number_names`, where it stands.
+NAMES, ENTRIES, FILLED, FRESH, REBUILD, PLACE, DONE, BUFFER = range(8)
+BARE, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 6
+SLOTS = KNOWN + 11
+FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
+
+
+class Known(NamedTuple):
+    """The names known to a parser: slots, a power of two of them; entries; which names first stood without a value;
+    the new ones in full, each with a newline; and texts that wait to be looked up together."""
+
+    slots: np.ndarray
+    entries: np.ndarray
+    bare: np.ndarray
+    fresh: np.ndarray
+    waiting: np.ndarray
+
+
+def space_for(names: int) -> Known:
+    """Room for so many names, a power of two, of some twenty bytes each."""
+    return Known(
+        np.zeros(2 * names, np.uint64),
+        np.zeros(6 * names, np.uint64),
+        np.zeros(names, np.uint8),
+        np.zeros(24 * names, np.uint8),
+        np.zeros((TOGETHER, COLUMNS), np.uint64),
+    )
+
+
+def doubled(known: Known) -> Known:
+    """The same with room for as many more; its slots are empty."""
+    slots, *others = (np.concatenate([some, np.zeros_like(some)]) for some in known[:-1])
+    slots[:] = 0
+    return Known(slots, others[0], others[1], others[2], known.waiting)
+
+
+# ---- texts and their hashes -----------------------------------------------------------------------------------------
+
+ONES, COLONS, BARS, ABOVE_BLANK, HIGH_BITS = (
+    np.uint64(0x0101010101010101 * byte) for byte in (0x01, COLON, BAR, BLANK + 1, 0x80)
+)
+MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
+SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+NO_NAMESPACE, IS_NAMESPACE = np.uint64(0), np.uint64(1)  # where a text stands; or in the namespace of this entry
+HEAD = 2  # words of an entry before its bytes
+TOGETHER, COLUMNS = 64, 9  # texts that are looked up together, and what is kept of each
+ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
+SHORT = np.uint64(15)  # bytes of a text that two words hold with room to spare
+
+
+def plain_bytes(word: Any) -> Any:
+    """How many bytes of a word stand before the first control character, blank, colon or bar; all at once.
+
+    A byte of x is zero where (x - 1) & ~x has its high bit; above the first such byte that may be wrong.
+    """
+    colons, bars = word ^ COLONS, word ^ BARS
+    ends = ((word - ABOVE_BLANK) & ~word) | ((colons - ONES) & ~colons) | ((bars - ONES) & ~bars)
+    return trailing_zeros(ends & HIGH_BITS) >> 3
+
+
+def mixed(mix: Any, word: Any) -> Any:
+    mix = (mix ^ word) * SPREAD
+    return mix ^ (mix >> FOLD)
+
+
+def finished(mix: Any, length: Any) -> Any:
+    mix = (mix ^ np.uint64(length)) * STIR
+    return mix ^ (mix >> HALF)
+
+
+def seed(space: Any) -> Any:
+    """What the hash of a text begins with: the same text in two namespaces is two names."""
+    return mixed(space, STIR)
+
+
+def begun(seeded: Any, first: Any, second: Any) -> Any:
+    """The hash of the first two words of a text."""
+    return mixed(seeded, first) + second * STIR
+
+
+def words_of(length: Any) -> Any:
+    """How many words the bytes of a text take, the last one not full."""
+    return max((length >> 3) + 1, 2)
+
+
+class Text(NamedTuple):
+    """A text between two places, the namespace it stands in, its first two words, and its hash."""
+
+    first: Any
+    last: Any
+    space: Any
+    one: Any
+    two: Any
+    mix: Any
+
+
+def text_at(buffer: Any, i: Any, space: Any, seeded: Any) -> Any:
+    """The text at i, to the next control character, blank, colon or bar.
+
+    Two words are looked at whether the text ends in the first or not: to ask would be to guess.
+    """
+    one, two = load_word(buffer, i), load_word(buffer, i + 8)
+    count, more = plain_bytes(one), plain_bytes(two)
+    more = more if count == 8 else 0
+    one &= MASKS[place(count)]
+    two &= MASKS[place(more)]
+    at, mix = i + count + more, begun(seeded, one, two)
+    while more == 8:
+        word = load_word(buffer, at)
+        more = plain_bytes(word)
+        mix = mixed(mix, word & MASKS[place(more)])
+        at += more
+    return Text(i, at, space, one, two, finished(mix, at - i))
+
+
+def masked(buffer: Any, at: Any, last: Any) -> Any:
+    """The eight bytes at a place, those from `last` on taken as zero."""
+    return load_word(buffer, at) & MASKS[place(max(min(last - at, 8), 0))]
+
+
+def text_between(buffer: Any, first: Any, last: Any, space: Any) -> Any:
+    """A text whose end is known; it may hold a colon."""
+    one, two = masked(buffer, first, last), masked(buffer, first + 8, last)
+    mix = begun(seed(space), one, two)
+    for word in range(2, words_of(last - first)):
+        mix = mixed(mix, masked(buffer, first + 8 * word, last))
+    return Text(first, last, space, one, two, finished(mix, last - first))
+
+
+def after_text(buffer: Any, i: Any) -> Any:
+    """Where the next control character, blank, colon or bar stands."""
+    count = 8
+    while count == 8:
+        count = plain_bytes(load_word(buffer, i))
+        i += count
+    return i
+
+
+def continues(byte: Any) -> Any:
+    """Whether a byte is one of those that follow the first of a character in UTF-8."""
+    return 0x80 <= byte <= 0xBF
+
+
+def after_utf8(buffer: Any, i: Any, last: Any) -> Any:
+    """`last`, or the first place before it where the bytes are not UTF-8 (RFC 3629)."""
+    while i < last:
+        lead = byte_at(buffer, i)
+        if lead < 0x80:
+            i += 1
+            continue
+        follow = byte_at(buffer, i + 1)  # past the last byte stands no byte that continues
+        low, high = 0x80, 0xBF
+        if lead == 0xE0:
+            low = 0xA0
+        elif lead == 0xED:
+            high = 0x9F
+        elif lead == 0xF0:
+            low = 0x90
+        elif lead == 0xF4:
+            high = 0x8F
+        if lead < 0xC2 or lead > 0xF4 or follow < low or follow > high:
+            return i
+        size = 2
+        if lead >= 0xE0:
+            if not continues(byte_at(buffer, i + 2)):
+                return i
+            size = 3
+        if lead >= 0xF0:
+            if not continues(byte_at(buffer, i + 3)):
+                return i
+            size = 4
+        i += size
+    return last
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+
+def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
+    """Whether the entry at a place holds this text in its namespace."""
+    length = text.last - text.first
+    differ = (entries[at] & LOW_HALF) ^ np.uint64(length)
+    differ |= (entries[at + ONE] ^ text.space) | (entries[at + TWO] ^ text.one) | (entries[at + THREE] ^ text.two)
+    if differ != NOTHING:
+        return False
+    for word in range(2, words_of(length)):
+        if entries[at + np.uint64(HEAD + word)] != masked(buffer, text.first + 8 * word, text.last):
+            return False
+    return True
+
+
+def slot_of(known: Any, buffer: Any, text: Any) -> Any:
+    """The slot where a text is, or would be; and where its entry stands, or zero."""
+    slots, entries = known.slots, known.entries
+    most = np.uint64(slots.size - 1)
+    slot, tag = text.mix & most, text.mix >> HALF
+    while True:
+        held = slots[slot]
+        if held == NOTHING:
+            return slot, NOTHING
+        if held >> HALF == tag and is_entry(entries, held & LOW_HALF, buffer, text):
+            return slot, held & LOW_HALF
+        slot = (slot + ONE) & most
+
+
+def rounded(words: Any) -> Any:
+    """How many words an entry takes with those it needs."""
+    return (words + ALIGNED - 1) // ALIGNED * ALIGNED
+
+
+def added(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
+    """Make an entry for a new text: FINE, BAD_TEXT or NO_ROOM."""
+    at, length = max(table[FILLED], ALIGNED), text.last - text.first
+    words = words_of(length)
+    size = rounded(HEAD + words)
+    if at + size > known.entries.size or 2 * (table[ENTRIES] + 1) > known.slots.size or table[NAMES] >= known.bare.size:
+        return NO_ROOM
+    if after_utf8(buffer, text.first, text.last) != text.last:
+        return BAD_TEXT
+    known.entries[at] = np.uint64(length) | (np.uint64(table[NAMES]) << HALF)
+    known.entries[at + 1] = text.space
+    for word in range(words):
+        known.entries[at + HEAD + word] = masked(buffer, text.first + 8 * word, text.last)
+    known.slots[slot] = ((text.mix >> HALF) << HALF) | np.uint64(at)
+    table[FILLED] = at + size
+    table[ENTRIES] += 1
+    return FINE
+
+
+def written(known: Any, table: Any, buffer: Any, space: Any, text: Any) -> Any:
+    """Write a new name in full, namespace^feature, or namespace^feature^value: FINE or NO_ROOM."""
+    at, prefix = table[FRESH], space[1] - space[0]
+    if at + prefix + text.last - text.first + 2 > known.fresh.size:
+        return NO_ROOM
+    if prefix > 0:
+        for i in range(space[0], space[1]):
+            known.fresh[at] = buffer[i]
+            at += 1
+        known.fresh[at] = CARET
+        at += 1
+    for i in range(text.first, text.last):
+        known.fresh[at] = CARET if buffer[i] == COLON else buffer[i]
+        at += 1
+    known.fresh[at] = NEWLINE
+    table[FRESH] = at + 1
+    return FINE
+
+
+def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: Any) -> Any:
+    """The verdict on a name, and its number."""
+    slot, held = slot_of(known, buffer, text)
+    if held != NOTHING:
+        return FINE, np.int64(known.entries[held] >> HALF)
+    number = table[NAMES]
+    verdict = added(known, table, buffer, text, slot)
+    if verdict == FINE:
+        verdict = written(known, table, buffer, space, text)
+    if verdict == FINE:
+        known.bare[number] = bare
+        table[NAMES] = number + 1
+    return verdict, number
+
+
+def wait(known: Any, n: Any, text: Any, prefix: Any, bare: Any) -> None:
+    """Keep a text to be looked up soon, and where the name of its namespace stands."""
+    row = known.waiting[place(n)]
+    row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
+    row[3], row[4], row[5] = text.one, text.two, text.mix
+    row[6], row[7] = np.uint64(prefix[0]), (np.uint64(prefix[1]) << ONE) | np.uint64(bare)
+
+
+def look_up(known: Any, table: Any, buffer: Any, out: Any, count: Any, k: Any) -> Any:
+    """Give the texts that wait their numbers, from value number k on: the verdict, and the place of the one at fault.
+
+    First all slots are read, then all entries: loads that do not wait for each other are made at the same time. What is
+    short, known and where it was looked for first, as most is, has its number then.
+    """
+    waiting, entries, most = known.waiting, known.entries, np.uint64(known.slots.size - 1)
+    for n in range(count):
+        row = waiting[place(n)]
+        row[8] = known.slots[row[5] & most] & LOW_HALF
+    unsettled = NOTHING
+    for n in range(count):
+        row = waiting[place(n)]
+        at, length = row[8], row[1] - row[0]
+        differ = (entries[at] & LOW_HALF) ^ length
+        differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
+        row[8] = differ | (length & ~SHORT)
+        unsettled |= row[8]
+        out.idx[place(k + n)] = np.int32(entries[at] >> HALF)
+    if unsettled == NOTHING:
+        return FINE, 0
+    for n in range(count):
+        row = waiting[place(n)]
+        if row[8] != NOTHING:
+            text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
+            prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
+            verdict, number = name_of(known, table, buffer, prefix, text, row[7] & ONE)
+            if verdict != FINE:
+                return verdict, text.first
+            out.idx[place(k + n)] = number
+    return FINE, 0
+
+
+def entry_hash(known: Any, at: Any) -> Any:
+    """The hash of an entry, and where the next one stands."""
+    entries = known.entries
+    length = np.int64(entries[at] & LOW_HALF)
+    words = words_of(length)
+    mix = begun(seed(entries[at + 1]), entries[at + HEAD], entries[at + HEAD + 1])
+    for word in range(2, words):
+        mix = mixed(mix, entries[at + HEAD + word])
+    return finished(mix, length), at + rounded(HEAD + words)
+
+
+def forgotten(known: Any, first: Any, last: Any) -> None:
+    """Empty the slots of the entries between two places, the last ones there are."""
+    most, at = np.uint64(known.slots.size - 1), max(first, ALIGNED)
+    while at < last:
+        mix, following = entry_hash(known, at)
+        slot = mix & most
+        while known.slots[slot] & LOW_HALF != np.uint64(at):
+            slot = (slot + ONE) & most
+        known.slots[slot] = NOTHING
+        at = following
+
+
+def rebuilt(known: Any, table: Any) -> None:
+    """Put every entry into slots that are empty, if that is asked for."""
+    most, at, last = np.uint64(known.slots.size - 1), ALIGNED, table[FILLED] if table[REBUILD] != 0 else 0
+    table[REBUILD] = 0
+    while at < last:
+        mix, following = entry_hash(known, at)
+        slot = mix & most
+        while known.slots[slot] != NOTHING:
+            slot = (slot + ONE) & most
+        known.slots[slot] = ((mix >> HALF) << HALF) | np.uint64(at)
+        at = following
+
+
+# ---- names of several parsers ---------------------------------------------------------------------------------------
+
+
+def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
+    """The numbers of names that stand one a line, those after the DONE first, as far as there is room for new ones."""
+    rebuilt(known, table)
+    i, row = table[PLACE], table[DONE]
+    while row < out.size:
+        last = i
+        while byte_at(buffer, last) != NEWLINE:
+            last += 1
+        entries, filled = table[ENTRIES], table[FILLED]
+        text = text_between(buffer, i, last, NO_NAMESPACE)
+        verdict, number = name_of(known, table, buffer, (i, i), text, bare[row])
+        if verdict != FINE:
+            forgotten(known, filled, table[FILLED])
+            table[ENTRIES], table[FILLED] = entries, filled
+            break
+        out[row] = number
+        row += 1
+        i = last + 1
+    table[PLACE], table[DONE] = i, row
+
+
+read_buffer = read_bare = read_out = read_known = unbound
+
+
+def vw_numbers(table: Any) -> int:
+    """`number_names` on what the table holds."""
+    number_names(read_buffer(table), read_bare(table), read_out(table), read_known(table), table)
+    return 0
