@@ -119,6 +119,9 @@ def source_options(one: Parser) -> None:
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")
     group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="tables: leave a column out; as "
                        "often as needed")  # fmt: skip
+    group.add_argument("--text", metavar="COLUMN", action="append", default=[], help="tables: every word of this "
+                       "column is a feature, counted")  # fmt: skip
+    group.add_argument("--ngrams", type=int, metavar="N", help="with --text: runs of up to N words are features too")
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
                        "this column are names; each is a feature of its own")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")

@@ -14,8 +14,8 @@ from noregret.making import make
 from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
-    "format", "label", "weight", "timestamp", "drop", "text", "categorical", "zero_based", "on_bad", "skip", "limit",
-    "shuffle", "passes",
+    "format", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
+    "skip", "limit", "shuffle", "passes",
 )  # fmt: skip
 
 

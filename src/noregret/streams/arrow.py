@@ -103,7 +103,7 @@ def standard_input() -> Any:
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:
@@ -145,7 +145,7 @@ class Columnar(Source):
         wanted = [name for name in schema.names if name not in self.reading.drop]
         empty = flat(arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted])))
         layout = self.laid_out(empty.schema)
-        table = Table(layout, self.reading.labelled, self.reading.targets)
+        table = Table(layout, self.reading.labelled, self.reading.targets, self.reading.ngrams)
         clock = Clock(self.reading, self.start)
         first, rows, seen = number_in(self.start, "group"), number_in(self.start, "row"), number_in(self.start, "rows")
         count = 0
@@ -185,14 +185,18 @@ class Columnar(Source):
         layout = Layout("", names, roles, timed=True)
         for place in layout.features():
             kind = schema.field(place).type
-            if is_number(kind) and place not in roles.categorical:
+            if place in roles.text:
+                if not is_text(kind):
+                    raise BadValue(f"{self.name}: column {names[place]!r} holds {kind}, not text")
+                layout.words.append(place)
+            elif is_number(kind) and place not in roles.categorical:
                 layout.numeric.append(place)
             elif is_text(kind) or is_list(kind) or (is_number(kind) and place in roles.categorical):
                 layout.text.append(place)
             else:
                 hint = "--timestamp it, or " if arrow().types.is_temporal(kind) else ""
                 raise BadValue(f"{self.name}: column {names[place]!r} holds {kind}; {hint}leave it out with --drop")
-        kinds = dict.fromkeys(layout.text, "text") | dict.fromkeys(layout.numeric, "numbers")
+        kinds = dict.fromkeys([*layout.text, *layout.words], "text") | dict.fromkeys(layout.numeric, "numbers")
         self.columns = {names[place]: kind for place, kind in sorted(kinds.items())}
         return layout
 

@@ -61,6 +61,8 @@ def gathered(layout: Layout, table: Table, found: Any) -> Columns:
             bags[place] = column.offsets.to_numpy() - column.offsets[0].as_py() if len(column) else np.zeros(1, int)
             column = column.flatten()
         words[place] = dictionary(column)
+    for place in layout.words:
+        words[place] = one(found.column(place)).cast(arrow().string())
     targets = None
     if roles.label is not None:
         label = one(found.column(roles.label))

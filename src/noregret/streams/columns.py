@@ -65,7 +65,8 @@ class Layout:
     roles: Roles = NO_ROLES
     timed: bool = False  # whether the times are numbers
     numeric: list[int] = field(default_factory=list)
-    text: list[int] = field(default_factory=list)
+    text: list[int] = field(default_factory=list)  # each value is a feature
+    words: list[int] = field(default_factory=list)  # each word is one
     shares: dict[int, float] = field(default_factory=dict)  # of numbers in the sample, where not all cells are one
 
     @property
@@ -81,7 +82,10 @@ def settle(layout: Layout, table: Any) -> None:
     """Tell columns of numbers from columns of text by a sample of rows, given as text."""
     when = layout.roles.timestamp
     layout.timed = when is not None and share_of_numbers(table.column(when)) is not None
+    layout.words = list(layout.roles.text)
     for place in layout.features():
+        if place in layout.words:
+            continue
         share = None if place in layout.roles.categorical else share_of_numbers(table.column(place))
         (layout.text if share is None else layout.numeric).append(place)
         if share is not None and share < 1.0:

@@ -24,6 +24,7 @@ from noregret.streams.lines import LONGEST, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.roles import USUAL_LABELS
 from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.words import words_of
 
 ROWS = 4096
 DEEP = 50  # records in records, at most
@@ -37,7 +38,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, reading: Reading) -> None:
@@ -246,6 +247,9 @@ class Leaves:
                 raise Wrong(f"field {path!r}: the value is too large for a float") from None
             if not math.isfinite(self.features[path]):
                 raise Wrong(f"field {path!r}: the value is {value}; every value must be finite")
+        elif path in self.reader.reading.text:
+            for word in words_of(value, self.reader.reading.ngrams):
+                self.count(f"{path}={word}")
         else:
             self.count(f"{path}={told(value)}")
 

@@ -55,7 +55,11 @@ class Judge:
         exact, mask = self.table.exact(), arrow().array(keep)
         columns = {place: one.filter(mask) for place, one in trimmed.items()}
         typed = {
-            place: one.cast(arrow().float64()) if place in exact else one.dictionary_encode()
+            place: one.cast(arrow().float64())
+            if place in exact
+            else one
+            if place in self.layout.words
+            else one.dictionary_encode()
             for place, one in columns.items()
         }
         return self.table.gathered(typed, int(keep.sum())), lines[keep]

@@ -15,14 +15,15 @@ ALWAYS = frozenset({"format", "on_bad", "targets", "labelled", "mild", *SHAPES})
 class Reading:
     """How a source is to be read.
 
-    format: what it is, where its name does not tell. label, weight, timestamp: the columns of the label, of the weight
-    of a round, and of its time, which must never fall. drop: columns left out. text: columns of words, each a feature.
-    categorical: columns whose values are names even where they are numbers. zero_based: the first feature is number 0
-    (libsvm). on_bad: "skip" leaves rows that cannot be used out and counts them, "stop" refuses them. targets: labels
-    are real numbers. labelled: False when the labels may be missing, as in rows to be predicted; y is then None where
-    there are none. skip, limit: how many rows to leave out at the start, and to read at most. shuffle: a seed, for rows
-    in random order as far as a buffer reaches. passes: how often all of it is read. mild: which of these count only
-    where they apply, as those do that a model remembers of the data it was learned from.
+    format: what it is, where its name does not tell. label, weight, timestamp: the columns of the label, of the
+    weight of a round, and of its time, which must never fall. drop: columns left out. text: columns of words, each
+    a feature. ngrams: runs of up to so many words are features too. categorical: columns whose values are names
+    even where they are numbers. zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that
+    cannot be used out and counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when
+    the labels may be missing, as in rows to be predicted; y is then None where there are none. skip, limit: how
+    many rows to leave out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a
+    buffer reaches. passes: how often all of it is read. mild: which of these count only where they apply, as those
+    do that a model remembers of the data it was learned from.
     """
 
     format: str | None = None
@@ -32,6 +33,7 @@ class Reading:
     drop: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    ngrams: int = 1
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False
@@ -51,7 +53,7 @@ class Reading:
             object.__setattr__(self, name, listed)
         if self.on_bad not in ("stop", "skip"):
             raise BadValue(f'on_bad is "stop" or "skip", not {shown(self.on_bad)}')
-        for name, least in (("skip", 0), ("limit", 0), ("shuffle", 0), ("passes", 1)):
+        for name, least in (("skip", 0), ("limit", 0), ("shuffle", 0), ("passes", 1), ("ngrams", 1)):
             value = getattr(self, name)
             if value is None and name in ("limit", "shuffle"):
                 continue
@@ -59,7 +61,7 @@ class Reading:
                 hint = '; rows that cannot be used are skipped by on_bad="skip"' if name == "skip" else ""
                 raise BadValue(f"{name} must be a whole number of at least {least}, not {shown(value)}{hint}")
         roles = [(role, column) for role in ("label", "weight", "timestamp") if (column := getattr(self, role))]
-        roles += [("drop", column) for column in self.drop]
+        roles += [(role, column) for role in ("drop", "text", "categorical") for column in getattr(self, role)]
         for number, (role, column) in enumerate(roles):
             for other, same in roles[:number]:
                 if column == same and role != other:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, all_finite, tidied
+from noregret.chunk import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
+from noregret.streams.bags import ABSENT, WordColumn, with_bag
 from noregret.streams.columns import (
     BLANKS,
     Layout,
@@ -26,7 +27,6 @@ from noregret.streams.columns import (
     wrong_label,
 )
 
-ABSENT = LARGEST_INDEX
 WORDY = 64  # columns of text that the compiled reader takes
 PATIENCE = 8  # blocks that the compiled reader may give up on before it is asked no more
 
@@ -36,7 +36,8 @@ class Columns:
     """The cells of a block, sorted by what they are."""
 
     numbers: np.ndarray  # rows by columns of numbers, nan where a cell is empty
-    words: dict[int, Any]  # columns of text and labels by place, as dictionary arrays; an empty cell is null or ""
+    words: dict[int, Any]  # columns of text and labels by place, as dictionary arrays (those to be cut into words: as
+    # texts); an empty cell is null or ""
     targets: np.ndarray | None = None
     weight: np.ndarray | None = None
     times: np.ndarray | None = None
@@ -65,8 +66,9 @@ class Columns:
 class Table:
     """The columns of a table and the features they have made so far; names are only ever added."""
 
-    def __init__(self, layout: Layout, labelled: bool = True, targets: bool = False) -> None:
+    def __init__(self, layout: Layout, labelled: bool = True, targets: bool = False, ngrams: int = 1) -> None:
         self.layout, self.labelled, self.targets = layout, labelled, targets
+        self.wordy = [WordColumn(ngrams) for _ in layout.words]
         self.names = [layout.columns[place] for place in layout.numeric]
         self.told: list[str] = []  # the names as they were at the last block; what was handed over does not change
         self.flags = np.zeros(0, bool)
@@ -107,7 +109,7 @@ class Table:
                 column.validate(full=True)
             except pa.ArrowInvalid:
                 return None
-            words[place] = column.dictionary_encode()
+            words[place] = column if place in self.layout.words else column.dictionary_encode()
         return self.sorted_out_or_none(out.val.reshape(count, len(exact)), words)
 
     def by_arrow(self, block: bytes, count: int) -> Columns | None:
@@ -115,6 +117,8 @@ class Table:
             return None
         pa, exact = arrow(), self.exact()
         kinds = [pa.dictionary(pa.int32(), pa.string())] * len(self.layout.columns)
+        for place in self.layout.words:
+            kinds[place] = pa.string()
         for place in exact:
             kinds[place] = pa.float64()
         try:
@@ -211,7 +215,10 @@ class Table:
         flat_idx, flat_val = (idx[present], val[present]) if missing else (idx.ravel(), val.ravel())
         block = SparseBlock(indptr, flat_idx, flat_val, len(self.names))
         for place, offsets in columns.bags.items():
-            block = with_bag(block, offsets, words[self.layout.text.index(place)])
+            bag = words[self.layout.text.index(place)]
+            block = with_bag(block, offsets, bag, np.ones(bag.size))
+        for column in self.wordy:
+            block = with_bag(block, column.bags.offsets, column.numbers[column.bags.numbers], column.bags.counts)
         if len(self.told) < len(self.names):
             self.told, self.flags = list(self.names), np.arange(len(self.names)) >= numbers
         return Rows(block, self.told, self.flags), self.labels(columns)
@@ -231,16 +238,23 @@ class Table:
                 offsets = columns.bags.get(self.layout.text[at])
                 row = first if offsets is None else np.searchsorted(offsets, first, side="right") - 1
                 fresh += [(int(row[code]), at, int(first[code]), values[at][code]) for code in new]
+        for number, column in enumerate(self.wordy, len(texts)):
+            column.count(columns.words[self.layout.words[number - len(texts)]])
+            rows = np.searchsorted(column.bags.offsets, column.bags.first, side="right") - 1
+            found = zip(rows.tolist(), column.bags.first.tolist(), column.bags.fresh, strict=True)
+            fresh += [(row, number, first, word) for row, first, word in found]
         for _, at, _, value in sorted(fresh):
-            if value not in self.known[at]:
-                self.known[at][value] = self.added(at, value)
+            if at >= len(texts):
+                self.wordy[at - len(texts)].add(self.added(self.layout.words[at - len(texts)], value))
+            elif value not in self.known[at]:
+                self.known[at][value] = self.added(self.layout.text[at], value)
         return [
             np.array([*(known.get(value, ABSENT) for value in values[at]), ABSENT], np.int32)[codes[at]]
             for at, known in enumerate(self.known)
         ]
 
     def added(self, place: int, value: str) -> int:
-        column = self.layout.columns[self.layout.text[place]]
+        column = self.layout.columns[place]
         name = f"{column}={value}"
         if name in self.taken:
             raise BadValue(f"column {column!r} and another both make a feature named {shown(name)}; rename one of them")
@@ -259,18 +273,6 @@ class Table:
         ]
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return in_full([*values, None] if column.null_count else values, codes)
-
-
-def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray) -> SparseBlock:
-    """The same rows with words beside, each counted as often as it stands there."""
-    there = np.flatnonzero(numbers != ABSENT)
-    rows = np.searchsorted(offsets, there, side="right") - 1
-    row = np.concatenate((np.repeat(np.arange(block.rows), np.diff(block.indptr)), rows))
-    order = np.argsort(row, kind="stable")
-    indptr = block.indptr + np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=block.rows))))
-    idx = np.concatenate((block.idx, numbers[there]))[order]
-    val = np.concatenate((block.val, np.ones(there.size)))[order]
-    return tidied(SparseBlock(indptr, idx, val, block.width))
 
 
 def weights_fine(columns: Columns) -> bool:

@@ -1,0 +1,140 @@
+"""The text of the counter of words: plain Python that runs as it stands, slowly, and compiled at the speed of the disk.
+
+A word is two or more letters, digits or underscores; every byte of a character beyond ASCII counts as one, so whoever
+calls has made blanks of those that are none. Capitals of ASCII are made small. Runs of several words are counted too,
+with a blank between them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.compiled import unbound
+from noregret.streams import vw_names
+from noregret.streams.libsvm_text import BLANK, byte_at, place
+from noregret.streams.vw_names import (
+    ENTRIES,
+    FILLED,
+    FINE,
+    NO_NAMESPACE,
+    continues,
+    forgotten,
+    name_of,
+    rebuilt,
+    text_between,
+)
+
+# Slots of the table after those of the names: where it stands, how much was written, how long runs may be.
+PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
+ENDS, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 16
+SLOTS = KNOWN + 11
+SMALL = 32  # the bit that makes a capital letter a small one
+
+
+class Out(NamedTuple):
+    """Where the counts go: offsets of the rows, numbers of words, how often each stands there; and room: the words of a
+    row one after another, where each begins, and where a word was counted last."""
+
+    indptr: np.ndarray
+    idx: np.ndarray
+    val: np.ndarray
+    plain: np.ndarray
+    begins: np.ndarray
+    seat: np.ndarray
+
+
+def room(size: int, rows: int, grams: int, names: int) -> Out:
+    """Arrays that so many bytes of text cannot overfill: a word takes three bytes, with what ends it."""
+    most = size // 3 + rows + 1
+    return Out(
+        np.zeros(rows + 1, np.int64),
+        np.empty(grams * most, np.int32),
+        np.empty(grams * most),
+        np.zeros(size + most + 16, np.uint8),
+        np.empty(most, np.int64),
+        np.full(names, -1, np.int64),
+    )
+
+
+def is_word(byte: Any) -> Any:
+    return 97 <= byte <= 122 or 48 <= byte <= 57 or 65 <= byte <= 90 or byte >= 128 or byte == 95
+
+
+def word_at(buffer: Any, i: Any, last: Any, plain: Any, at: Any) -> Any:
+    """Copy the word at i in small letters: where it ends, where its copy ends, and how many characters it has."""
+    characters = 0
+    while i < last and is_word(byte_at(buffer, i)):
+        byte = byte_at(buffer, i)
+        plain[place(at)] = byte | SMALL if 65 <= byte <= 90 else byte
+        characters += not continues(byte)
+        at += 1
+        i += 1
+    return i, at, characters
+
+
+def counted(number: Any, out: Any, first: Any, k: Any) -> Any:
+    """Count a word of the row whose values begin at `first`: the next free place."""
+    before = out.seat[number]
+    if before >= first:
+        out.val[before] += 1.0
+        return k
+    out.seat[number] = k
+    out.idx[k] = number
+    out.val[k] = 1.0
+    return k + 1
+
+
+def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
+    """Count the words of one row: the verdict, and the next free place."""
+    plain, first, at, words = out.plain, table[COUNT], 0, 0
+    k = first
+    while i < last:
+        if not is_word(byte_at(buffer, i)):
+            i += 1
+            continue
+        begin = at
+        i, at, characters = word_at(buffer, i, last, plain, at)
+        if characters < 2:
+            at = begin
+            continue
+        out.begins[words] = begin
+        words += 1
+        for length in range(1, min(table[GRAMS], words) + 1):
+            start = out.begins[words - length]
+            entries, filled = table[ENTRIES], table[FILLED]
+            text = text_between(plain, start, at, NO_NAMESPACE)
+            verdict, number = name_of(known, table, plain, (start, start), text, 0)
+            if verdict != FINE:
+                forgotten(known, filled, table[FILLED])
+                table[ENTRIES], table[FILLED] = entries, filled
+                for value in range(first, k):
+                    out.seat[out.idx[value]] = -1
+                return verdict, first
+            k = counted(number, out, first, k)
+        plain[place(at)] = BLANK
+        at += 1
+    return FINE, k
+
+
+def count_words(buffer: Any, ends: Any, out: Any, known: Any, table: Any) -> None:
+    """Count the words of the rows that end where `ends` says, those after the DONE first, as far as there is room."""
+    rebuilt(known, table)
+    i, row = table[PLACE], table[DONE]
+    while row < ends.size:
+        verdict, k = row_at(buffer, i, ends[row], out, known, table)
+        if verdict != FINE:
+            break
+        table[COUNT] = k
+        i = ends[row]
+        row += 1
+        out.indptr[row] = k
+    table[PLACE], table[DONE] = i, row
+
+
+read_buffer = read_ends = read_out = read_known = unbound
+
+
+def words(table: Any) -> int:
+    """`count_words` on what the table holds."""
+    count_words(read_buffer(table), read_ends(table), read_out(table), read_known(table), table)
+    return 0
