@@ -38,12 +38,13 @@ def score_by_vector(p: Any, s: Any, x: Any) -> Any:
 
 
 def score_by_weight(p: Any, s: Any, x: Any) -> Any:
-    total = 0.0
+    """Two running sums change places, so that one addition need not wait for the last."""
+    total = other = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
         for k in range(count(q)):
-            total += weight(p, s, place(q, k)) * value(q, k)
-    return total
+            total, other = other + weight(p, s, place(q, k)) * value(q, k), total
+    return total + other
 
 
 def final_by_mean(p: Any, s: Any, x: Any) -> Any:
