@@ -30,9 +30,9 @@ def journal_cells(table: Any) -> int:
 
 
 def gathered(touched: Any, met: Any, lately: Any) -> int:
-    """Write down the features that were not met lately, and say how many: frequent ones are saved a few times, not often.
+    """Write down the features that were not met lately, so that a frequent one is saved once or a few times.
 
-    A feature has one place among the 2^k that remember.
+    A feature has one place among the 2^k that remember. Says how many were written.
     """
     size = 0
     for i in range(touched.size):
