@@ -116,7 +116,7 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
     if kind == "kept":
         layout = space.stride if space.algebra == "dense" else 0
         return Kept(inner, np.zeros(inner.size, np.int64), np.zeros(inner.size, np.int64), n, layout)
-    return Exponents(inner, np.tile((0.0, 1.0), inner.size), n)
+    return Exponents(inner, np.zeros(2 * inner.size), n)
 
 
 def emptied(vector: Any) -> Any:

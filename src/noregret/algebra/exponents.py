@@ -52,9 +52,11 @@ class Exponents(NamedTuple):
 
 @helper
 def exponential(w: Any, j: Any) -> Any:
+    """exp(theta) at j; of a cell that never moved, nothing is remembered."""
     theta = w.v[j]
     pair = 2 * np.int64(j)
-    return w.pairs[pair + 1] if w.pairs[pair] == theta else grown(theta)
+    known = w.pairs[pair + 1] if theta != 0.0 else 1.0
+    return known if w.pairs[pair] == theta or theta == 0.0 else grown(theta)
 
 
 @helper
