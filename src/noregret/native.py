@@ -93,13 +93,14 @@ def with_counters_read(context: Any, s: Any) -> Any:
     """The state with its counters as numbers of their own, which no write to an array can change."""
     *fields, record = s.types
     names = list(record.fields)
-    counters = types.NamedTuple([types.float64] * len(names), namedtuple("Counters", names))  # type: ignore[misc]
+    kind = namedtuple("Counters", names, rename=True)  # type: ignore[misc]
+    counters = types.NamedTuple([types.float64] * len(names), kind)
     whole = types.NamedTuple([*fields, counters], s.instance_class)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         where = builder.extract_value(arguments[0], len(fields))
-        kind = context.get_data_type(types.float64)
-        places = [cgutils.get_record_member(builder, where, record.offset(name), kind) for name in names]
+        number = context.get_data_type(types.float64)
+        places = [cgutils.get_record_member(builder, where, record.offset(name), number) for name in names]
         parts = [builder.extract_value(arguments[0], i) for i in range(len(fields))]
         numbers = context.make_tuple(builder, counters, [builder.load(place) for place in places])
         return context.make_tuple(builder, whole, [*parts, numbers])
@@ -109,6 +110,8 @@ def with_counters_read(context: Any, s: Any) -> Any:
 
 @overload(hooks.still, jit_options=INNER, strict=False)  # type: ignore[untyped-decorator]
 def choose_still(s: Any) -> Any:
+    if any(name.startswith("_") for name in s.types[-1].fields):  # no tuple has such names
+        return lambda s: s
     return lambda s: with_counters_read(s)
 
 

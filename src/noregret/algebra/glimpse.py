@@ -46,7 +46,7 @@ def remainder(a: float, b: float) -> float:
 
 def next_random(random: float) -> float:
     """The next of the numbers 1 to PRIME - 1 (Park and Miller 1988); no product is too large for a float."""
-    return remainder(16807.0 * random, PRIME)
+    return float(remainder(16807.0 * random, PRIME))
 
 
 def coprime(a: float, d: float) -> float:
