@@ -3,7 +3,6 @@
 import dis
 from collections.abc import Callable, Iterator
 from functools import cache
-from time import perf_counter
 from types import CodeType, FunctionType
 
 import numpy as np
@@ -121,9 +120,8 @@ def beside_pa1(card: Card, data: Text) -> Row:
     """Nanoseconds per non-zero."""
     ratio, kind = wanted(card)
     trial = learner_of(card.name).learn(data.X[:100], data.y[:100])  # compiles before the clock starts
-    began = perf_counter()
-    trial.learn(data.X[100:200], data.y[100:200])
-    if perf_counter() - began > 0.01:  # it looks at all weights: a few rounds tell enough
+    tries = in_turn({card.name: lambda: lambda: trial.learn(data.X[100:200], data.y[100:200])}, repeats=REPEATS)
+    if best(tries, card.name) > 0.01:  # it looks at all weights: a few rounds tell enough
         data = head(data, 500)
     times = in_turn({PEER: fresh(PEER, data), card.name: fresh(card.name, data)}, repeats=REPEATS)
     mine, other = best(times, card.name) / data.X.nnz * 1e9, best(times, PEER) / data.X.nnz * 1e9

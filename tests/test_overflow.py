@@ -88,6 +88,20 @@ def test_a_few_rows_are_undone_in_a_large_state() -> None:
     assert learner.learn(wide[:1], [0]).rounds == 51
 
 
+@pytest.mark.parametrize("rule", ["ogd", "gradient_batch", "fobos", "eg", "eg_signed"])
+def test_features_that_many_rows_share_are_undone_in_a_large_state(rule: str) -> None:
+    rng = np.random.default_rng(1)
+    columns = np.sort([rng.choice(12_000, 20, replace=False) * 20 for _ in range(301)], axis=1)
+    values = 0.1 * rng.standard_normal((301, 20))
+    values[-1] = 1e200
+    rows = sp.csr_array((values.ravel(), columns.ravel(), np.arange(0, 6021, 20)), shape=(301, 240_000))
+    labels = np.arange(301) % 2
+    learner, twin = (nr.make(rule, algebra="sparse", **SMALL_STEPS).learn(rows[:100], labels[:100]) for _ in "ab")
+    message = refused(learner, lambda: learner.learn(rows, labels, np.append(np.ones(300), 1e200)))
+    assert "row 300 of this call" in message
+    assert pack(learner.learn(rows[:300], labels[:300])) == pack(twin.learn(rows[:300], labels[:300]))
+
+
 def test_single_rounds_go_on_after_a_refused_call_that_had_grown_the_state() -> None:
     rows, labels = [{"a": 1.0}, {"a": -2.0}, {"a": 0.5}], [1, -1, 1]
     learner, twin = (nr.make("ogd", **SMALL_STEPS).learn(rows, labels) for _ in range(2))

@@ -11,16 +11,37 @@ import numpy as np
 from noregret.algebra.verbs import unbound
 
 array_at = table_at = call = unbound
-read_touched = read_saved = read_scores = read_counters = read_moved = read_tally = read_truth = unbound
+read_touched = read_met = read_lately = read_saved = read_scores = read_counters = read_moved = read_tally = (
+    read_truth
+) = unbound
 
 TOUCHED, SAVED, CELLS, VECTORS, FIRST = 1, 3, 5, 6, 7
-SAVE, CHECK, RESTORE = 0, 1, 2
+SAVE, CHECK, RESTORE, GATHER = 0, 1, 2, 3
+MET, LATELY = 3, 5  # what stands in the table while features are gathered
 
 
 def journal_cells(table: Any) -> int:
-    """Save, check or restore the cells of every vector that the touched features own; see `cells`."""
-    table[0] = cells(table[0], read_touched(table), read_saved(table), table)
+    """Gather the features that rows touch, or save, check or restore their cells of every vector; see `cells`."""
+    if table[0] == GATHER:
+        table[0] = gathered(read_touched(table), read_met(table), read_lately(table))
+    else:
+        table[0] = cells(table[0], read_touched(table), read_saved(table), table)
     return 0
+
+
+def gathered(touched: Any, met: Any, lately: Any) -> int:
+    """Write down the features that were not met lately, so that a frequent one is saved once or a few times.
+
+    A feature has one place among the 2^k that remember. Says how many were written.
+    """
+    size = 0
+    for i in range(touched.size):
+        j = np.int64(touched[i])
+        place = (j * 2654435761 >> 16) & (lately.size - 1)
+        met[size] = j
+        size += 1 if lately[place] != j else 0
+        lately[place] = j
+    return size
 
 
 def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:

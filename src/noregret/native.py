@@ -5,6 +5,7 @@ import logging
 import sys
 import threading
 import types as plain
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -85,6 +86,33 @@ def choose_weighed(p: Any, h: Any) -> Any:
     if p.instance_class.weigh is None:
         return lambda p, h: p
     return lambda p, h: with_weight(p, h)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_counters_read(context: Any, s: Any) -> Any:
+    """The state with its counters as numbers of their own, which no write to an array can change."""
+    *fields, record = s.types
+    names = list(record.fields)
+    kind = namedtuple("Counters", names, rename=True)  # type: ignore[misc]
+    counters = types.NamedTuple([types.float64] * len(names), kind)
+    whole = types.NamedTuple([*fields, counters], s.instance_class)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        where = builder.extract_value(arguments[0], len(fields))
+        number = context.get_data_type(types.float64)
+        places = [cgutils.get_record_member(builder, where, record.offset(name), number) for name in names]
+        parts = [builder.extract_value(arguments[0], i) for i in range(len(fields))]
+        numbers = context.make_tuple(builder, counters, [builder.load(place) for place in places])
+        return context.make_tuple(builder, whole, [*parts, numbers])
+
+    return whole(s), codegen
+
+
+@overload(hooks.still, jit_options=INNER, strict=False)  # type: ignore[untyped-decorator]
+def choose_still(s: Any) -> Any:
+    if any(name.startswith("_") for name in s.types[-1].fields):  # no tuple has such names
+        return lambda s: s
+    return lambda s: with_counters_read(s)
 
 
 # ---- the table --------------------------------------------------------------------------------------------------
@@ -284,7 +312,10 @@ def vector(kind: Any) -> Any:
 def journal_bindings() -> dict[str, Any]:
     return {
         "cells": stamp(guard.cells, "cells", {"array_at": array_at}),
+        "gathered": stamp(guard.gathered, "gathered", {}),
         "read_touched": reader(vector(types.int32), guard.TOUCHED),
+        "read_met": reader(vector(types.int32), guard.MET),
+        "read_lately": reader(vector(types.int32), guard.LATELY),
         "read_saved": reader(vector(types.float64), guard.SAVED),
     }
 

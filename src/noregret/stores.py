@@ -120,7 +120,7 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
     if kind == "kept":
         layout = space.stride if space.algebra == "dense" else 0
         return Kept(inner, np.zeros(inner.size, np.int64), np.zeros(inner.size, np.int64), n, layout)
-    return Exponents(inner, n)
+    return Exponents(inner, np.zeros(2 * inner.size), n)
 
 
 def emptied(vector: Any) -> Any:
@@ -149,7 +149,10 @@ def build_groups(kind: str, space: "Space", inner: Any, n: np.ndarray) -> Any:
     members = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     begins = np.cumsum(sizes) - sizes
-    first, following = members[begins][group].astype(np.int32), np.full(group.size, -1, np.int32)
+    first, following = (
+        np.where(sizes > 1, members[begins], -1)[group].astype(np.int32),
+        np.full(group.size, -1, np.int32),
+    )
     inside = group[members[1:]] == group[members[:-1]]
     following[members[:-1][inside]] = members[1:][inside]
     by_feature = 1 if space.algebra == "dense" else space.stride
@@ -206,7 +209,8 @@ def settle_groups(value: Any) -> None:
     """What is left of every group at once."""
     cell = np.arange(value.v.size)
     feature = cell // value.by_feature % value.first.size
-    first = cell + (value.first[feature] - feature) * value.by_feature
+    first = value.first[feature]
+    first = np.where(first < 0, cell, cell + (first - feature) * value.by_feature)
     length = np.sqrt(np.bincount(first, value.v**2, value.v.size))[first]
     pull = value.n[0] - value.seen[first]
     short = length <= pull

@@ -186,3 +186,11 @@ def test_merged_pulls_and_squares_are_sums() -> None:
     for name in ("z", "squares"):
         np.testing.assert_allclose(getattr(both.state, name)[:5], sum(getattr(x.state, name)[:5] for x in (a, b)))
     assert both.rounds == 80
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_a_weight_that_ftrl_never_met_is_zero_also_where_nothing_holds_it_back(native: bool) -> None:
+    learner = nr.make("ftrl", beta=0.0, l1=0.0, native=native, algebra="sparse")
+    learner.learn([{0: 1.0}, {0: 2.0, 2: 1.0}], [1, -1])
+    assert learner.scores_one({1: 1.0}) == 0.0
+    assert learner.scores_one({0: 1.0, 1: 1.0}) == learner.scores_one({0: 1.0}) != 0.0

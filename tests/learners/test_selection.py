@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.algebra import Draw, glimpse
+from noregret.algebra.glimpse import remainder
 from noregret.algebra.reference import ReferenceExample, ReferenceVector
 from noregret.learners import selection
 from tests.learners.reading import after_each_round, steps, weights
@@ -220,3 +221,12 @@ def test_with_more_to_read_than_there_is_every_random_row_is_whole() -> None:
     learner = nr.make("ofs_partial", B=50, eps=1.0, eta=1.0, R=1e9, native=False).learn(X[:1], y[:1])
     plain = nr.make("perceptron", native=False)
     assert learner.play(X[1:], y[1:]).scores.tolist() == pytest.approx(plain.play(X[1:], y[1:]).scores.tolist())
+
+
+def test_what_is_left_of_a_division_of_whole_numbers_is_exact() -> None:
+    rng = np.random.default_rng(3)
+    for divisor in [*rng.integers(1, 10**7, size=200).tolist(), 3, 2**31 - 1]:
+        for quotient in [*rng.integers(0, 2**53 // divisor - 1, size=20).tolist(), 2**53 // divisor - 1]:
+            for rest in {0, 1 % divisor, divisor - 1}:
+                whole = quotient * divisor + rest
+                assert remainder(float(whole), float(divisor)) == rest

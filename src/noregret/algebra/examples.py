@@ -402,8 +402,8 @@ def extent_example(z: Any) -> Any:
     largest = 0
     q = part(z, 0)
     for k in range(count(q)):
-        if value(q, k) != 0.0:
-            largest = max(largest, coordinate(q, k) + 1)
+        reached = coordinate(q, k) + 1
+        largest = max(largest, reached if value(q, k) != 0.0 else 0)
     return float(largest)
 
 

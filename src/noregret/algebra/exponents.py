@@ -4,6 +4,8 @@ sides = 1 sums exp(theta), 2 sums exp(theta) + exp(-theta), -1 sums exp(-theta).
 counters: the sum over cells that have moved, each term divided by exp(top), and what rounding left over; the sides;
 top and exp(-top); the largest sum since all cells were last added up; how many cells have moved. Where a p-norm is
 asked for instead, the sum is that of |theta_j|^p and order is p.
+
+The exponential that a step has led to is remembered together with its theta: it holds for as long as they agree.
 """
 
 import math
@@ -36,29 +38,45 @@ from noregret.algebra.verbs import (
 NUMBERS = {"sum": 0.0, "rest": 0.0, "sides": 0.0, "top": 0.0, "least": 1.0, "peak": 0.0, "moved": 0.0, "order": 0.0}
 HIGH = 50.0
 LIMIT = 600.0  # weights e^600 times smaller than the largest are as good as zero
+NEAR = 300.0  # products of exponentials of what is nearer to zero are within the range of floats
 LOST = 1e-4  # of the largest sum: below it, too many digits have gone
 
 
 class Exponents(NamedTuple):
-    """theta and its numbers."""
+    """theta; for every cell side by side a theta that it had and the exponential of that; and the numbers."""
 
     v: np.ndarray
+    pairs: np.ndarray
     n: np.ndarray
 
 
 @helper
-def lifted(theta: Any, sides: Any, top: Any, least: Any) -> Any:
-    """One term of the sum, divided by exp(top); least is exp(-top)."""
-    if sides == 2.0:
-        larger = math.exp(abs(theta) - top)
-        return larger + smaller(larger, least)
-    return math.exp(sides * theta - top)
+def exponential(w: Any, j: Any) -> Any:
+    """exp(theta) at j; of a cell that never moved, nothing is remembered."""
+    theta = w.v[j]
+    pair = 2 * np.int64(j)
+    known = w.pairs[pair + 1] if theta != 0.0 else 1.0
+    return known if w.pairs[pair] == theta or theta == 0.0 else grown(theta)
 
 
 @helper
-def smaller(larger: Any, least: Any) -> Any:
-    """exp(-a - top) from exp(a - top): a division costs less than an exponential."""
-    return least / larger * least if larger > 0.0 else 0.0
+def lifted(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -> Any:
+    """One term of the sum, divided by exp(top), where least is exp(-top)."""
+    if abs(theta) > NEAR or abs(top) > NEAR:
+        return grown(sides * theta - top) if sides != 2.0 else grown(theta - top) + grown(-theta - top)
+    if sides == 2.0:
+        return least * exponential + least / exponential
+    return least * exponential if sides == 1.0 else least / exponential
+
+
+@helper
+def net(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -> Any:
+    """exp(theta), or exp(theta) - exp(-theta), divided by exp(top), where least is exp(-top)."""
+    if sides != 2.0:
+        return lifted(theta, exponential, sides, top, least)
+    if abs(theta) > NEAR or abs(top) > NEAR:
+        return grown(theta - top) - grown(-theta - top)
+    return least * exponential - least / exponential
 
 
 @helper
@@ -86,7 +104,7 @@ def add_up(w: Any, sides: Any) -> Any:
     least = grown(-top)
     for j in range(w.v.size):
         if w.v[j] != 0.0:
-            found += lifted(w.v[j], sides, top, least)
+            found += lifted(w.v[j], exponential(w, j), sides, top, least)
     w.n[0] = found
     w.n[1] = 0.0
     w.n[2] = sides
@@ -98,25 +116,54 @@ def add_up(w: Any, sides: Any) -> Any:
 
 
 @helper
-def keep_sum(w: Any, old: Any, new: Any) -> Any:
-    """Take one term out of the sum and put another in."""
-    sides = w.n[2]
-    if height(new, sides) > w.n[3] + HIGH:
-        lower = math.exp(w.n[3] - height(new, sides))
-        w.n[0] *= lower
-        w.n[1] *= lower
-        w.n[5] *= lower
-        w.n[3] = height(new, sides)
-        w.n[4] = grown(-w.n[3])
-    change = 0.0
-    if old != 0.0:
-        change -= lifted(old, sides, w.n[3], w.n[4])
-        w.n[6] -= 1.0
-    if new != 0.0:
-        change += lifted(new, sides, w.n[3], w.n[4])
-        w.n[6] += 1.0
+def step_and_take_out(w: Any, a: Any, z: Any, sides: Any) -> Any:
+    """theta += a z, and what the cells of z were leaves the sum; returns how high the highest of them has come."""
+    change = moved = 0.0
+    highest = w.n[3]
+    for b in range(blocks(z)):
+        q = part(z, b)
+        step = a * factor(q)
+        for k in range(count(q)):
+            j = place(q, k)
+            old = w.v[j]
+            if old != 0.0:
+                change -= lifted(old, exponential(w, j), sides, w.n[3], w.n[4])
+                moved -= 1.0
+            new = old + step * raw(q, k)
+            highest = max(highest, height(new, sides))
+            w.v[j] = new
     tally(w.n, 0, change)
-    w.n[5] = max(w.n[5], w.n[0])
+    w.n[6] += moved
+    return highest
+
+
+@helper
+def raise_top(w: Any, top: Any) -> Any:
+    lower = math.exp(w.n[3] - top)
+    w.n[0] *= lower
+    w.n[1] *= lower
+    w.n[5] *= lower
+    w.n[3] = top
+    w.n[4] = grown(-top)
+
+
+@helper
+def put_in(w: Any, z: Any, sides: Any) -> Any:
+    """What the cells of z are now comes into the sum."""
+    change = moved = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            j = place(q, k)
+            new = w.v[j]
+            larger = grown(new)
+            w.pairs[2 * np.int64(j)] = new
+            w.pairs[2 * np.int64(j) + 1] = larger
+            if new != 0.0:
+                change += lifted(new, larger, sides, w.n[3], w.n[4])
+                moved += 1.0
+    tally(w.n, 0, change)
+    w.n[6] += moved
 
 
 @at.on(Exponents)
@@ -137,16 +184,14 @@ def add_exponents(w: Any, a: Any, z: Any) -> Any:
     if w.n[2] == 0.0:
         add(w.v, a, z)
         return
-    for b in range(blocks(z)):
-        q = part(z, b)
-        step = a * factor(q)
-        for k in range(count(q)):
-            j = place(q, k)
-            old = w.v[j]
-            w.v[j] = old + step * raw(q, k)
-            keep_sum(w, old, w.v[j])
+    sides = w.n[2]
+    highest = step_and_take_out(w, a, z, sides)
+    if highest > w.n[3] + HIGH:
+        raise_top(w, highest)
+    put_in(w, z, sides)
+    w.n[5] = max(w.n[5], w.n[0])
     if w.n[0] + w.n[1] < LOST * w.n[5]:
-        add_up(w, w.n[2])
+        add_up(w, sides)
 
 
 @helper
@@ -172,28 +217,21 @@ def swelled_total_exponents(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
 @swelled.on(Exponents)
 def swelled_exponents(w: Any, x: Any, sides: Any, lift: Any) -> Any:
     found = 0.0
+    factor_of_all = grown(lift)
     for b in range(blocks(x)):
         q = part(x, b)
-        total = 0.0
+        total = other = 0.0
         for k in range(count(q)):
-            total += grown(sides * w.v[place(q, k)] + lift) * raw(q, k)
-        found += factor(q) * total
+            j = place(q, k)
+            total, other = other + lifted(w.v[j], exponential(w, j), sides, -lift, factor_of_all) * raw(q, k), total
+        found += factor(q) * (total + other)
     return found
-
-
-@helper
-def net(theta: Any, sides: Any, top: Any, least: Any) -> Any:
-    """exp(theta), or exp(theta) - exp(-theta), divided by exp(top); least is exp(-top)."""
-    if sides == 2.0:
-        larger = math.exp(abs(theta) - top)
-        return math.copysign(larger - smaller(larger, least), theta)
-    return grown(sides * theta - top)
 
 
 @share.on(Exponents)
 def share_exponents(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     whole = all_lifted(w, sides, cells)
-    return net(w.v[j], sides, w.n[3], w.n[4]) / whole
+    return net(w.v[j], exponential(w, j), sides, w.n[3], w.n[4]) / whole
 
 
 @shared.on(Exponents)
@@ -202,10 +240,11 @@ def shared_exponents(w: Any, x: Any, sides: Any, cells: Any) -> Any:
     found = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
-        total = 0.0
+        total = other = 0.0
         for k in range(count(q)):
-            total += net(w.v[place(q, k)], sides, w.n[3], w.n[4]) * raw(q, k)
-        found += factor(q) * total
+            j = place(q, k)
+            total, other = other + net(w.v[j], exponential(w, j), sides, w.n[3], w.n[4]) * raw(q, k), total
+        found += factor(q) * (total + other)
     return found / whole
 
 

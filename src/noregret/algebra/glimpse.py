@@ -3,16 +3,19 @@
 A draw picks features by an affine map, so that whether a feature was picked is known without a list of those that were.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.kept import Kept
 from noregret.algebra.verbs import (
     at,
     blocks,
     coordinate,
     count,
+    dot,
     factor,
     glimpse,
     helper,
@@ -32,21 +35,31 @@ def first_random(seed: int) -> float:
 
 
 @helper
+def remainder(a: float, b: float) -> float:
+    """What is left of a whole number below 2^53 when it is divided by another one.
+
+    A rounded quotient may be one too large, never more.
+    """
+    rest = a - math.floor(a / b) * b
+    return rest + b if rest < 0.0 else rest
+
+
+@helper
 def next_random(random: float) -> float:
     """The next of the numbers 1 to PRIME - 1 (Park and Miller 1988); no product is too large for a float."""
-    return (16807.0 * random) % PRIME
+    return float(remainder(16807.0 * random, PRIME))
 
 
 def coprime(a: float, d: float) -> float:
     """The first number from a on, going round after d, that has no divisor in common with d."""
     while common_divisor(a, d) > 1.0:
-        a = a % d + 1.0
+        a = remainder(a, d) + 1.0
     return a
 
 
 def common_divisor(a: float, b: float) -> float:
     while b > 0.0:
-        a, b = b, a % b
+        a, b = b, remainder(a, b)
     return a
 
 
@@ -89,7 +102,7 @@ def glimpse_any(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
 
 @helper
 def picked(draw: Any, j: Any) -> Any:
-    return j < draw.among and (draw.a * j + draw.b) % draw.among < draw.most
+    return j < draw.among and remainder(draw.a * j + draw.b, draw.among) < draw.most
 
 
 @raw.on(GlimpsePart)
@@ -133,6 +146,20 @@ def factor_glimpse(q: Any) -> Any:
 @value.on(GlimpsePart)
 def value_glimpse(q: Any, k: Any) -> Any:
     return factor(q) * raw(q, k)
+
+
+@dot.on(Kept, Glimpse)
+def dot_kept_glimpse(w: Any, z: Any) -> Any:
+    """Only what has a weight need be read."""
+    total = 0.0
+    for b in range(blocks(z)):
+        q = part(z, b)
+        found = 0.0
+        for k in range(count(q)):
+            if w.v[place(q, k)] != 0.0:
+                found += w.v[place(q, k)] * raw(q, k)
+        total += factor(q) * found
+    return w.n[0] * total
 
 
 @sqnorm.on(Glimpse)

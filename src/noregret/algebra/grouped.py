@@ -23,7 +23,7 @@ from noregret.algebra.verbs import (
 
 
 class Grouped(NamedTuple):
-    """v; the first feature of the group of every feature, the next one of it or -1, and the group's size.
+    """v; of every feature the first one of its group, or -1 if it is alone, the next one or -1, and the group's size.
 
     The cells of two features in a row are by_feature apart. Lengths and the pulls they are for stand in the cell of the
     group's first feature.
@@ -49,14 +49,11 @@ def feature_of(j: Any, cells: Any, features: Any, by_feature: Any) -> Any:
 @helper
 def measured(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: Any) -> Any:
     """The length of a group after a pull by a, from its cells: the first of them, the first feature, what follows."""
-    if follows[f] < 0:
-        return max(abs(v[first]) - a, 0.0)
     found = 0.0
     start = first - f * by_feature
     while f >= 0:
-        size = abs(v[start + f * by_feature]) - a
-        if size > 0.0:
-            found += size * size
+        size = max(abs(v[start + f * by_feature]) - a, 0.0)
+        found += size * size
         f = np.int64(follows[f])
     return math.sqrt(found)
 
@@ -65,6 +62,8 @@ def measured(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: Any) 
 def group_norm_grouped(w: Any, j: Any, a: Any) -> Any:
     f = feature_of(j, w.v.size, w.first.size, w.by_feature)
     g = np.int64(w.first[f])
+    if g < 0:
+        return max(abs(w.v[j]) - a, 0.0)
     first = np.int64(j) + (g - f) * w.by_feature
     if w.pull[first] != a:
         w.length[first] = measured(w.v, w.next, first, g, w.by_feature, a)
@@ -95,4 +94,5 @@ def add_grouped(w: Any, a: Any, z: Any) -> Any:
         for k in range(count(q)):
             j = np.int64(place(q, k))
             f = feature_of(j, w.v.size, w.first.size, w.by_feature)
-            w.pull[j + (w.first[f] - f) * w.by_feature] = -1.0
+            if w.first[f] >= 0:
+                w.pull[j + (w.first[f] - f) * w.by_feature] = -1.0

@@ -42,7 +42,10 @@ def hold_held(w: Any) -> Any:
 
 @held_at.on(Held)
 def held_at_held(w: Any, j: Any) -> Any:
-    return w.old[j] if w.stamp[j] == w.n[0] else w.v[j]
+    """Both are read, so that the processor need not guess which."""
+    old = w.old[j]
+    new = w.v[j]
+    return old if w.stamp[j] == w.n[0] else new
 
 
 @held_dot.on(Held)
@@ -74,12 +77,14 @@ def dots_held(w: Any, x: Any, stride: Any, out: Any) -> Any:
 
 @add.on(Held)
 def add_held(w: Any, a: Any, z: Any) -> Any:
+    now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)
         step = a * factor(q)
         for k in range(count(q)):
             j = place(q, k)
-            if w.stamp[j] != w.n[0]:
-                w.old[j] = w.v[j]
-                w.stamp[j] = w.n[0]
-            w.v[j] += step * raw(q, k)
+            new = w.v[j]
+            old = w.old[j]
+            w.old[j] = old if w.stamp[j] == now else new
+            w.stamp[j] = now
+            w.v[j] = new + step * raw(q, k)

@@ -42,13 +42,17 @@ class Lazy(NamedTuple):
 
 
 @helper
+def pulled(u: Any, pull: Any, c: Any, theta: Any) -> Any:
+    """u after a pull toward zero, if c u is small enough; both answers are there before one is taken."""
+    size = abs(u)
+    left = max(size - pull, 0.0)
+    return math.copysign(left if size * c <= theta else size, u)
+
+
+@helper
 def caught_up(w: Any, j: Any) -> Any:
     """u at j, after all that has pulled since it was touched."""
-    u = w.v[j]
-    pull = w.n[1] - w.seen[j]
-    if pull > 0.0 and abs(u) * w.n[0] <= w.n[2]:
-        return math.copysign(max(abs(u) - pull, 0.0), u)
-    return u
+    return pulled(w.v[j], w.n[1] - w.seen[j], w.n[0], w.n[2])
 
 
 @helper
@@ -67,13 +71,14 @@ def at_lazy(w: Any, j: Any) -> Any:
 
 @dot.on(Lazy)
 def dot_lazy(w: Any, z: Any) -> Any:
+    """Two running sums change places, so that one addition need not wait for the last."""
     total = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
-        c = 0.0
+        c = d = 0.0
         for k in range(count(q)):
-            c += caught_up(w, place(q, k)) * raw(q, k)
-        total += factor(q) * c
+            c, d = d + caught_up(w, place(q, k)) * raw(q, k), c
+        total += factor(q) * (c + d)
     return w.n[0] * total
 
 
@@ -85,13 +90,14 @@ def dots_lazy(w: Any, x: Any, stride: Any, out: Any) -> Any:
 
 @add.on(Lazy)
 def add_lazy(w: Any, a: Any, z: Any) -> Any:
+    c, now, theta = w.n[0], w.n[1], w.n[2]
     for b in range(blocks(z)):
         q = part(z, b)
-        step = a / w.n[0] * factor(q)
+        step = a / c * factor(q)
         for k in range(count(q)):
             j = place(q, k)
-            w.v[j] = caught_up(w, j) + step * raw(q, k)
-            w.seen[j] = w.n[1]
+            w.v[j] = pulled(w.v[j], now - w.seen[j], c, theta) + step * raw(q, k)
+            w.seen[j] = now
 
 
 @soften.on(Lazy)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.grouped import feature_of, measured
+from noregret.algebra.lazy import NO_LIMIT, pulled
 from noregret.algebra.verbs import add, at, blocks, count, dot, dots, factor, helper, part, place, raw, seat, shorten
 
 NUMBERS = {"pull": 0.0}
@@ -37,6 +38,17 @@ def left_over(w: Any, first: Any, f: Any) -> Any:
     return 1.0 - pull / w.length[first] if w.length[first] > pull else 0.0
 
 
+@helper
+def bring_up_to_date(w: Any, first: Any, f: Any) -> Any:
+    """A group is caught up with before it changes: its first cell, its first feature."""
+    rest = left_over(w, first, f)
+    start = first - f * w.by_feature
+    while f >= 0:
+        w.v[start + f * w.by_feature] *= rest
+        f = np.int64(w.next[f])
+    w.seen[first] = w.n[0]
+
+
 @shorten.on(LazyGroups)
 def shorten_lazy(w: Any, a: Any) -> Any:
     w.n[0] += a
@@ -46,6 +58,8 @@ def shorten_lazy(w: Any, a: Any) -> Any:
 def at_lazy_groups(w: Any, j: Any) -> Any:
     f = feature_of(j, w.v.size, w.first.size, w.by_feature)
     g = np.int64(w.first[f])
+    if g < 0:
+        return pulled(w.v[j], w.n[0] - w.seen[j], 1.0, NO_LIMIT)
     return left_over(w, np.int64(j) + (g - f) * w.by_feature, g) * w.v[j]
 
 
@@ -54,10 +68,10 @@ def dot_lazy_groups(w: Any, z: Any) -> Any:
     total = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
-        c = 0.0
+        c = d = 0.0
         for k in range(count(q)):
-            c += at(w, place(q, k)) * raw(q, k)
-        total += factor(q) * c
+            c, d = d + at(w, place(q, k)) * raw(q, k), c
+        total += factor(q) * (c + d)
     return total
 
 
@@ -69,6 +83,7 @@ def dots_lazy_groups(w: Any, x: Any, stride: Any, out: Any) -> Any:
 
 @add.on(LazyGroups)
 def add_lazy_groups(w: Any, a: Any, z: Any) -> Any:
+    now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)
         step = a * factor(q)
@@ -76,13 +91,12 @@ def add_lazy_groups(w: Any, a: Any, z: Any) -> Any:
             j = np.int64(place(q, k))
             f = feature_of(j, w.v.size, w.first.size, w.by_feature)
             g = np.int64(w.first[f])
-            first = j + (g - f) * w.by_feature
-            if w.seen[first] != w.n[0]:  # the group is brought up to date before it changes
-                rest = left_over(w, first, g)
-                start = first - g * w.by_feature
-                while g >= 0:
-                    w.v[start + g * w.by_feature] *= rest
-                    g = np.int64(w.next[g])
-                w.seen[first] = w.n[0]
-            w.v[j] += step * raw(q, k)
-            w.length[first] = -1.0
+            if g < 0:
+                w.v[j] = pulled(w.v[j], now - w.seen[j], 1.0, NO_LIMIT) + step * raw(q, k)
+                w.seen[j] = now
+            else:
+                first = j + (g - f) * w.by_feature
+                if w.seen[first] != now:
+                    bring_up_to_date(w, first, g)
+                w.v[j] += step * raw(q, k)
+                w.length[first] = -1.0

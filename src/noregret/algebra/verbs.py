@@ -4,6 +4,7 @@ In plain Python a verb looks its implementation up at every call; the compiler a
 compiles. So one text is the definition, the debugger's view and the fast version.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -95,11 +96,12 @@ def reassociated(function: Implementation) -> Implementation:
 
 @helper
 def power(a: Any, p: Any) -> Any:
-    """a^p for a >= 0; by multiplication alone where p is a small whole number."""
+    """a^p for a >= 0; by multiplication alone where p is a small whole number, and a root where it is half of one."""
     n = int(p)
-    if n != p or not 0 <= n <= 32:
+    half = p - n
+    if (half != 0.0 and half != 0.5) or not 0 <= n <= 32:
         return a**p
-    result = 1.0
+    result = math.sqrt(a) if half == 0.5 else 1.0
     while n > 0:
         if n % 2 == 1:
             result *= a

@@ -1,17 +1,17 @@
-"""Batch learners: gradients are held back, and one step is taken for many rounds."""
+"""Batch learners: a batch of rounds is predicted with the weights it began with, and makes one step."""
 
 import math
 
-from noregret.algebra import add, pour
+from noregret.algebra import add, held_at, hold
 from noregret.algebra.verbs import unbound
 from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
 from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
-from noregret.state import plain
+from noregret.state import held
 
 DEKEL_2012 = (
     "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"
 )
-HELD = Merge("heuristic", "weights and what is held back are averaged in proportion to the rounds", "mix")
+GATHERED = Merge("heuristic", "weights and what is gathered are averaged in proportion to the rounds", "mix")
 BATCH = Param(12.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
 
 reduction = unbound
@@ -25,12 +25,17 @@ def total(p: P) -> float:
     return 1.0
 
 
-def step_when_full(p: P, s: S) -> None:
-    """Once the batch is full, what was held back is added to the weights: a look at all of them."""
-    s.n.held += 1.0
-    if s.n.held >= math.floor(p.batch):
-        pour(s.w, s.held)
-        s.n.held = 0.0
+def batch_weight(p: P, s: S, j: int) -> float:
+    """The weight the batch began with."""
+    return float(held_at(s.w, j))
+
+
+def begin_anew_when_full(p: P, s: S) -> None:
+    """Once the batch is full, the weights its gradients have led to are those the next one begins with."""
+    s.n.gathered += 1.0
+    if s.n.gathered >= math.floor(p.batch):
+        hold(s.w)
+        s.n.gathered = 0.0
 
 
 @gradient_rule(
@@ -42,19 +47,20 @@ def step_when_full(p: P, s: S) -> None:
             "mean", {"mean": mean, "sum": total}, "what of the gradients of a batch is stepped against"
         ),
     },
-    state={"w": plain, "held": plain},
-    counters={"held": 0.0},
+    state={"w": held},
+    counters={"gathered": 0.0},
+    weight=batch_weight,
     guarantee=Guarantee(
         "regret against u over whole batches <= |u|^2 / (2 eta) + (eta / 2) sum of |the summed gradient of a batch|^2",
         "a convex loss; reduction sum, or eta / batch in place of eta with reduction mean; any u; all weights 1",
         constant_rate_regret,
     ),
-    merge=HELD,
+    merge=GATHERED,
 )
 def gradient_batch(p: P, s: S, g: G) -> None:
-    """Hold the gradients of a batch of rounds back, then take one step against their mean or their sum."""
-    add(s.held, -p.eta * reduction(p), g)
-    step_when_full(p, s)
+    """Gather the gradients of a batch of rounds, then take one step against their mean or their sum."""
+    add(s.w, -p.eta * reduction(p), g)
+    begin_anew_when_full(p, s)
 
 
 def contraction(smallest: float, largest: float, rho: float, steps: float) -> float:
@@ -68,8 +74,9 @@ def contraction(smallest: float, largest: float, rho: float, steps: float) -> fl
         "rho": Param(1e-3, above=0.0, about="the share of the error that a row of length 1 takes away"),
         "batch": BATCH,
     },
-    state={"w": plain, "held": plain},
-    counters={"held": 0.0},
+    state={"w": held},
+    counters={"gathered": 0.0},
+    weight=batch_weight,
     loss="squared",
     guarantee=Guarantee(
         "after k steps the squared errors exceed the least by at most max |1 - rho e|^(2 k) times what "
@@ -78,9 +85,9 @@ def contraction(smallest: float, largest: float, rho: float, steps: float) -> fl
         "zero; all weights 1",
         contraction,
     ),
-    merge=HELD,
+    merge=GATHERED,
 )
 def adaline_batch(p: P, s: S, g: G) -> None:
     """Sum the errors times rows of a batch of rounds, then take one step by rho."""
-    add(s.held, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
-    step_when_full(p, s)
+    add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
+    begin_anew_when_full(p, s)
