@@ -13,7 +13,7 @@ from tests.naive import streams as seeded
 from tests.naive.rules import Array
 
 LONGEST = 30  # rounds
-SIZES = [1e-30, 1e-9, 1e9, 1e30]
+SIZES = [1e-30, 1e-9, 1e-3, 1e3, 1e9, 1e30]
 EDGES = [5e-324, 1e-310, 1e-160, 1e-100, 1e100, 1e150, 1e200, 1.7e308]
 QUARTERS = st.integers(-16, 16).map(lambda n: n / 4.0)
 REALS = st.floats(-4.0, 4.0, allow_subnormal=False)
@@ -131,6 +131,8 @@ def parameters(draw: st.DrawFn, play: Play) -> dict[str, float]:
         name: param.default if (play.algebra, name) == ("kernel", "random_start") else draw(number(param))
         for name, param in play.card.numbers.items()
     }
+    if "features" in numbers:
+        numbers["features"] = float(np.ceil(numbers["features"]))
     return numbers if possible(play, numbers) else unusual(play.card, play.algebra)
 
 

@@ -68,7 +68,9 @@ class SignedEG(EG):
 
     def scores(self, x: Array) -> Array:
         whole = self.whole(x)
-        return self.U * (np.exp(self.w - whole) - np.exp(-self.w - whole)) @ x
+        apart = np.exp(self.w - whole) - np.exp(-self.w - whole)
+        small = np.abs(self.w) < 1.0  # where the difference would lose its digits
+        return self.U * np.where(small, 2.0 * np.sinh(np.where(small, self.w, 0.0)) * np.exp(-whole), apart) @ x
 
 
 RULES: dict[str, Callable[..., Rule]] = {"eg": EG, "eg_signed": SignedEG}

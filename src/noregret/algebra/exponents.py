@@ -37,6 +37,7 @@ NUMBERS = {"sum": 0.0, "rest": 0.0, "sides": 0.0, "top": 0.0, "least": 1.0, "pea
 HIGH = 50.0
 LIMIT = 600.0  # weights e^600 times smaller than the largest are as good as zero
 LOST = 1e-4  # of the largest sum: below it, too many digits have gone
+LOW = 1e-20  # a sum so small has a top that no cell is near to any more
 
 
 class Exponents(NamedTuple):
@@ -145,7 +146,7 @@ def add_exponents(w: Any, a: Any, z: Any) -> Any:
             old = w.v[j]
             w.v[j] = old + step * raw(q, k)
             keep_sum(w, old, w.v[j])
-    if w.n[0] + w.n[1] < LOST * w.n[5]:
+    if w.n[0] + w.n[1] < max(LOST * w.n[5], LOW) and (w.n[6] > 0.0 or w.n[3] != 0.0):
         add_up(w, w.n[2])
 
 
@@ -185,6 +186,8 @@ def swelled_exponents(w: Any, x: Any, sides: Any, lift: Any) -> Any:
 def net(theta: Any, sides: Any, top: Any, least: Any) -> Any:
     """exp(theta), or exp(theta) - exp(-theta), divided by exp(top); least is exp(-top)."""
     if sides == 2.0:
+        if abs(theta) < 1.0:  # the difference of two numbers near 1 would lose the digits of a small theta
+            return 2.0 * math.sinh(theta) * least
         larger = math.exp(abs(theta) - top)
         return math.copysign(larger - smaller(larger, least), theta)
     return grown(sides * theta - top)

@@ -97,7 +97,8 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
     if abs(pull) <= p.l1:
         return 0.0
     short = math.copysign(p.l1, pull) - pull
-    return float(p.alpha * short / (p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2))
+    hold = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
+    return float(p.alpha * short / hold) if hold > 0.0 else 0.0  # the square of a tiny pull is zero
 
 
 @coordinate_rule(
