@@ -9,7 +9,7 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check bench catalogue docs clean
+.PHONY: help race test test-all check bench fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
+	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m proof.fuzz --help)"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
@@ -39,6 +40,9 @@ check: $(TESTED)
 bench: $(BENCHED)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+fuzz: $(TESTED)
+	@$(BIN)/python -m proof.fuzz $(ARGS)
+
 catalogue: $(RUNS)
 	@$(BIN)/python -c 'import noregret as nr; from noregret.reports.catalogue import page; print(page(nr.learners()), end="")' > docs/learners.md
 
@@ -47,7 +51,7 @@ docs: $(TESTED)
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json
-	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests benchmarks proof -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \

@@ -1,5 +1,6 @@
 """A page of sections: each is a snippet a user could have written, and a table of what it computed."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -67,7 +68,11 @@ def table(results: Sequence[Result]) -> str:
     head = ["", "printed", "computed"] if told else ["", "computed"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for result in results:
-        cells = [result.what, shown(result.printed) if result.printed is not None else "", shown(result.computed)]
+        cells = [
+            shown(result.what),
+            shown(result.printed) if result.printed is not None else "",
+            shown(result.computed),
+        ]
         lines.append("| " + " | ".join(cells if told else [cells[0], cells[2]]) + " |")
     return "\n".join(lines)
 
@@ -76,6 +81,7 @@ def page(head: str, preface: str, sections: Sequence[Section], tail: str = "") -
     """The page as Markdown, everything on it computed now."""
     parts = [head.strip(), f"```python\n{preface.strip()}\n```"]
     for section in sections:
-        parts += [f"## {section.title}", section.about.strip(), f"```python\n{section.code.strip()}\n```"]
+        about = textwrap.fill(" ".join(section.about.split()), 120)
+        parts += [f"## {section.title}", about, f"```python\n{section.code.strip()}\n```"]
         parts += [table(computed(preface, section))] if section.rows else []
     return "\n\n".join([*parts, *([tail.strip()] if tail else [])]) + "\n"

@@ -69,9 +69,7 @@ except nr.BadValue as error:
         Row("geometric margin of the best separator", "gamma", 0.784465),
         Row("bound on the updates, R^2 / gamma^2", "bound", 26),
         Row("updates", "perceptron.updates", 3),
-        Row(
-            "strict from zero never moves, and is refused for it", "'never leaves weights of zero' in refused", True
-        ),
+        Row("strict from zero never moves, and is refused for it", "'never leaves weights of zero' in refused", True),
         Row("sum of c_i w_i, the votes times their vectors", "5 * weights(averaged)", (11, -5)),
         Row("the average, the zero vector counted", "weights(averaged)", (2.2, -1.0)),
         Row("the mean of the vectors after each round", "np.mean(every, axis=0)", (2.75, -1.25)),
@@ -172,8 +170,8 @@ sop_scores = sop.play(X, y).scores
 
 STARTS = Section(
     "A perceptron that begins elsewhere",
-    """Two positive examples of length 1 with margin 0.6, in turn. The perceptron begins at a unit vector, here by a first
-round that puts it there, and makes more mistakes than 1 / gamma^2 + 1.""",
+    """Two positive examples of length 1 with margin 0.6, in turn. The perceptron begins at a unit vector, here by a
+first round that puts it there, and makes more mistakes than 1 / gamma^2 + 1.""",
     """
 mistakes = []
 for degrees in (170.0, 190.0):
@@ -196,6 +194,8 @@ WINNOW = Section(
     """The target is x1 or x2 or x1023 or x1024, the threshold 1024. First six rounds; then a state further on, where a
 positive example is right and a false alarm follows; at last, how often one variable must be promoted.""",
     """
+from scipy.sparse import csr_array
+
 n = 1024
 
 
@@ -203,7 +203,7 @@ def rows(*several):
     found = np.zeros((len(several), n))
     for row, on in zip(found, several):
         row[[j - 1 for j in on]] = 1.0
-    return found
+    return csr_array(found)
 
 
 def sums(learner, X):
@@ -240,8 +240,8 @@ lone.learn(rows(*[[1]] * 20), np.ones(20))
 
 BALANCED = Section(
     "Balanced Winnow",
-    """The target x1 or not x2, over four variables and a constant: all sixteen rows, again and again, until nothing moves.
-Here they come in the order of the binary numbers; the number of mistakes depends on the order.""",
+    """The target x1 or not x2, over four variables and a constant: all sixteen rows, again and again, until nothing
+moves. Here they come in the order of the binary numbers; the number of mistakes depends on the order.""",
     """
 every = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
 target = (every[:, 0] == 1.0) | (every[:, 1] == 0.0)
@@ -256,7 +256,7 @@ history = nr.epochs(balanced, every, np.where(target, 1, -1), shuffle=False)
 
 MAPS = Section(
     "Features that make a problem linear",
-    """Exclusive or has no separator over (1, x1, x2), and one with the product x1 x2; |x| < 1 has one with the square.""",
+    "Exclusive or has no separator over (1, x1, x2), and one with the product x1 x2; |x| < 1 has one with the square.",
     """
 inputs = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 plain = np.column_stack([np.ones(4), inputs])
@@ -364,14 +364,14 @@ right = [
 
 TWO_POINTS = Section(
     "Two points, one of each class",
-    """Any two points that are not on one ray from zero: shown in turn, they are told apart after finitely many updates, by
-Novikoff's theorem. Here a hundred pairs drawn by chance.""",
+    """Any two points that are not on one ray from zero: shown in turn, they are told apart after finitely many updates,
+by Novikoff's theorem. Here twenty pairs drawn by chance.""",
     """
 rng = np.random.default_rng(0)
-pairs = rng.normal(size=(100, 2, 2))
-stopped = [nr.epochs(make("perceptron"), pair, [1, -1], passes=100_000).stopped for pair in pairs]
+pairs = rng.normal(size=(20, 2, 2))
+stopped = [nr.epochs(make("perceptron"), pair, [1, -1], passes=10_000).stopped for pair in pairs]
 """,
-    (Row("pairs told apart, of a hundred", "stopped.count('no update')", 100),),
+    (Row("pairs told apart, of twenty", "stopped.count('no update')", 20),),
 )
 
 SECTIONS = (

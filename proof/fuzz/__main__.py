@@ -89,15 +89,15 @@ def main() -> int:
     failures = 0
     for name in options.only or NAMES:
         began, told = time.perf_counter(), ""
-        failure = None
+        failed: Failure | None = None
         for tally, failure in batches(name, options.streams, options.seconds, 10_000 * options.seed):
-            told = line(name, tally, time.perf_counter() - began)
+            told, failed = line(name, tally, time.perf_counter() - began), failure
             if sys.stdout.isatty():
                 print(told, end="\r", flush=True)
         print(told, flush=True)
-        if failure is not None:
+        if failed is not None:
             failures += 1
-            print(f"\n{name} fails: {failure}\n\n{failure.case.text()}\n", flush=True)
+            print(f"\n{name} fails: {failed}\n\n{failed.case.text()}\n", flush=True)
     print(f"{failures} learners failed" if failures else "no learner failed")
     return 1 if failures else 0
 

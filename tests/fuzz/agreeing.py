@@ -114,7 +114,7 @@ def on_the_edge(case: Case, t: int, score: float) -> bool:
     if case.play.game != "regression":
         return False
     eps = case.extra.get("eps", 0.0)
-    return abs(abs(float(case.stream.y[t]) - score) - eps) <= 1e-15 * max(1.0, eps)
+    return bool(abs(abs(float(case.stream.y[t]) - score) - eps) <= 1e-15 * max(1.0, eps))
 
 
 def is_exact(case: Case) -> bool:
@@ -127,7 +127,7 @@ def is_exact(case: Case) -> bool:
     numbers = [*case.numbers.values(), *(case.stream.weight or [])]
     short = all(float(x * 64.0).is_integer() and abs(x) <= 16.0 for x in numbers)
     X = case.stream.X
-    return short and bool((np.abs(X) <= 16.0).all() and (X * 64.0 == np.round(X * 64.0)).all())
+    return short and bool((np.abs(X) <= 16.0).all() and (np.round(X * 64.0) == X * 64.0).all())
 
 
 def measurable(case: Case) -> bool:

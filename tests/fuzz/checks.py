@@ -60,30 +60,29 @@ def compiled(case: Case) -> bool:
 
 def without_refused(case: Case, tally: Tally) -> Case:
     """The rounds before the first one that is refused, if one is, by every engine and for the same reason."""
-    learner = case.make()
-    before = pack(learner)
-    try:
-        learner.play(case.stream.handed, case.stream.y, **case.stream.told)
-    except nr.Error as error:
-        tally.refused += 1
-        found = ROUND.match(str(error))
-        assert found is not None, f"refused for no good reason: {error}"
-        assert pack(learner) == before, "a refused call left a trace"
-        if compiled(case):
-            other = refusal(case.make(native=True), case.stream)
-            assert other == str(error) or not exact(case.play), f"compiled: {other}; plain: {error}"
-        return case.upto(int(found[2]))
-    return case
+    said = refusal(case.make(), case.stream)
+    if compiled(case):
+        other = refusal(case.make(native=True), case.stream)
+        assert other == said or not exact(case.play), f"compiled: {other}; plain text: {said}"
+    if said is None:
+        return case
+    tally.refused += 1
+    found = ROUND.match(said)
+    assert found is not None, f"refused for no good reason: {said}"
+    return case.upto(int(found[2]))
 
 
-def refusal(learner: nr.Learner, stream: Stream) -> str:
+def refusal(learner: nr.Learner, stream: Stream) -> str | None:
+    """Why a call is refused, or None; a refused call leaves the learner as it was, bit for bit."""
     before = pack(learner)
     try:
         learner.play(stream.handed, stream.y, **stream.told)
     except nr.Error as error:
-        assert pack(learner) == before, "a refused call left a trace"
-        return str(error)
-    return "nothing is wrong"
+        said = str(error)
+    else:
+        return None
+    assert pack(learner) == before, "a refused call left a trace"
+    return said
 
 
 def probe(case: Case) -> Array:
@@ -165,11 +164,12 @@ def replaced(stream: Stream, X: Array, y: Any = None) -> Stream:
 
 def try_reference(case: Case, X: Array, y: Any = None) -> Said | None:
     """The same text over eager NumPy vectors; None where its numbers overflow."""
-    try:
-        return played(case.make(algebra="reference"), replaced(case.stream, X, y), probe(case))
-    except nr.Error as error:
-        assert ROUND.match(str(error)) is not None, str(error)
-        return None
+    stream = replaced(case.stream, X, y)
+    said = refusal(case.make(algebra="reference"), stream)
+    if said is None:
+        return played(case.make(algebra="reference"), stream, probe(case))
+    assert ROUND.match(said) is not None, said
+    return None
 
 
 def by_twin(case: Case, X: Array, y: Any) -> Said:
@@ -200,7 +200,7 @@ def shaking(case: Case, play: Any) -> Any:
         y = case.stream.y
         if case.play.game == "regression":
             y = [target * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0)) for target in y]
-        said = play(X, y)
+        said: Said | None = play(X, y)
         if said is None:
             raise Parted("rows that are hardly different overflow")
         return said

@@ -27,8 +27,9 @@ def size(w: Array) -> float:
 
 def few(case: Case, learner: nr.Learner, parts: dict[str, Any]) -> None:
     assert np.count_nonzero(parts["w"]) <= int(case.numbers["B"]), "more than B weights"
-    limit = {"ofs": lambda p: p["lam"] ** -0.5 if p["lam"] > 0.0 else np.inf, "ofs_partial": lambda p: p["R"]}
-    longest = limit.get(case.play.name, lambda p: np.inf)(case.numbers)
+    longest = float(case.numbers.get("R", np.inf))
+    if case.numbers.get("lam", 0.0) > 0.0:
+        longest = 1.0 / float(np.sqrt(case.numbers["lam"]))
     assert size(parts["w"]) <= longest * (1.0 + SLACK), "weights left the ball"
 
 
@@ -38,14 +39,8 @@ def projected(case: Case, learner: nr.Learner, parts: dict[str, Any]) -> None:
     onto = dict(case.play.options)["onto"]
     if case.auto or learner.updates == 0:
         return
-    reached = {
-        "ball": lambda: size(w),
-        "box": lambda: np.abs(w).max(initial=0.0),
-        "l1": lambda: np.abs(w).sum(),
-        "simplex": lambda: w.sum(),
-    }
-    if onto in reached:
-        assert reached[onto]() <= radius * (1.0 + SLACK), f"weights left the {onto}"
+    reached = {"ball": size(w), "box": np.abs(w).max(initial=0.0), "l1": np.abs(w).sum(), "simplex": w.sum()}
+    assert reached.get(onto, 0.0) <= radius * (1.0 + SLACK), f"weights left the {onto}"
     if onto in ("orthant", "simplex"):
         assert (w >= 0.0).all(), f"a weight of the {onto} is negative"
     if onto == "simplex" and learner.state.n.steps > 0.0:

@@ -1,4 +1,4 @@
-"""Streams and parameters at random, for every learner: what hypothesis draws, and can make smaller when a test fails."""
+"""Streams and parameters at random, for every learner: hypothesis draws them, and makes smaller what fails."""
 
 from typing import Any
 
