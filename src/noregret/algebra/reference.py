@@ -224,7 +224,7 @@ def left(cells: np.ndarray, radius: float) -> np.ndarray:
     below = cells - cells.max()
     falling = np.sort(below)[::-1]
     amounts = (np.cumsum(falling) - radius) / np.arange(1, cells.size + 1)
-    return np.maximum(below - amounts[np.flatnonzero(falling > amounts)[-1]], 0.0)
+    return np.asarray(np.maximum(below - amounts[np.flatnonzero(falling > amounts)[-1]], 0.0))
 
 
 @contract.on(ReferenceVector)
@@ -258,7 +258,9 @@ def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
     rest = max(cells - moved.size, 0.0)
     heights = np.abs(moved) if sides == 2.0 else sides * moved
     top = max(heights.max(initial=-np.inf), 0.0 if rest > 0.0 else -np.inf)
-    whole = np.exp(heights - top).sum() + (2.0 if sides == 2.0 else 1.0) * rest * np.exp(-top)
+    whole = np.exp(heights - top).sum()
+    if rest > 0.0:
+        whole += (2.0 if sides == 2.0 else 1.0) * rest * np.exp(-top)
     if sides != 2.0:
         return float(np.exp(sides * w.v[j] - top) / whole)
     whole += np.exp(-heights - top).sum()
@@ -429,7 +431,7 @@ def sharper(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> np.ndar
     whole = float((per_class * Sz).sum())
     if sigma.mode == "drop":
         others = 1.0 + kappa * np.maximum(whole - per_class * Sz, 0.0)
-        return S * (others / (1.0 + kappa * whole))[:, :, None]
+        return np.asarray(S * (others / (1.0 + kappa * whole))[:, :, None])
     return np.asarray(S - kappa / (1.0 + kappa * whole) * np.einsum("ci,cj->cij", Sz, Sz))
 
 
