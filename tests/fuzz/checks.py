@@ -1,6 +1,7 @@
 """All that must be true of one learner on one stream, whatever they are."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ def check(case: Case, tally: Tally | None = None) -> None:
     tally = Tally() if tally is None else tally
     tally.streams += 1
     tally.rounds += len(case.stream)
-    case = without_refused(case, tally)
-    if not len(case.stream):
-        return
-    learner = case.make()
-    said = played(learner, case.stream, probe(case))
+    learner, said = played_or_refused(case, probe(case))
+    if isinstance(said, str):
+        case = without_refused(case, said, tally)
+        if not len(case.stream):
+            return
+        learner, said = played_or_refused(case, probe(case))
+    assert isinstance(said, Said), f"refused, and again what came before: {said}"
     holds(case, learner)
     predicting_is_pure(case, learner)
     any_calls(case, learner, native=False)
@@ -38,9 +41,9 @@ def check(case: Case, tally: Tally | None = None) -> None:
         return
     if case.play.algebra in ("sparse", "dense") and "reference" in case.play.card.algebras:
         tally.reference += 1
-        expected = try_reference(case, case.stream.X)
+        expected = by_reference(case, case.stream.X)
         if expected is not None:
-            shaken = shaking(case, lambda X, y: try_reference(case, X, y))
+            shaken = shaking(case, lambda X, y: by_reference(case, X, y))
             tally.undecided += not agree(case, said, expected, shaken, "the algebras")
     if not case.auto:
         tally.twin += 1
@@ -58,31 +61,27 @@ def compiled(case: Case) -> bool:
     return case.play in COMPILED and not case.auto
 
 
-def without_refused(case: Case, tally: Tally) -> Case:
-    """The rounds before the first one that is refused, if one is, by every engine and for the same reason."""
-    said = refusal(case.make(), case.stream)
-    if compiled(case):
-        other = refusal(case.make(native=True), case.stream)
-        assert other == said or not exact(case.play), f"compiled: {other}; plain text: {said}"
-    if said is None:
-        return case
+def without_refused(case: Case, said: str, tally: Tally) -> Case:
+    """The rounds before the first one that is refused, which is so by every engine, and for the same reason."""
     tally.refused += 1
     found = ROUND.match(said)
     assert found is not None, f"refused for no good reason: {said}"
+    if compiled(case) and exact(case.play):
+        _, other = played_or_refused(case, probe(case), native=True)
+        assert other == said, f"compiled: {other}; plain text: {said}"
     return case.upto(int(found[2]))
 
 
-def refusal(learner: nr.Learner, stream: Stream) -> str | None:
-    """Why a call is refused, or None; a refused call leaves the learner as it was, bit for bit."""
+def played_or_refused(case: Case, probe: Array, **told: Any) -> tuple[nr.Learner, Said | str]:
+    """What is said of every round, or why the call is refused; that leaves the learner as it was, bit for bit."""
+    learner = case.make(**told)
     before = pack(learner)
     try:
-        learner.play(stream.handed, stream.y, **stream.told)
+        return learner, played(learner, case.stream, probe)
     except nr.Error as error:
         said = str(error)
-    else:
-        return None
     assert pack(learner) == before, "a refused call left a trace"
-    return said
+    return learner, said
 
 
 def probe(case: Case) -> Array:
@@ -163,12 +162,12 @@ def replaced(stream: Stream, X: Array, y: Any = None) -> Stream:
     return Stream(X, stream.y if y is None else y, stream.weight, stream.kind)
 
 
-def try_reference(case: Case, X: Array, y: Any = None) -> Said | None:
+def by_reference(case: Case, X: Array, y: Any = None) -> Said | None:
     """The same text over eager NumPy vectors; None where its numbers overflow."""
-    stream = replaced(case.stream, X, y)
-    said = refusal(case.make(algebra="reference"), stream)
-    if said is None:
-        return played(case.make(algebra="reference"), stream, probe(case))
+    shaken = replace(case, stream=replaced(case.stream, X, y))
+    _, said = played_or_refused(shaken, probe(case), algebra="reference")
+    if isinstance(said, Said):
+        return said
     assert ROUND.match(said) is not None, said
     return None
 
