@@ -18,7 +18,7 @@ CLOSE = 1e-10
 CLOSE_FULL = 1e-6  # a matrix is taken down by differences: what is left of a variance has lost digits
 TINY = 1e-305  # numbers below it have few digits, or are the bit that breaks a tie
 SHAKEN = 2.0**-40
-TRIES = 3
+TRIES = 16  # a tie that the first shake does not break, another does
 # Sums and products of few binary digits have few binary digits: nothing is rounded.
 EXACT = ("perceptron", "perceptron_margin", "perceptron_pocket", "perceptron_truncated", "perceptron_batch", "winnow")
 # What these compare a margin with is computed, and so is rounded.
@@ -68,16 +68,17 @@ def close(found: Array, expected: Array, largest: float, tolerance: float) -> bo
     return bool(np.where(np.isinf(expected), found == expected, near).all())
 
 
-def largest(said: Said, t: int) -> float:
-    sizes = np.abs(np.concatenate([said.row(s).ravel() for s in range(t + 1)]))
-    return float(sizes[np.isfinite(sizes)].max(initial=0.0))
+def largest(said: Said) -> Array:
+    """The largest score so far, for every round and what is predicted after the last."""
+    rows = [np.abs(said.row(t)) for t in range(len(said.updated) + 1)]
+    return np.asarray(np.maximum.accumulate([row[np.isfinite(row)].max(initial=0.0) for row in rows]))
 
 
 def parting(found: Said, expected: Said, tolerance: float) -> int | None:
     """The first round of which two players say different things."""
-    n = len(expected.updated)
+    n, scale = len(expected.updated), largest(expected)
     for t in range(n + 1):
-        if not close(found.row(t), expected.row(t), largest(expected, t), tolerance):
+        if not close(found.row(t), expected.row(t), float(scale[t]), tolerance):
             return t
         if t < n and found.updated[t] != expected.updated[t]:
             return t
