@@ -54,14 +54,14 @@ def batch(several: list[Play], size: int, number: int, tally: Tally) -> None:
         raise Failure(*failed[-1]) from failed[-1][1]
 
 
-def batches(name: str, streams: int, seconds: float, first: int) -> Iterator[tuple[Tally, Failure | None]]:
+def batches(name: str, asked: argparse.Namespace) -> Iterator[tuple[Tally, Failure | None]]:
     """Play a learner until the streams or the seconds are used up; half of the plays are those with a compiled loop."""
     ways = [play for play in WAYS if play.name == name]
     fast = [play for play in ways if play in COMPILED]
-    began, number, tally = time.perf_counter(), first, Tally()
-    while tally.streams < streams and time.perf_counter() - began < seconds:
+    began, number, tally = time.perf_counter(), 10_000 * asked.seed, Tally(plain=asked.plain)
+    while tally.streams < asked.streams and time.perf_counter() - began < asked.seconds:
         try:
-            batch(fast if number % 2 else ways, min(BATCH, streams - tally.streams), number, tally)
+            batch(fast if number % 2 else ways, min(BATCH, asked.streams - tally.streams), number, tally)
         except Failure as failure:
             yield tally, failure
             return
@@ -82,6 +82,7 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=1000, help="how many streams for each learner (1000)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="how long for each learner, at most")
     parser.add_argument("--seed", type=int, default=0, help="where to begin; another number, other streams")
+    parser.add_argument("--plain", action="store_true", help="leave the compiled loops out")
     parser.add_argument("--only", nargs="+", metavar="LEARNER", help="only these learners")
     options = parser.parse_args()
     if unknown := sorted(set(options.only or []) - set(NAMES)):
@@ -91,7 +92,7 @@ def main() -> int:
     for name in options.only or NAMES:
         began, told = time.perf_counter(), ""
         failed: Failure | None = None
-        for tally, failure in batches(name, options.streams, options.seconds, 10_000 * options.seed):
+        for tally, failure in batches(name, options):
             told, failed = line(name, tally, time.perf_counter() - began), failure
             if sys.stdout.isatty():
                 print(told, end="\r", flush=True)

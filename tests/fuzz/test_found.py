@@ -71,6 +71,22 @@ def test_ftrl_with_nothing_to_divide_by_stays_at_zero(algebra: str) -> None:
     assert learner.scores(np.array([[1.0]])).tolist() == [0.0]
 
 
+@BOTH
+def test_a_length_is_right_after_almost_all_of_it_is_gone(algebra: str) -> None:
+    told = {"eta0": 1.0, "lam": 1e-4, "schedule": "constant", "loss": "perceptron"}
+    learner = nr.make("fobos_l2", algebra=algebra, native=False, **told)
+    learner.learn(np.array([[1e9, 0.0], [1e9, 1e-3]]), [1, -1])
+    rest = np.array([-1e-4, -1e-3])  # the penalty of the first round, and the second feature of the second
+    near(learner.scores(np.eye(2)), rest * (1.0 - 1e-4 / np.linalg.norm(rest)), tolerance=1e-2)
+
+
+@BOTH
+def test_the_link_of_a_p_norm_is_right_after_almost_all_of_the_sum_is_gone(algebra: str) -> None:
+    learner = nr.make("p_norm", p=3.5, algebra=algebra, native=False)
+    learner.learn(np.array([[1e3, 1.0], [1e3, 1.0], [1.0, 0.0]]), [1, -1, 1])
+    near(learner.scores(np.eye(2)), [1.0, 0.0])
+
+
 @pytest.mark.parametrize("name", ["narow", "fobos_group", "eg", "ogd", "winnow"])
 def test_the_reference_plays_rounds_without_features(name: str) -> None:
     told: dict[str, Any] = {"onto": "simplex"} if name == "ogd" else {}

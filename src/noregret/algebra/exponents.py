@@ -133,7 +133,11 @@ def dot_exponents(w: Any, z: Any) -> Any:
 @add.on(Exponents)
 def add_exponents(w: Any, a: Any, z: Any) -> Any:
     if w.n[7] > 0.0:
+        before = w.n[0]
         tally(w.n, 0, nudge(w.v, a, z, w.n[7]))
+        if w.n[0] < LOST * before:
+            w.n[0] = powers(w.v, w.n[7])
+            w.n[1] = 0.0
         return
     if w.n[2] == 0.0:
         add(w.v, a, z)
