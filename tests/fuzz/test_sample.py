@@ -19,6 +19,7 @@ from tests.naive.rules import Rule
 STREAMS = 6
 X = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 0.0], [-2.0, 1.5], [1.0, 1.0], [0.3, 0.7]])
 Y = [1, -1, 1, -1, 1, -1]
+RIGHT = dict(naive.RULES)
 
 
 @pytest.mark.filterwarnings("default::RuntimeWarning")  # eager NumPy may overflow where the learner says so itself
@@ -59,11 +60,12 @@ def test_a_case_is_played_by_every_player() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("pa1", lambda C, gate: naive.rule("pa1", C=0.9 * C, gate=gate)),
-        ("perceptron", lambda **told: naive.rule("perceptron_margin", b=0.5)),
-        ("arow", lambda r, covariance: naive.rule("arow", r=r + 1e-6, covariance=covariance)),
-        ("ofs", lambda B, eta, lam: naive.rule("ofs", B=B - 9.0, eta=eta, lam=lam)),
+        ("pa1", lambda C, gate: RIGHT["pa1"](C=0.9 * C, gate=gate)),
+        ("perceptron", lambda **told: RIGHT["perceptron_margin"](b=2.0)),
+        ("arow", lambda r, covariance: RIGHT["arow"](r=r + 1e-6, covariance=covariance)),
+        ("ofs", lambda B, eta, lam: RIGHT["ofs"](B=B - 9.0, eta=eta, lam=lam)),
     ],
+    ids=["pa1", "perceptron", "arow", "ofs"],
 )
 def test_a_twin_of_another_mind_is_found(
     name: str, wrong: Callable[..., Rule], monkeypatch: pytest.MonkeyPatch
