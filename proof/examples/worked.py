@@ -49,6 +49,7 @@ said = perceptron.play(X, y)
 again = perceptron.play(X, y)
 every = path(make("perceptron"))
 
+vectors, votes = np.unique([[0.0, 0.0], *every], axis=0, return_counts=True)
 averaged = make("perceptron_averaged").learn(X, y)
 kernel = make("perceptron", algebra="kernel", kernel="linear")
 u = weights(make("romma").learn(X, y))  # the separator of margin 1 with the shortest weights, see below
@@ -70,6 +71,8 @@ except nr.BadValue as error:
         Row("bound on the updates, R^2 / gamma^2", "bound", 26),
         Row("updates", "perceptron.updates", 3),
         Row("strict from zero never moves, and is refused for it", "'never leaves weights of zero' in refused", True),
+        Row("the vectors that vote", "vectors", ((0, 0), (1, -3), (3, -1), (4, 0))),
+        Row("how many votes each has", "votes", (1, 1, 2, 1)),
         Row("sum of c_i w_i, the votes times their vectors", "5 * weights(averaged)", (11, -5)),
         Row("the average, the zero vector counted", "weights(averaged)", (2.2, -1.0)),
         Row("the mean of the vectors after each round", "np.mean(every, axis=0)", (2.75, -1.25)),
