@@ -9,7 +9,7 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check bench reproduce catalogue docs clean
+.PHONY: help race test test-all check bench reproduce fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
@@ -18,6 +18,7 @@ help:
 	@echo "make check     ruff, mypy, import contracts"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
+	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m proof.fuzz --help)"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
@@ -42,6 +43,9 @@ bench: $(BENCHED)
 
 reproduce: $(BENCHED)
 	@$(BIN)/python -m proof.reproduce $(ARGS)
+
+fuzz: $(TESTED)
+	@$(BIN)/python -m proof.fuzz $(ARGS)
 
 catalogue: $(RUNS)
 	@$(BIN)/python -c 'import noregret as nr; from noregret.reports.catalogue import page; print(page(nr.learners()), end="")' > docs/learners.md

@@ -1,1 +1,1 @@
-"""What is shown of the library from outside: published results met again, and mutants of its rules caught."""
+"""What the project says of itself, proved again: each part is a program that computes, compares and reports."""

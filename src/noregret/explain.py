@@ -32,8 +32,9 @@ def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
     scores = scores if column is None else scores[:, column]
     whole, nothing, count = scores[0], scores[1], len(features)
     alone = scores[2 : 2 + count] - nothing
-    adds_up = abs(alone.sum() + nothing - whole) <= 1e-9 * (1.0 + np.abs(alone).sum() + abs(nothing))
-    shares = alone if adds_up else whole - scores[2 + count :]
+    with np.errstate(over="ignore", invalid="ignore"):  # the score of a huge row may be infinite
+        adds_up = abs(alone.sum() + nothing - whole) <= 1e-9 * (1.0 + np.abs(alone).sum() + abs(nothing))
+    shares = alone if adds_up or not np.isfinite(scores).all() else whole - scores[2 + count :]
     pairs = sorted(zip(features, shares.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
     return dict(pairs)
 

@@ -298,6 +298,8 @@ def enlarged(space: Space, features: int, classes: int, supports: int = 0, value
         room = -(-(room - space.bias) // space.groups) * space.groups + space.bias
     elif space.groups:
         room = max(room, len(space.groups) + space.bias)
+    if space.algebra == "reference":  # an array of no columns cannot be told how many rows it has
+        room = max(room, 1)
     class_room = space.class_room if classes <= space.class_room else max(classes, space.class_room * 3 // 2)
     return replace(
         space,

@@ -8,7 +8,6 @@ index with a value in a round that had a slope, or in the row that is scored. Li
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .gradient import slope
 from .rules import Array, Round, Rule
@@ -32,18 +31,21 @@ class EG(Rule):
         self.loss = loss
         self.used, self.classes = 0, 1
 
-    def whole(self, x: Array) -> float:
-        """The logarithm of the sum of all weights."""
+    def whole(self, x: Array) -> tuple[float, float]:
+        """The largest logarithm, and the sum of all weights divided by that weight."""
         n = max(self.told, self.used, reach(x), 1)
         counted = self.w[: self.classes, : min(int(n), self.w.shape[1])]
-        rest = n * self.classes - counted.size
-        return float(logsumexp([*self.logs(counted), 0.0], b=[*np.ones(self.logs(counted).size), self.sides * rest]))
+        rest = self.sides * (n * self.classes - counted.size)
+        logs = self.logs(counted)
+        top = float(max(logs.max(), 0.0) if rest > 0.0 else logs.max())
+        return top, float(np.exp(logs - top).sum() + (rest * np.exp(-top) if rest > 0.0 else 0.0))
 
     def logs(self, w: Array) -> Array:
         return w.ravel()
 
     def scores(self, x: Array) -> Array:
-        return np.exp(self.w - self.whole(x)) @ x
+        top, whole = self.whole(x)
+        return np.where(x != 0.0, np.exp(self.w - top), 0.0) @ x / whole
 
     def update(self, r: Round) -> bool:
         derivative = slope(self.loss, r)
@@ -67,8 +69,10 @@ class SignedEG(EG):
         return np.concatenate([w.ravel(), -w.ravel()])
 
     def scores(self, x: Array) -> Array:
-        whole = self.whole(x)
-        return self.U * (np.exp(self.w - whole) - np.exp(-self.w - whole)) @ x
+        top, whole = self.whole(x)
+        apart = np.exp(self.w - top) - np.exp(-self.w - top)
+        small = np.abs(self.w) < 1.0  # where the difference would lose its digits
+        return self.U * np.where(small, 2.0 * np.sinh(np.where(small, self.w, 0.0)) * np.exp(-top), apart) @ x / whole
 
 
 RULES: dict[str, Callable[..., Rule]] = {"eg": EG, "eg_signed": SignedEG}

@@ -99,7 +99,7 @@ class Infinity(One):
             return v
         u = np.sort(sizes)[::-1]
         heights = (np.cumsum(u) - radius) / np.arange(1, len(u) + 1)
-        height = heights[np.flatnonzero(u > heights)[-1]]
+        height = heights[np.flatnonzero(u * np.arange(1, len(u) + 1) - np.cumsum(u) + radius > 0.0)[-1]]
         return np.asarray(v - np.sign(v) * np.maximum(np.abs(v) - height, 0.0))
 
 

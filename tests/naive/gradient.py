@@ -65,7 +65,11 @@ def slope(loss: str, r: Round) -> float:
 
 
 def onto_simplex(v: Array, radius: float) -> Array:
-    """The nearest point with no negative entry and this sum: v - theta, cut at zero, theta found by sorting."""
+    """The nearest point with no negative entry and this sum: v - theta, cut at zero, theta found by sorting.
+
+    From the largest down, so that a small radius is not lost.
+    """
+    v = v - v.max()
     u = np.sort(v)[::-1]
     thetas = [(u[: n + 1].sum() - radius) / (n + 1) for n in range(v.size)]
     theta = [thetas[n] for n in range(v.size) if u[n] > thetas[n]][-1]

@@ -11,6 +11,7 @@ the one beta = kappa / (1 + kappa v) and v = z' Sigma z summed over the blocks.
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from .rules import Array, Round, Rule
@@ -48,9 +49,10 @@ class Drop:
         return self.sigma * z
 
     def sharpen(self, kappa: float, z: Array) -> None:
-        Sz = self.image(z)
-        beta = kappa / (1.0 + kappa * float(np.sum(z * Sz)))
-        self.sigma = self.sigma - beta * Sz**2
+        """sigma - kappa (Sigma z)^2 / (1 + kappa v), over one denominator: 1 - v / (1 + v) would lose its digits."""
+        own = z * self.image(z)
+        v = float(np.sum(own))
+        self.sigma = self.sigma * (1.0 + kappa * np.maximum(v - own, 0.0)) / (1.0 + kappa * v)
 
     def foresee(self, kappa: Array, x: Array) -> Array:
         """Sigma x / (1 + kappa x' Sigma x), the exact (Sigma^-1 + kappa x x')^-1 x of a diagonal Sigma."""
@@ -157,12 +159,11 @@ class NHERD(AROW):
         C, Sz = self.C, self.cov.image(r.z)
         v = float(np.sum(r.z * Sz))
         self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
-        if isinstance(self.cov, Diagonal):
-            self.cov.sharpen(2.0 * C + C**2 * v, r.z)
-        else:
+        if isinstance(self.cov, Full):
             beta = (C**2 * v + 2.0 * C) / (1.0 + C * v) ** 2
-            outer = np.einsum("bi,bj->bij", Sz, Sz) if isinstance(self.cov, Full) else Sz**2
-            self.cov.sigma = self.cov.sigma - beta * outer
+            self.cov.sigma = self.cov.sigma - beta * np.einsum("bi,bj->bij", Sz, Sz)
+        else:
+            self.cov.sharpen(2.0 * C + C**2 * v, r.z)
         return True
 
 
@@ -240,8 +241,8 @@ class CWVariance(CW):
         v = float(np.sum(r.z * Sz))
         if m >= phi * v:
             return False
-        b = 1.0 + 2.0 * phi * m
-        alpha = (-b + np.sqrt(b**2 - 8.0 * phi * (m - phi * v))) / (4.0 * phi * v)
+        most = (phi * v - m) / v
+        alpha = brentq(lambda a: m + a * v - phi * v / (1.0 + 2.0 * a * phi * v), 0.0, most, xtol=1e-300, rtol=1e-15)
         self.w = self.w + alpha * Sz
         if v / (1.0 + 2.0 * alpha * phi * v) > 1e-12 * self.sqnorm(r):
             self.cov.sharpen(float(2.0 * alpha * phi), r.z)

@@ -95,7 +95,7 @@ class PartialOFS(Rule):
         moved = r.margin <= 0.0 and bool(np.sum(expected**2) > 0.0)
         if moved:
             w = self.w + self.eta * expected
-            self.w = truncated(w * min(1.0, self.R / float(np.linalg.norm(w))), self.B)
+            self.w = truncated(w * min(1.0, self.R / max(float(np.linalg.norm(w)), 1e-300)), self.B)
         self.d = max(self.d, 1 + int(np.flatnonzero(r.x).max()))
         self.draw()
         return moved

@@ -7,11 +7,16 @@ import numpy as np
 from .rules import Array, Round, Rule
 
 
+def reach(x: Array) -> int:
+    """1 + the largest index with a value."""
+    return max((j + 1 for j in range(len(x)) if x[j] != 0.0), default=0)
+
+
 class Winnow(Rule):
     """Scores w.x - theta from w = 1, and multiplies only after a mistake.
 
-    theta = 0 stands for the number of coordinates in use: 1 + the largest index that has held a
-    non-zero value in any round so far, the current one included.
+    theta = 0 stands for the number of coordinates in use: 1 + the largest index that has held a non-zero value in any
+    round so far that had a margin, the current one included.
     """
 
     def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve") -> None:
@@ -23,16 +28,12 @@ class Winnow(Rule):
     def start(self, k: int, d: int) -> None:
         self.w = np.ones((k, d))
 
-    def see(self, x: Array) -> None:
-        for j in range(len(x)):
-            if x[j] != 0.0:
-                self.used = max(self.used, j + 1)
-
     def scores(self, x: Array) -> Array:
-        theta = self.theta if self.theta != 0.0 else float(self.used)
+        theta = self.theta if self.theta != 0.0 else float(max(self.used, reach(x)))
         return self.w @ x - theta
 
     def update(self, r: Round) -> bool:
+        self.used = max(self.used, reach(r.x))
         if r.wrong:
             self.w = self.w * self.alpha**r.z
             if self.demotion == "eliminate":

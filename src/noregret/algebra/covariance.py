@@ -225,13 +225,14 @@ def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
 
 @sharpen.on(Dropped)
 def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
-    beta = kappa / (1.0 + kappa * inner(u.z, u))
+    """v - kappa v x v x / (1 + kappa z'Sigma z), written so that no variance is rounded to zero."""
+    whole = inner(u.z, u)
     for b in range(blocks(u)):
         q = part(u.z, b)
         for k in range(count(q)):
             j = place(q, k)
-            vx = sigma.v[j] * value(q, k)
-            sigma.v[j] = max(sigma.v[j] - beta * vx * vx, 0.0)
+            own = sigma.v[j] * value(q, k) * value(q, k)
+            sigma.v[j] *= (1.0 + kappa * max(whole - own, 0.0)) / (1.0 + kappa * whole)
 
 
 # ---- full --------------------------------------------------------------------------------------------------------

@@ -37,9 +37,11 @@ from noregret.algebra.verbs import (
 
 NUMBERS = {"sum": 0.0, "rest": 0.0, "sides": 0.0, "top": 0.0, "least": 1.0, "peak": 0.0, "moved": 0.0, "order": 0.0}
 HIGH = 50.0
+SMALL = 0.125
 LIMIT = 600.0  # weights e^600 times smaller than the largest are as good as zero
 NEAR = 300.0  # products of exponentials of what is nearer to zero are within the range of floats
 LOST = 1e-4  # of the largest sum: below it, too many digits have gone
+LOW = 1e-20  # a sum so small has a top that no cell is near to any more
 
 
 class Exponents(NamedTuple):
@@ -76,7 +78,17 @@ def net(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -> Any:
         return lifted(theta, exponential, sides, top, least)
     if abs(theta) > NEAR or abs(top) > NEAR:
         return grown(theta - top) - grown(-theta - top)
+    if abs(theta) < SMALL:  # the difference of two numbers near 1 would lose the digits of a small theta
+        return 2.0 * least * small_sinh(theta)
     return least * exponential - least / exponential
+
+
+@helper
+def small_sinh(theta: Any) -> Any:
+    """sinh(theta) where the next term of its series would not show."""
+    square = theta * theta
+    series = 1.0 + square / 20.0 * (1.0 + square / 42.0 * (1.0 + square / 72.0))
+    return theta + theta * square / 6.0 * series
 
 
 @helper
@@ -179,7 +191,11 @@ def dot_exponents(w: Any, z: Any) -> Any:
 @add.on(Exponents)
 def add_exponents(w: Any, a: Any, z: Any) -> Any:
     if w.n[7] > 0.0:
+        before = w.n[0]
         tally(w.n, 0, nudge(w.v, a, z, w.n[7]))
+        if w.n[0] < LOST * before:
+            w.n[0] = powers(w.v, w.n[7])
+            w.n[1] = 0.0
         return
     if w.n[2] == 0.0:
         add(w.v, a, z)
@@ -190,7 +206,7 @@ def add_exponents(w: Any, a: Any, z: Any) -> Any:
         raise_top(w, highest)
     put_in(w, z, sides)
     w.n[5] = max(w.n[5], w.n[0])
-    if w.n[0] + w.n[1] < LOST * w.n[5]:
+    if w.n[0] + w.n[1] < max(LOST * w.n[5], LOW) and (w.n[6] > 0.0 or w.n[3] != 0.0):
         add_up(w, sides)
 
 

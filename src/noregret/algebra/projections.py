@@ -1,7 +1,8 @@
 """Projections: the nearest vector in a box, in a ball of the sum of sizes, on a simplex.
 
 The last two take the same amount from every cell that stays above it. The amount is found as Michelot (1986) does: it
-grows as cells fall out, and is right when none does. Most of the time that takes a handful of looks at all cells.
+grows as cells fall out, and is right when none does. Most of the time that takes a handful of looks at all cells. All
+is measured from the largest cell: beside it, a small radius would be lost.
 """
 
 import math
@@ -25,26 +26,36 @@ def clip_plain(w: Any, low: Any, high: Any, z: Any) -> Any:
 
 @contract.on(Plain)
 def contract_plain(w: Any, radius: Any, z: Any) -> Any:
-    taken = 0.0
+    size = 0.0
+    top = 0.0
+    for j in range(w.size):
+        size += abs(w[j])
+        top = max(top, abs(w[j]))
+    if size <= radius:
+        return
+    taken = -math.inf
     before = w.size + 1
     while True:
         total = 0.0
         above = 0
         for j in range(w.size):
-            if abs(w[j]) > taken:
-                total += abs(w[j])
+            if abs(w[j]) - top > taken:
+                total += abs(w[j]) - top
                 above += 1
-        if above == 0 or above >= before or (before > w.size and total <= radius):
+        if above == 0 or above >= before:
             break
         before = above
         taken = (total - radius) / above
-    if taken > 0.0:
-        for j in range(w.size):
-            w[j] = math.copysign(abs(w[j]) - taken, w[j]) if abs(w[j]) > taken else 0.0
+    for j in range(w.size):
+        w[j] = math.copysign(abs(w[j]) - top - taken, w[j]) if abs(w[j]) - top > taken else 0.0
 
 
 @apportion.on(Plain)
 def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+    top = -math.inf
+    for j in range(int(features)):
+        for c in range(int(classes)):
+            top = max(top, w[cell(z, j, c)])
     taken = -math.inf
     before = int(features) * int(classes) + 1
     while True:
@@ -52,8 +63,8 @@ def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) ->
         above = 0
         for j in range(int(features)):
             for c in range(int(classes)):
-                if w[cell(z, j, c)] > taken:
-                    total += w[cell(z, j, c)]
+                if w[cell(z, j, c)] - top > taken:
+                    total += w[cell(z, j, c)] - top
                     above += 1
         if above == 0 or above >= before:
             break
@@ -61,7 +72,7 @@ def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) ->
         taken = (total - radius) / above
     for j in range(int(features)):
         for c in range(int(classes)):
-            w[cell(z, j, c)] = max(w[cell(z, j, c)] - taken, 0.0)
+            w[cell(z, j, c)] = max(w[cell(z, j, c)] - top - taken, 0.0)
 
 
 def clip_scaled(w: Any, low: Any, high: Any, z: Any) -> Any:

@@ -201,25 +201,29 @@ def clip_reference(w: Any, low: Any, high: Any, z: Any) -> Any:
     w.v[:] = np.clip(w.v, low, high)
 
 
-def taken(cells: np.ndarray, radius: float) -> float:
-    """How much each cell must give for those that stay above zero to sum to radius; found by sorting them."""
-    falling = np.sort(cells)[::-1]
+def left(cells: np.ndarray, radius: float) -> np.ndarray:
+    """What each cell keeps when all give the same, and those that stay above zero sum to radius; found by sorting.
+
+    All are measured from the largest: beside it, a small radius would be lost.
+    """
+    below = cells - cells.max()
+    falling = np.sort(below)[::-1]
     amounts = (np.cumsum(falling) - radius) / np.arange(1, cells.size + 1)
-    return float(amounts[np.flatnonzero(falling > amounts)[-1]])
+    return np.asarray(np.maximum(below - amounts[np.flatnonzero(falling > amounts)[-1]], 0.0))
 
 
 @contract.on(ReferenceVector)
 def contract_reference(w: Any, radius: Any, z: Any) -> Any:
     sizes = np.abs(w.v)
     if sizes.sum() > radius:
-        w.v[:] = np.sign(w.v) * np.maximum(sizes - taken(sizes, radius), 0.0)
+        w.v[:] = np.sign(w.v) * left(sizes, radius)
 
 
 @apportion.on(ReferenceVector)
 def apportion_reference(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
     cells = w.v.reshape(-1, w.stride)[: int(classes), : int(features)]
     if cells.size:
-        cells[...] = np.maximum(cells - taken(cells.ravel(), radius), 0.0)
+        cells[...] = left(cells.ravel(), radius).reshape(cells.shape)
 
 
 def terms(theta: np.ndarray, sides: float) -> np.ndarray:
@@ -234,8 +238,20 @@ def total_reference(w: Any, sides: Any, cells: Any) -> Any:
 
 @share.on(ReferenceVector)
 def share_reference(w: Any, j: Any, sides: Any, cells: Any) -> Any:
-    own = np.exp(w.v[j]) - np.exp(-w.v[j]) if sides == 2.0 else np.exp(sides * w.v[j])
-    return float(own) / total(w, sides, cells)
+    """Every term is divided by the largest, so that none overflows and not all vanish."""
+    moved = w.v[w.v != 0.0]
+    rest = max(cells - moved.size, 0.0)
+    heights = np.abs(moved) if sides == 2.0 else sides * moved
+    top = max(heights.max(initial=-np.inf), 0.0 if rest > 0.0 else -np.inf)
+    whole = np.exp(heights - top).sum()
+    if rest > 0.0:
+        whole += (2.0 if sides == 2.0 else 1.0) * rest * np.exp(-top)
+    if sides != 2.0:
+        return float(np.exp(sides * w.v[j] - top) / whole)
+    whole += np.exp(-heights - top).sum()
+    if abs(w.v[j]) < 1.0:
+        return float(2.0 * np.sinh(w.v[j]) * np.exp(-top) / whole)
+    return float(np.sign(w.v[j]) * (np.exp(abs(w.v[j]) - top) - np.exp(-abs(w.v[j]) - top)) / whole)
 
 
 @shared.on(ReferenceVector)

@@ -38,11 +38,11 @@ def sharper(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> np.ndar
         diagonal = np.einsum("cii->ci", S)
         return np.stack([np.diag(row) for row in 1.0 / (1.0 / diagonal + kappa * per_class**2)])
     Sz = by_class(sigma, z.v).reshape(per_class.shape)
-    beta = kappa / (1.0 + kappa * float((per_class * Sz).sum()))
-    dropped: np.ndarray = S - beta * np.einsum("ci,cj->cij", Sz, Sz)
+    whole = float((per_class * Sz).sum())
     if sigma.mode == "drop":
-        dropped = np.stack([np.diag(np.maximum(np.diag(block), 0.0)) for block in dropped])
-    return dropped
+        others = 1.0 + kappa * np.maximum(whole - per_class * Sz, 0.0)
+        return np.asarray(S * (others / (1.0 + kappa * whole))[:, :, None])
+    return np.asarray(S - kappa / (1.0 + kappa * whole) * np.einsum("ci,cj->cij", Sz, Sz))
 
 
 @image.on(ReferenceSigma)

@@ -32,6 +32,7 @@ from noregret.algebra.verbs import (
 
 NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "order": 0.0}
 SMALL, LARGE = 1e-100, 1e100
+LOST = 1e-4
 
 
 class Scaled(NamedTuple):
@@ -90,8 +91,12 @@ def at_scaled(w: Any, j: Any) -> Any:
 def add_scaled(w: Any, a: Any, z: Any) -> Any:
     if w.n[3] == 0.0:
         add(w.v, a / w.n[0], z)
-    else:
-        tally(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
+        return
+    before = w.n[1]
+    tally(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
+    if w.n[1] < LOST * before:  # the digits of what is left went with what is gone
+        w.n[1] = powers(w.v, w.n[3])
+        w.n[2] = 0.0
 
 
 @scale.on(Scaled)

@@ -2,12 +2,14 @@
 
 import importlib
 import pkgutil
+from functools import cache
 
 from noregret.card import REGISTRY, Card
 
 
+@cache
 def load_all() -> dict[str, Card]:
-    """Import every file of this folder; each registers its cards."""
+    """Import every file of this folder; each registers its cards, and so do users their own, later."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     return REGISTRY

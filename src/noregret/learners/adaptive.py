@@ -1,7 +1,6 @@
 """Adaptive learners: every weight has a rate of its own, by the gradients it has met."""
 
 import math
-import sys
 
 from noregret.algebra import at, put
 from noregret.algebra.verbs import unbound
@@ -15,7 +14,6 @@ DUCHI_2011 = (
 ZEILER_2012 = "Zeiler, ADADELTA: an adaptive learning rate method, arXiv 1212.5701, 2012"
 MCMAHAN_2013 = "McMahan et al., Ad click prediction: a view from the trenches, KDD 2013"
 
-LEAST = sys.float_info.min  # divides the nothing that pulls at a weight never met
 
 onto = unbound
 
@@ -98,7 +96,8 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
     """Zero unless what pulls at the weight exceeds l1."""
     pull = at(s.z, j)
     beyond = math.copysign(max(abs(pull) - p.l1, 0.0), pull)
-    return float(-p.alpha * beyond / max(p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2, LEAST))
+    hold = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
+    return float(-p.alpha * beyond / hold) if hold > 0.0 else 0.0  # the square of a tiny pull is zero
 
 
 @coordinate_rule(

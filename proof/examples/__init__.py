@@ -1,0 +1,1 @@
+"""Worked examples and errata, computed again: the two pages of the docs that show numbers beside numbers."""
