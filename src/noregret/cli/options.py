@@ -8,7 +8,7 @@ from noregret import __version__
 from noregret.errors import BadValue
 
 DATA = (
-    "files (libsvm or CSV, also .gz .bz2 .xz .zst) one after another, a quoted pattern like 'day-*.svm', - for "
+    "files (libsvm, VW or CSV, also .gz .bz2 .xz .zst) one after another, a quoted pattern like 'day-*.svm', - for "
     "standard input, or a name from `noregret datasets`"
 )
 
@@ -113,7 +113,7 @@ def warm_options(warm: Parser) -> None:
 def source_options(one: Parser) -> None:
     group = one.add_argument_group("the data")
     group.add_argument("--format", metavar="NAME", help="what the data are, where their name does not tell: libsvm, "
-                       "csv")  # fmt: skip
+                       "vw, csv")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
