@@ -9,7 +9,7 @@ from time import perf_counter
 
 from benchmarks.measure import COLUMNS, Row, installed, machine, record, show
 
-NAMES = ("epoch", "dense", "dicts", "text_file", "startup", "full", "lines", "own_speed", "per_learner")
+NAMES = ("epoch", "dense", "dicts", "text_file", "vw_text", "startup", "full", "lines", "own_speed", "per_learner")
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "river", "vowpalwabbit")
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"

@@ -35,10 +35,10 @@ class Memory(io.BytesIO):
 plain_text = grafting(vw_text.ENDS, rebound, "vw")(vw_text.parse_lines)
 
 
-def plain_parse(table: np.ndarray, buffer: np.ndarray, out: Any, known: Any) -> None:
+def plain_parse(table: np.ndarray, buffer: np.ndarray, out: Any, known: Any, shared: Any) -> None:
     """The text of the parser in plain Python."""
     with np.errstate(over="ignore"):
-        plain_text(buffer, out, known, table)
+        plain_text(buffer, out, known, shared, table)
 
 
 def plain_dictionary() -> vw.Dictionary:
@@ -49,7 +49,7 @@ def plain_dictionary() -> vw.Dictionary:
             vw_names.number_names(buffer, bare, out, known, table)
 
     def arrange(table: np.ndarray, numbers: Any, indptr: Any, idx: Any, val: Any, *room: Any) -> None:
-        tidying.renumber(numbers, indptr, idx, val, room)
+        tidying.renumber(table[tidying.FRESH], numbers, indptr, idx, val, room)
 
     return vw.Dictionary(number, arrange)
 
@@ -92,7 +92,7 @@ def read(text: bytes, size: int = 1 << 16, compiled: bool = True, parsers: int =
     reading = Reading(**told)
     source = Vw("text", reading)
     parse, names = (vw.compiled(), vw.dictionary()) if compiled else (plain_parse, plain_dictionary())
-    some = [Parser(reading, size, parse, number) for number in range(parsers)]
+    some = [Parser(reading, size, parse, names) for _ in range(parsers)]
     found = Taken()
     for batch in source.joined(in_turn(Lines(Memory(text), size, kind="vw"), some), names):  # type: ignore[arg-type]
         found.collect(batch)
@@ -209,6 +209,7 @@ def test_a_value_is_the_float_of_its_text_times_the_scale() -> None:
 
 def test_more_names_than_there_is_room_for_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vw, "FEW", 4)
+    monkeypatch.setattr(vw, "MANY", 4)
     words = [f"{'long' * (j % 9)}name{j}" for j in range(3000)]
     text = "".join(f"1 |s{j % 7} {' '.join(words[j : j + 5])}\n" for j in range(0, 3000, 3)).encode()
     for parsers in (1, 2, 3):
@@ -263,9 +264,10 @@ def test_a_line_longer_than_the_window_is_read_all_the_same() -> None:
 
 def test_batches_hold_a_bounded_number_of_rows_and_the_names_so_far() -> None:
     text = b"".join(b"1 | x%d\n" % (j // 10) for j in range(40_000))
-    parser = Parser(Reading(), 1 << 20, vw.compiled())
+    names = vw.dictionary()
+    parser = Parser(Reading(), 1 << 20, vw.compiled(), names)
     lines = Lines(Memory(text), 1 << 20)  # type: ignore[arg-type]
-    made = list(Vw("text", Reading()).joined(in_turn(lines, [parser]), vw.dictionary()))
+    made = list(Vw("text", Reading()).joined(in_turn(lines, [parser]), names))
     assert [len(batch.X) for batch in made] == [32768, 7232]
     assert [len(batch.X.names) for batch in made] == [3277, 4000]
     assert made[0].X.names.names is made[1].X.names.names
@@ -350,10 +352,10 @@ def test_a_binary_file_without_lines_is_refused_before_it_is_all_read() -> None:
 
 
 def only(text: bytes, **told: Any) -> Batch:
-    reading = Reading(**told)
-    parser = Parser(reading, 1 << 16, vw.compiled())
+    reading, names = Reading(**told), vw.dictionary()
+    parser = Parser(reading, 1 << 16, vw.compiled(), names)
     lines = Lines(Memory(text), 1 << 16)  # type: ignore[arg-type]
-    (batch,) = Vw("text", reading).joined(in_turn(lines, [parser]), vw.dictionary())
+    (batch,) = Vw("text", reading).joined(in_turn(lines, [parser]), names)
     return batch
 
 

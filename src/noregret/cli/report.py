@@ -35,7 +35,7 @@ def standing_report(one: Standing) -> dict[str, Any]:
 def described(source: Source, batch: Batch) -> str:
     rows = "" if source.rows is None else f"{source.rows:,} rows, "
     width = batch.X.block.width if hasattr(batch.X, "block") else getattr(batch.X, "shape", (0, 0))[1]
-    more = "so far" if source.kind in ("csv", "libsvm") else ""
+    more = "so far" if source.kind in ("csv", "libsvm", "vw") else ""
     return f"{source.name}: {rows}{counted(width, 'feature')} {more}".rstrip()
 
 

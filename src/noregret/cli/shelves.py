@@ -88,7 +88,7 @@ def show_datasets(told: argparse.Namespace) -> None:
 def warm_up(told: argparse.Namespace) -> None:
     from noregret.algebra import TYPES
     from noregret.games.assembly import GAMES
-    from noregret.streams import csv, libsvm
+    from noregret.streams import csv, libsvm, vw
     from noregret.warming import warm
 
     chosen = {}
@@ -108,6 +108,8 @@ def warm_up(told: argparse.Namespace) -> None:
 
     csv.compiled()
     libsvm.compiled()
+    vw.compiled()
+    vw.dictionary()
     names = [named(name).name for name in told.names] or None
     count = warm(names, chosen["--games"], chosen["--algebras"], tell=tell)
     if not told.quiet:

@@ -174,7 +174,8 @@ class Names:
         latest = self.latest if extends(names, self.latest.names) else Numbered()
         fresh = latest.fresh(names)
         size = len(self.known)
-        if isinstance(names, Growing) and self.known.keys().isdisjoint(fresh):
+        all_from_here = latest.same and len(latest.names) == size  # and a stream names nothing twice
+        if isinstance(names, Growing) and (all_from_here or self.known.keys().isdisjoint(fresh)):
             self.known.update(zip(fresh, range(size, size + len(fresh)), strict=True))
             numbers = np.arange(size, size + len(fresh), dtype=np.int32)
         else:

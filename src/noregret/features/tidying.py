@@ -10,7 +10,7 @@ from noregret.chunk import SparseBlock
 
 read_numbers = read_indptr = read_idx = read_val = read_room = read_more = unbound
 
-NUMBERS, INDPTR, IDX, VAL, ROOM, MORE, SLOTS = 0, 2, 4, 6, 8, 10, 12
+FRESH, NUMBERS, INDPTR, IDX, VAL, ROOM, MORE, SLOTS = 0, 1, 3, 5, 7, 9, 11, 13
 SHORT = 64  # features that are sorted by counting, for each, those that go before it
 
 Run = Callable[[np.ndarray, SparseBlock], SparseBlock]
@@ -18,9 +18,8 @@ Run = Callable[[np.ndarray, SparseBlock], SparseBlock]
 
 def tidy(table: Any) -> int:
     """`renumber` on what the table holds."""
-    renumber(
-        read_numbers(table), read_indptr(table), read_idx(table), read_val(table), (read_room(table), read_more(table))
-    )
+    room = (read_room(table), read_more(table))
+    renumber(table[FRESH], read_numbers(table), read_indptr(table), read_idx(table), read_val(table), room)
     return 0
 
 
@@ -29,14 +28,21 @@ def at_place(i: Any) -> Any:
     return np.uint64(i)
 
 
-def renumber(numbers: Any, indptr: Any, idx: Any, val: Any, room: Any) -> None:
-    """Feature j becomes numbers[j]; every row is sorted, in place, and moves up where rows before it became shorter."""
+def renumber(fresh: Any, numbers: Any, indptr: Any, idx: Any, val: Any, room: Any) -> None:
+    """Feature j becomes numbers[j]; or, where only fresh ones are told, feature -1 - j does, and others stay.
+
+    Every row is sorted, in place, and moves up where rows before it became shorter.
+    """
     start = at = 0
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
         falls, previous = 0, -1
         for k in range(start, stop):
-            number = numbers[at_place(idx[at_place(k)])]
+            number = idx[at_place(k)]
+            if fresh == 0:
+                number = numbers[at_place(number)]
+            elif number < 0:
+                number = numbers[at_place(-1 - number)]
             idx[at_place(k)] = number
             falls += number <= previous
             previous = number
@@ -116,13 +122,18 @@ def places() -> dict[str, tuple[int, Any]]:
     return {**wholes, "val": (VAL, real), "room": (ROOM, whole), "more": (MORE, real)}
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None], in_place: bool = False) -> SparseBlock:
-    """The block with other numbers, by `tidy` compiled; it must be sound, every feature of it one of the numbered."""
+def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None], fresh: bool = False) -> SparseBlock:
+    """The block with other numbers, by `tidy` compiled; it must be sound, every feature of it one of the numbered.
+
+    With `fresh` only features -1, -2, ... are told numbers, and the arrays of the block are written over.
+    """
     used = int(block.indptr[-1])
     indptr, idx, val = block.indptr, block.idx[:used], block.val[:used]
-    if not in_place:
+    if not fresh:
         indptr, idx, val = indptr.copy(), idx.copy(), val.copy()
     longest = max(int(np.diff(indptr).max(initial=0)), SHORT)
-    run(np.zeros(SLOTS, np.int64), numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
+    table = np.zeros(SLOTS, np.int64)
+    table[FRESH] = fresh
+    run(table, numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
     last = int(indptr[-1])
     return block._replace(indptr=indptr, idx=idx[:last], val=val[:last])

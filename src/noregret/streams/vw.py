@@ -29,19 +29,18 @@ from noregret.streams.libsvm_text import PAD
 from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
 
-FEW = 1 << 15  # names there is room for at first
+FEW, MANY = 1 << 13, 1 << 16  # names there is room for at first, in a parser and in the source
 
-Parse = Callable[[np.ndarray, np.ndarray, text.Out, vw_names.Known], None]
+Parse = Callable[[np.ndarray, np.ndarray, text.Out, vw_names.Known, vw_names.Known], None]
 
 
 class Piece(NamedTuple):
-    """A batch whose features have its parser's numbers; the names its parser had not met before, each with a newline,
-    and which of them first stood without a value; and who the parser is."""
+    """A batch in which feature -1 - n is the n-th of the names that its parser did not find; those names, each with a
+    newline; and which of them first stood without a value."""
 
     batch: Batch
     fresh: bytes
     bare: np.ndarray
-    parser: int
 
 
 class Vw(Source):
@@ -62,10 +61,11 @@ class Vw(Source):
         lines = Lines(file, self.window, begin, self.kind)
         parse = compiled()
         count = min(THREADS, os.cpu_count() or 1)
-        parsers = [Parser(self.reading, self.window, parse, number) for number in range(count)]
+        names = dictionary()
+        parsers = [Parser(self.reading, self.window, parse, names) for _ in range(count)]
         parts = in_order(parsers, lines.into, Parser.part, lines.file.close)
         try:
-            yield from self.joined(parts, dictionary())
+            yield from self.joined(parts, names)
         finally:
             parts.close()
 
@@ -92,40 +92,25 @@ class Vw(Source):
 
 
 class Dictionary:
-    """From the numbers of the parsers to those of the source: the names in the order in which the text first has them.
+    """The names of the source, numbered in the order in which the text first has them.
 
-    Who parsed what does not show: a name new to the source is new to its parser too.
+    Who parsed what, and what was known to whom when, does not show: a name without a number is brought here as often as
+    it is met, and gets its number here, in the order of the text.
     """
 
     def __init__(self, number: Callable[..., None], arrange: Callable[..., None]) -> None:
         self.number, self.arrange = number, arrange
         self.names: list[str] = []
-        self.known, self.table = vw_names.space_for(FEW), np.zeros(vw_names.SLOTS, np.int64)
-        self.learned: dict[int, np.ndarray] = {}  # by parser: for every number of its own, the one here
-        self.used: dict[int, int] = {}
+        self.known, self.table = vw_names.space_for(MANY), np.zeros(vw_names.SLOTS, np.int64)
 
     def rows(self, piece: Piece) -> Rows:
         """The rows of a piece, with the numbers and all the names so far."""
-        numbers = self.of_parser(piece)
+        numbers = self.numbered(piece.fresh, piece.bare)
         size = len(self.names)
-        block = tidying.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, in_place=True)
+        block = tidying.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, fresh=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
         return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
-
-    def of_parser(self, piece: Piece) -> np.ndarray:
-        """What the numbers of a piece's parser stand for."""
-        first = self.used.get(piece.parser, 0)
-        last = first + piece.bare.size
-        known = self.learned.get(piece.parser)
-        if known is None or last > known.size:
-            more = np.zeros(max(2 * last, FEW), np.int32)
-            more[:first] = 0 if known is None else known[:first]
-            self.learned[piece.parser] = known = more
-        if last > first:
-            known[first:last] = self.numbered(piece.fresh, piece.bare)
-        self.used[piece.parser] = last
-        return known
 
     def numbered(self, names: bytes, bare: np.ndarray) -> np.ndarray:
         """The numbers of names that stand one a line; new ones get the next."""
@@ -133,9 +118,10 @@ class Dictionary:
         table[[vw_names.FRESH, vw_names.PLACE, vw_names.DONE]] = 0
         self.number(table, buffer, bare, found, self.known)
         while table[vw_names.DONE] < found.size:
-            self.known = vw_names.doubled(self.known)
+            more = vw_names.doubled(self.known)
             table[vw_names.REBUILD] = 1
-            self.number(table, buffer, bare, found, self.known)
+            self.number(table, buffer, bare, found, more)
+            self.known = more  # parsers look into the old one until the new one is there
         self.names += self.known.fresh[: table[vw_names.FRESH]].tobytes().decode().split("\n")[:-1]
         return found
 
@@ -148,6 +134,7 @@ def compiled() -> Parse:
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.room(1, 1, 1)),
         "known": (text.KNOWN, vw_names.space_for(1)),
+        "shared": (text.SHARED, vw_names.space_for(1)),
     }
     return over_arrays(text.vw, examples, text.ENDS)
 
@@ -168,8 +155,8 @@ def dictionary() -> Dictionary:
 class Parser:
     """Batches from stretches of lines, one stretch at a time, in arrays that are filled again and again."""
 
-    def __init__(self, reading: Reading, size: int, parse: Parse, number: int = 0) -> None:
-        self.reading, self.parse, self.size, self.number = reading, parse, size, number
+    def __init__(self, reading: Reading, size: int, parse: Parse, names: Dictionary) -> None:
+        self.reading, self.parse, self.size, self.names = reading, parse, size, names
         self.buffer = bytearray(size + PAD)
         self.out = text.room(size, ROWS, SLOW)
         self.known = vw_names.space_for(FEW)
@@ -201,13 +188,13 @@ class Parser:
     def block(self, stretch: Stretch) -> dict[int, Any]:
         """Parse until the arrays are full or the stretch ends; returns the labels that are words, by row."""
         table = self.table
-        for slot in (text.ROWS, text.NONZEROS, text.SLOW, text.WORDS, text.SCALES, vw_names.FRESH):
-            table[slot] = 0
-        self.before = int(table[vw_names.NAMES])
+        table[[text.ROWS, text.NONZEROS, text.SLOW, text.WORDS, text.SCALES]] = 0
+        table[[vw_names.NAMES, vw_names.ENTRIES, vw_names.FILLED, vw_names.FRESH]] = 0
+        self.known.slots[:] = 0
         start = table.copy()
         buffer = np.frombuffer(stretch.buffer, np.uint8)
         while True:
-            self.parse(table, buffer, self.out, self.known)
+            self.parse(table, buffer, self.out, self.known, self.names.known)
             verdict = int(table[text.VERDICT])
             if verdict == vw_names.FINE:
                 words = self.settled(stretch)
@@ -303,7 +290,7 @@ class Parser:
         labels = self.labels(out.y[:rows], words)
         batch = Batch(block, labels, out.lines[:rows].copy(), stretch.done, weight, place)
         fresh = self.known.fresh[: table[vw_names.FRESH]].tobytes()
-        return Piece(batch, fresh, self.known.bare[self.before : names].copy(), self.number)
+        return Piece(batch, fresh, self.known.bare[:names].copy())
 
     def labels(self, y: np.ndarray, words: dict[int, Any]) -> Any:
         """Numbers, whole ones where all of them are, or a list where some are words; None where no row has a label."""

@@ -1,9 +1,11 @@
-"""The names a parser has met: a hash table over the bytes of a text, written as plain Python that is also compiled.
+"""The names of features: hash tables over the bytes of texts, written as plain Python that is also compiled.
 
-Names get numbers in the order in which they are first met. The table has an entry for every text that stands in a
-namespace: its length and number, its namespace, and its bytes, eight to a word. A slot holds half of the entry's hash
-and where it stands. What is new is also written out in full, one name a line, for whoever numbers the names of all
-parsers.
+A table has an entry for every text that stands in a namespace: its length and number, its namespace, and its bytes,
+eight to a word. A slot holds half of the entry's hash and where it stands. Names get numbers in the order in which they
+are first met. What is new is also written out in full, one name a line.
+
+The source has one table, which only the thread that hands out batches writes. Parsers look into it from other threads:
+they find a name or do not find it yet, and what they do not find they number in a table of their own, for one batch.
 
 Integers of 64 unsigned bits are written as such, because they are meant to lose what overflows; positions are plain.
 """
@@ -36,8 +38,8 @@ FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
 
 
 class Known(NamedTuple):
-    """The names known to a parser: slots, a power of two of them; entries; which names first stood without a value;
-    the new ones in full, each with a newline; and texts that wait to be looked up together."""
+    """A table of names: slots, a power of two of them; entries; which names first stood without a value; the new ones in
+    full, each with a newline; and texts that wait to be looked up together."""
 
     slots: np.ndarray
     entries: np.ndarray
@@ -72,9 +74,9 @@ ONES, COLONS, BARS, ABOVE_BLANK, HIGH_BITS = (
 MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-NO_NAMESPACE, IS_NAMESPACE = np.uint64(0), np.uint64(1)  # where a text stands; or in the namespace of this entry
+NO_NAMESPACE, IS_NAMESPACE, NOT_KNOWN = np.uint64(0), np.uint64(1), np.uint64(2)  # where a text stands; or an entry
 HEAD = 2  # words of an entry before its bytes
-TOGETHER, COLUMNS = 64, 9  # texts that are looked up together, and what is kept of each
+TOGETHER, COLUMNS = 64, 10  # texts that are looked up together, and what is kept of each
 ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
 SHORT = np.uint64(15)  # bytes of a text that two words hold with room to spare
 
@@ -292,44 +294,50 @@ def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: An
     return verdict, number
 
 
-def wait(known: Any, n: Any, text: Any, prefix: Any, bare: Any) -> None:
-    """Keep a text to be looked up soon, and where the name of its namespace stands."""
+def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
+    """Keep a text to be looked up soon, and of its namespace where it stands and what it is known by here."""
     row = known.waiting[place(n)]
     row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
     row[3], row[4], row[5] = text.one, text.two, text.mix
-    row[6], row[7] = np.uint64(prefix[0]), (np.uint64(prefix[1]) << ONE) | np.uint64(bare)
+    row[6], row[7], row[8] = np.uint64(space[0]), (np.uint64(space[1]) << ONE) | np.uint64(bare), space[2]
 
 
-def look_up(known: Any, table: Any, buffer: Any, out: Any, count: Any, k: Any) -> Any:
-    """Give the texts that wait their numbers, from value number k on: the verdict, and the place of the one at fault.
+def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
+    """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    First all slots are read, then all entries: loads that do not wait for each other are made at the same time. What is
-    short, known and where it was looked for first, as most is, has its number then.
+    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do not
+    wait for each other are made at the same time. What is short and where it was looked for first, as most is, has its
+    number then.
     """
-    waiting, entries, most = known.waiting, known.entries, np.uint64(known.slots.size - 1)
+    waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
         row = waiting[place(n)]
-        row[8] = known.slots[row[5] & most] & LOW_HALF
+        row[9] = shared.slots[row[5] & most] & LOW_HALF
     unsettled = NOTHING
     for n in range(count):
         row = waiting[place(n)]
-        at, length = row[8], row[1] - row[0]
+        at, length = row[9], row[1] - row[0]
         differ = (entries[at] & LOW_HALF) ^ length
         differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
-        row[8] = differ | (length & ~SHORT)
-        unsettled |= row[8]
-        out.idx[place(k + n)] = np.int32(entries[at] >> HALF)
+        row[9] = differ | (length & ~SHORT)
+        unsettled |= row[9]
+        numbers[place(n)] = np.int32(entries[at] >> HALF)
     if unsettled == NOTHING:
         return FINE, 0
     for n in range(count):
         row = waiting[place(n)]
-        if row[8] != NOTHING:
+        if row[9] != NOTHING:
             text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
-            prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
-            verdict, number = name_of(known, table, buffer, prefix, text, row[7] & ONE)
-            if verdict != FINE:
-                return verdict, text.first
-            out.idx[place(k + n)] = number
+            _, held = slot_of(shared, buffer, text)
+            number = np.int64(entries[held] >> HALF)
+            if held == NOTHING:
+                own = text_between(buffer, text.first, text.last, row[8])
+                prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
+                verdict, number = name_of(known, table, buffer, prefix, own, row[7] & ONE)
+                if verdict != FINE:
+                    return verdict, text.first
+                number = -1 - number
+            numbers[place(n)] = number
     return FINE, 0
 
 
@@ -369,7 +377,33 @@ def rebuilt(known: Any, table: Any) -> None:
         at = following
 
 
-# ---- names of several parsers ---------------------------------------------------------------------------------------
+# ---- the names of the source ----------------------------------------------------------------------------------------
+
+
+def cut_of(buffer: Any, first: Any, last: Any) -> Any:
+    """Where the namespace of a name ends: at its last caret, unless that is its first byte; `first` if it has none.
+
+    So a^b^c is one name, whether it was written as |a^b c or |a b^c or |a b:c.
+    """
+    at = last - 1
+    while at > first and byte_at(buffer, at) != CARET:
+        at -= 1
+    return max(at, first)
+
+
+def full_name(buffer: Any, first: Any, last: Any, bare: Any, known: Any, table: Any) -> Any:
+    """The verdict on a name in full, and its number."""
+    cut = cut_of(buffer, first, last)
+    if cut == first:
+        return name_of(known, table, buffer, (first, first), text_between(buffer, first, last, NO_NAMESPACE), bare)
+    space = text_between(buffer, first, cut, IS_NAMESPACE)
+    slot, held = slot_of(known, buffer, space)
+    if held == NOTHING:
+        verdict = added(known, table, buffer, space, slot)
+        if verdict != FINE:
+            return verdict, np.int64(0)
+        held = known.slots[slot] & LOW_HALF
+    return name_of(known, table, buffer, (first, cut), text_between(buffer, cut + 1, last, held), bare)
 
 
 def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
@@ -381,8 +415,7 @@ def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> No
         while byte_at(buffer, last) != NEWLINE:
             last += 1
         entries, filled = table[ENTRIES], table[FILLED]
-        text = text_between(buffer, i, last, NO_NAMESPACE)
-        verdict, number = name_of(known, table, buffer, (i, i), text, bare[row])
+        verdict, number = full_name(buffer, i, last, bare[row], known, table)
         if verdict != FINE:
             forgotten(known, filled, table[FILLED])
             table[ENTRIES], table[FILLED] = entries, filled

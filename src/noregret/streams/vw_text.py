@@ -46,6 +46,7 @@ from noregret.streams.vw_names import (
     MASKS,
     NAMES,
     NO_NAMESPACE,
+    NOT_KNOWN,
     TOGETHER,
     added,
     after_text,
@@ -65,7 +66,8 @@ QUOTE = 39
 VERDICT, FAULT, POSITION, END, LINE, ROWS, NONZEROS, SLOW, WORDS, SCALES, LABELLED, BUFFER = range(5, 17)
 OUT = BUFFER + 2  # an address and sizes for each array
 KNOWN = OUT + 21
-SLOTS = KNOWN + 11
+SHARED = KNOWN + 11
+SLOTS = SHARED + 11
 
 # Verdicts. After all but the first the table says how things stood before the line at fault, and where the FAULT is.
 NO_BAR, NO_LABEL, BAD_LABEL, BAD_WEIGHT, BAD_BASE, TOO_MANY, AFTER_TAG = range(3, 10)
@@ -216,29 +218,42 @@ def scale_at(buffer: Any, i: Any, table: Any, out: Any) -> Any:
     return verdict, end, scale
 
 
-def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any) -> Any:
-    """The namespace at i: the verdict, where it ends (or what is wrong), where its text ends, what it is known by, and
-    its scale."""
+class Space(NamedTuple):
+    """A namespace: where its text begins and ends; what it is known by here, and to the source; a hash; its scale."""
+
+    first: Any
+    last: Any
+    here: Any
+    own: Any
+    seeded: Any
+    scale: Any
+
+
+def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, shared: Any) -> Any:
+    """The namespace at i: the verdict, where it ends (or what is wrong), and itself."""
+    space = Space(i, i, NO_NAMESPACE, NO_NAMESPACE, seed(NO_NAMESPACE), 1.0)
     byte = byte_at(buffer, i)
     if closes(byte):
-        return FINE, i, i, NO_NAMESPACE, 1.0
+        return FINE, i, space
     if byte == COLON:
-        return NO_SPACE, i, i, NO_NAMESPACE, 1.0
+        return NO_SPACE, i, space
     text = text_at(buffer, i, IS_NAMESPACE, seed(IS_NAMESPACE))
-    slot, held = slot_of(known, buffer, text)
-    if held == NOTHING:
-        verdict, held = added(known, table, buffer, text, slot), known.slots[slot] & LOW_HALF
+    slot, here = slot_of(known, buffer, text)
+    if here == NOTHING:
+        verdict, here = added(known, table, buffer, text, slot), known.slots[slot] & LOW_HALF
         if verdict != FINE:
-            return verdict, i, i, NO_NAMESPACE, 1.0
-    end, last, scale = text.last, text.last, 1.0
+            return verdict, i, space
+    _, own = slot_of(shared, buffer, text)
+    own = own if own != NOTHING else NOT_KNOWN
+    end, scale = text.last, 1.0
     if byte_at(buffer, end) == COLON:
         verdict, at, scale = scale_at(buffer, end + 1, table, out)
         if verdict != FINE:
-            return verdict, end + 1, i, NO_NAMESPACE, 1.0
+            return verdict, end + 1, space
         end = at
     if not closes(byte_at(buffer, end)):
-        return BAD_TEXT, end, i, NO_NAMESPACE, 1.0
-    return FINE, end, last, held, scale
+        return BAD_TEXT, end, space
+    return FINE, end, Space(i, text.last, here, own, seed(own), scale)
 
 
 def starts_number(byte: Any) -> Any:
@@ -271,8 +286,7 @@ def value_word(buffer: Any, i: Any, last: Any) -> Any:
 def feature_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) -> Any:
     """Take the value of the feature at i as number k: the verdict, where it ends (or what is wrong), its text, and
     whether it stood without a number."""
-    own, seeded, scale = space
-    text = text_at(buffer, i, own, seeded)
+    text = text_at(buffer, i, space.own, space.seeded)
     end, bare, value, verdict = text.last, 1, 1.0, FINE
     if byte_at(buffer, end) == COLON:
         at = end + 1
@@ -286,21 +300,22 @@ def feature_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) ->
         else:
             end = after_text(buffer, at)
             verdict = value_word(buffer, at, end)
-            text = text_between(buffer, i, end, own)
+            text = text_between(buffer, i, end, space.own)
     if verdict != FINE:
         return verdict, i, text, bare
     if not closes(byte_at(buffer, end)):
         return BAD_TEXT, end, text, bare
-    value *= scale
+    value *= space.scale
     if not np.isfinite(value):
         return NOT_FINITE, i, text, bare
     out.val[place(k)] = value
     return FINE, end, text, bare
 
 
-def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -> Any:
+def features_at(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any) -> Any:
     """The features of a row from its first bar on: the verdict, where it ends (or what is wrong), the next k."""
-    prefix, space = (i, i), (NO_NAMESPACE, NO_NAMESPACE, 1.0)
+    known, shared = names
+    space = Space(i, i, NO_NAMESPACE, NO_NAMESPACE, NO_NAMESPACE, 1.0)
     verdict, count = FINE, 0
     while True:
         byte = byte_at(buffer, i)
@@ -308,7 +323,7 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -
             verdict, i, text, bare = feature_at(buffer, i, table, out, k, space)
             if verdict != FINE:
                 return verdict, i, k
-            wait(known, count, text, prefix, bare)
+            wait(known, count, text, (space.first, space.last, space.here), bare)
             k += 1
             count += 1
             if byte_at(buffer, i) == BLANK:
@@ -316,15 +331,13 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -
         elif byte in (BLANK, TAB, RETURN):
             i += 1
         elif byte == BAR:
-            verdict, end, last, own, scale = space_at(buffer, i + 1, table, out, known)
+            verdict, i, space = space_at(buffer, i + 1, table, out, known, shared)
             if verdict != FINE:
-                return verdict, end, k
-            prefix, space = (i + 1, last), (own, seed(own), scale)
-            i = end
+                return verdict, i, k
         elif byte != NEWLINE:
             return (NO_NAME if byte == COLON else BAD_TEXT), i, k
         if count == TOGETHER or byte == NEWLINE:
-            verdict, at = look_up(known, table, buffer, out, count, k - count)
+            verdict, at = look_up(known, shared, table, buffer, out.idx[k - count : k], count)
             if verdict != FINE:
                 return verdict, at, k
             count = 0
@@ -332,7 +345,7 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, k: Any) -
             return FINE, i, k
 
 
-def parse_lines(buffer: Any, out: Any, known: Any, table: Any) -> None:
+def parse_lines(buffer: Any, out: Any, known: Any, shared: Any, table: Any) -> None:
     """Rows from the lines between POSITION and END, after those that are there, until there is no room for more."""
     rebuilt(known, table)
     i, end, line, row, k = table[POSITION], table[END], table[LINE], table[ROWS], table[NONZEROS]
@@ -345,7 +358,7 @@ def parse_lines(buffer: Any, out: Any, known: Any, table: Any) -> None:
             verdict, at = head_at(buffer, at, table, out, row)
             following = k
             if verdict == FINE:
-                verdict, at, following = features_at(buffer, at, table, out, known, k)
+                verdict, at, following = features_at(buffer, at, table, out, (known, shared), k)
             if verdict != FINE:
                 forgotten(known, filled, table[FILLED])
                 table[SLOW], table[WORDS], table[FAULT] = slow, words, at
@@ -363,10 +376,10 @@ def parse_lines(buffer: Any, out: Any, known: Any, table: Any) -> None:
 # ---- compiled -------------------------------------------------------------------------------------------------------
 
 
-read_buffer = read_out = read_known = unbound
+read_buffer = read_out = read_known = read_shared = unbound
 
 
 def vw(table: Any) -> int:
     """`parse_lines` on what the table holds."""
-    parse_lines(read_buffer(table), read_out(table), read_known(table), table)
+    parse_lines(read_buffer(table), read_out(table), read_known(table), read_shared(table), table)
     return 0
