@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -268,7 +268,7 @@ class Learner:
         with self._lock:
             return unpack, (pack(self), "the pickled learner", None)
 
-    def __ror__(self, steps: Any) -> "Learner":
+    def __ror__(self, steps: Transform | Pipeline) -> "Learner":
         """A fresh learner like this one behind transforms: `scale() | make("arow")`."""
         if not isinstance(steps, (Transform, Pipeline)):
             raise BadValue(f"before a learner stands a transform such as nr.scale(), not {shown(steps)}")
@@ -314,9 +314,9 @@ class Learner:
     @property
     def features(self) -> list[Any]:
         """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
-        namer, known = self.names.name, 0 if self.space is None else self.space.features - self.settings.bias
-        if self.names.mode == "names":
-            namer = self.names.listed().__getitem__
+        known = 0 if self.space is None else self.space.features - self.settings.bias
+        names = self.names.listed()
+        namer: Callable[[int], Any] = (lambda number: names[number]) if self.names.mode == "names" else int
         for transform in self.transforms:
             namer = transform.namer(namer)
         return [namer(number) for number in range(known)]

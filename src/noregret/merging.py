@@ -26,9 +26,8 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
     keeping = next((one for one in a.transforms if one.keeps), None)
     if keeping is not None:
-        verb = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
-        raise BadValue(f"learners that {verb} cannot be merged: each goes by what it saw. {verb.capitalize()} before you "
-                       "learn")  # fmt: skip
+        steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
+        raise BadValue(f"learners that {steps} cannot be merged: each goes by what it saw. Do it before you learn")
     if b.state is None:
         return a
     if a.state is None:

@@ -241,7 +241,9 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
 def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None:
     features = len(learner.names.known) if learner.names.mode == "names" else None
     for prefix, transform, width in transforms_of(learner):
-        saved = {name.removeprefix(f"{prefix}."): part for name, part in arrays.items() if name.startswith(f"{prefix}.")}
+        saved = {
+            name.removeprefix(f"{prefix}."): part for name, part in arrays.items() if name.startswith(f"{prefix}.")
+        }
         made = transform.outputs() is not None
         outside = made and features is not None and bool((saved["left"] >= features).any())
         if outside or not transform.revive(saved, width):

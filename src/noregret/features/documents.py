@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice
+from noregret.card import Choice, Param
 from noregret.chunk import Block
 from noregret.errors import BadValue
 from noregret.features.running import LEARN, Running, entries, over_values
@@ -44,7 +44,9 @@ class TfIdf(Running):
     """In how many of the rows learned each feature was, and how many rows these were (Spärck Jones 1972)."""
 
     name = "tf_idf"
-    params = {"sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "1 + log(tf) in the place of tf")}
+    params: ClassVar[Mapping[str, Param | Choice]] = {
+        "sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "1 + log(tf) in the place of tf")
+    }
     fields = ("rows",)
     counts = ("documents",)
     loop = over_values(rarity_values, rarity_rows, "rows", "documents", "sublinear")

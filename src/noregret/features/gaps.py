@@ -1,12 +1,12 @@
 """Values that are missing, NaN or None: what stands in their place. It comes before all that needs numbers."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice
+from noregret.card import Choice, Param
 from noregret.chunk import UNSORTED, Block, DenseBlock, inspect, tidied, verified
 from noregret.features.derived import PLAIN, Derived, Made
 from noregret.features.running import LEARN, Running, entries, over_values, with_values
@@ -54,7 +54,9 @@ class Missing(Running):
     """What is missing counts as 0."""
 
     name = "missing"
-    params = {"policy": Choice("zero", dict.fromkeys(("zero", "mean", "indicator")), "what stands for a missing value")}
+    params: ClassVar[Mapping[str, Param | Choice]] = {
+        "policy": Choice("zero", dict.fromkeys(("zero", "mean", "indicator")), "what stands for a missing value")
+    }
     takes_gaps = True
 
     def checked(self, block: Block) -> Block:
@@ -96,7 +98,7 @@ class MissingIndicator(Derived):
         yield Made(idx.astype(np.int64), np.where(gone, MISSING, PLAIN), np.where(gone, 1.0, val))
 
     def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
-        return super().says_yes(made, never, width) | (made.second == MISSING)
+        return np.asarray(super().says_yes(made, never, width) | (made.second == MISSING))
 
     def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         return f"{first} is missing"

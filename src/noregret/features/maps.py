@@ -1,12 +1,12 @@
 """What features can be made of features: squares, products of two, categories."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Param
+from noregret.card import Choice, Param
 from noregret.chunk import Block, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.derived import PLAIN, Derived, Made
@@ -71,7 +71,9 @@ class Pairs(Derived):
     """Every feature, and the product of every two features of a row."""
 
     name = "pairs"
-    params = {"limit": Param(200.0, at_least=1.0, about="the most features a row may have")}
+    params: ClassVar[Mapping[str, Param | Choice]] = {
+        "limit": Param(200.0, at_least=1.0, about="the most features a row may have")
+    }
     loop = Loop(pair_values, pair_rows, VALUES | {"first": np.int64, "second": np.int64})
 
     def checked(self, block: Block) -> Block:

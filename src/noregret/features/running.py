@@ -139,7 +139,9 @@ class Running:
 
     def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
         """Take up what was saved; False, with nothing taken up, if it cannot be what this transform has seen."""
-        sizes = {saved[name].shape for name in self.fields} | ({(width,)} if width is not None and self.fields else set())
+        sizes = {saved[name].shape for name in self.fields} | (
+            {(width,)} if width is not None and self.fields else set()
+        )
         sound = len(sizes) <= 1 and all(len(size) == 1 for size in sizes)
         sound = sound and all(saved[name].shape == (1,) for name in self.counts)
         names = (*self.fields, *self.counts)
@@ -159,7 +161,7 @@ class Running:
         return None
 
 
-# ---- rows ------------------------------------------------------------------------------------------------------------
+# ---- rows --------------------------------------------------------------------------------------------------------
 
 
 def entries(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -54,6 +54,10 @@ class Scaling(Running):
     loop = over_values(scale_values, scale_rows, *fields)
 
     @property
+    def count(self) -> np.ndarray:
+        return self.arrays["count"]
+
+    @property
     def mean(self) -> np.ndarray:
         return self.arrays["mean"]
 

@@ -1,4 +1,4 @@
-"""Transforms to put before a learner: `scale() | clip(3.0) | make("arow")`. Each measures a row by the rows before it."""
+"""Transforms to put before a learner, as in `clip(3.0) | scale() | make("arow")`: fitted on the past only."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Transform:
     name: str
     told: tuple[tuple[str, Any], ...] = ()
 
-    def __or__(self, other: Any) -> "Pipeline":
+    def __or__(self, other: "Transform | Pipeline") -> "Pipeline":
         return Pipeline((self,)) | other
 
     def __ror__(self, other: Any) -> Any:
@@ -61,7 +61,7 @@ class Pipeline:
         if any(one.kind.takes_gaps for one in self.steps[1:]):
             raise BadValue("missing must be the first transform: all others need numbers")
 
-    def __or__(self, other: Any) -> "Pipeline":
+    def __or__(self, other: "Transform | Pipeline") -> "Pipeline":
         if isinstance(other, (Transform, Pipeline)):
             return Pipeline((*self.steps, *other))
         if hasattr(other, "learn_one"):  # a learner, which knows what to do
@@ -131,7 +131,7 @@ def asked(told: Any) -> Pipeline:
     return Pipeline(tuple(steps))
 
 
-# ---- by name -----------------------------------------------------------------------------------------------------------
+# ---- by name -----------------------------------------------------------------------------------------------------
 
 
 def scale() -> Transform:
