@@ -384,10 +384,15 @@ class Learner:
         heed = heed or self.heeds_new
         block = taken(self, X, grow, heed)
         if not grow and self.space is not None and block.rows:
-            if not heed and self.names.mode != "names":
+            if not heed and self.names.mode != "names" and not self.makes_features:
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block
+
+    @property
+    def makes_features(self) -> bool:
+        """Whether a transform makes features of features; it numbers them itself."""
+        return any(transform.outputs() is not None for transform in self.transforms)
 
     @property
     def heeds_new(self) -> bool:

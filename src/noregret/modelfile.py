@@ -227,8 +227,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
         for first, last in pairwise(offsets):
             learner.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
-        made = any(transform.outputs() is not None for transform in learner.transforms)
-        fits = made or len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
+        fits = learner.makes_features or len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
         if not fits or offsets[-1] != len(letters):
             raise BadValue("the model file is damaged: names and features do not fit")
     learner.source = told.get("source")
@@ -249,7 +248,7 @@ def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None
         if outside or not transform.revive(saved, width):
             raise BadValue(f"the model file is damaged: what {transform.name} has seen does not fit together")
         features = transform.outputs() if made else features
-    if any(one.outputs() is not None for one in learner.transforms) and features != known_features(learner):
+    if learner.makes_features and features != known_features(learner):
         raise BadValue("the model file is damaged: its features are not those that its transforms make")
 
 

@@ -84,12 +84,13 @@ class Pipeline:
 def transform(name: str, **told: Any) -> Transform:
     """A transform by its name; every error names the parameter and what it may be."""
     if name not in KINDS:
-        raise BadValue(f"there is no transform {name!r}{suggestion(name, KINDS)}; there are {', '.join(KINDS)}")
+        hint = suggestion(name, KINDS) or f"; there are {', '.join(KINDS)}"
+        raise BadValue(f"there is no transform {name!r}{hint}")
     params = KINDS[name].params
     strange = next((one for one in told if one not in params), None)
     if strange is not None:
         takes = f"it takes {', '.join(params)}" if params else "it takes none"
-        raise BadValue(f"{name} has no parameter {strange!r}{suggestion(strange, params)}; {takes}")
+        raise BadValue(f"{name} has no parameter {strange!r}; {takes}")
     checked = {one: param.check(name, one, told.get(one, param.default)) for one, param in params.items()}
     return Transform(name, tuple(checked.items()))
 
