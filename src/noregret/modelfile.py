@@ -240,14 +240,11 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
 def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None:
     features = len(learner.names.known) if learner.names.mode == "names" else None
     for prefix, transform, width in transforms_of(learner):
-        saved = {
-            name.removeprefix(f"{prefix}."): part for name, part in arrays.items() if name.startswith(f"{prefix}.")
-        }
-        made = transform.outputs() is not None
-        outside = made and features is not None and bool((saved["left"] >= features).any())
-        if outside or not transform.revive(saved, width):
+        start = f"{prefix}."
+        saved = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
+        if not transform.revive(saved, features if width is None else width):
             raise BadValue(f"the model file is damaged: what {transform.name} has seen does not fit together")
-        features = transform.outputs() if made else features
+        features = features if transform.outputs() is None else transform.outputs()
     if learner.makes_features and features != known_features(learner):
         raise BadValue("the model file is damaged: its features are not those that its transforms make")
 

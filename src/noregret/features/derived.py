@@ -109,7 +109,12 @@ class Derived(Running):
         return self.keys.saved()
 
     def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
-        return self.keys.revive(saved)
+        if not (self.keys.revive(saved) and self.possible(saved)):
+            return False
+        return width is None or bool((saved["left"] < width).all())
+
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return bool((saved["right"] == PLAIN).all())
 
     def outputs(self) -> int | None:
         return len(self.keys)

@@ -103,5 +103,8 @@ class MissingIndicator(Derived):
     def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         return f"{first} is missing"
 
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return bool(np.isin(saved["right"], (PLAIN, MISSING)).all())
+
 
 POLICIES: dict[str, type[Running]] = {"zero": Missing, "mean": MissingMean, "indicator": MissingIndicator}

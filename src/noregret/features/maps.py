@@ -38,6 +38,9 @@ class Squares(Derived):
     def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         return f"{first}^2"
 
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return bool(((saved["right"] == PLAIN) | (saved["right"] == saved["left"])).all())
+
 
 def keys_of_squares(idx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(idx, 2), np.stack((np.full(idx.size, PLAIN), idx), axis=1).reshape(-1)
@@ -113,6 +116,11 @@ class Pairs(Derived):
     def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         return f"{first}*{before(second)}"
 
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        left, right = saved["left"], saved["right"]
+        alone = set(left[right == PLAIN].tolist())  # a product has two features, and each was there by itself
+        return bool(((right == PLAIN) | (right > left)).all()) and {*left.tolist(), *right.tolist()} - {PLAIN} <= alone
+
 
 def made_by(length: Any) -> Any:
     """How many features are made of so many, these included."""
@@ -135,3 +143,6 @@ class OneHot(Derived):
     def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         value = float(np.int64(second).view(np.float64))
         return f"{first}={int(value) if value.is_integer() else value}"
+
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return bool(np.isfinite(saved["right"].view(np.float64)).all())

@@ -75,7 +75,7 @@ class Running:
         block = self.checked(block)
         self.reach(block.width)
         rows = entries(block)
-        touched = self.remember(rows[1], never, block.width) if learn else NOTHING
+        touched = self.remember(rows[1], never, block.width) if learn and block.rows else NOTHING
         marks = None if self.spares is None else self.arrays[self.spares]
         fresh = NOTHING if marks is None else never[marks[never] == 0.0]
         out = np.empty(rows[1].size)
@@ -138,7 +138,7 @@ class Running:
         return cut | {name: self.arrays[name].copy() for name in self.counts}
 
     def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
-        """Take up what was saved; False, with nothing taken up, if it cannot be what this transform has seen."""
+        """Take up what was saved, of so many features if that is known; False if this transform cannot have seen it."""
         sizes = {saved[name].shape for name in self.fields} | (
             {(width,)} if width is not None and self.fields else set()
         )
