@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.chunk import Block, DenseBlock, SparseBlock
 from noregret.features.keys import Keys
-from noregret.features.running import Runner, Running, entries, finite
+from noregret.features.running import Runner, Running, distinct, entries, finite
 
 PLAIN = -1  # in the place of the second number: the feature as it is
 
@@ -67,7 +67,7 @@ class Derived(Running):
             numbers = self.keys.numbers(made.first, made.second, grow)
             idx.append(numbers.astype(np.int32))
             val.append(made.val)
-            yes.append(np.unique(numbers[self.says_yes(made, never, block.width)]))
+            yes.append(distinct(numbers[self.says_yes(made, never, block.width)] + 1, len(self.keys) + 1) - 1)
         indptr, known = self.offsets(block), len(self.keys)
         values = finite(self.name, np.concatenate(val), indptr)
         numbers, width = past_the_known(np.concatenate(idx), known)
