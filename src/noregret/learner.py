@@ -94,6 +94,8 @@ class Learner:
         """Play every round, all or none."""
         with self._lock:
             before = self._marks()
+            for transform in self.transforms:
+                transform.keep()
             call: Call | None = None
             try:
                 call = Call(self, X, y, weight, checked, whole)
@@ -114,8 +116,6 @@ class Learner:
             # From here on nothing can fail, and nothing is left half done.
             self.tally += counted_now
             self.classes_before = len(self.labels)
-            for transform in self.transforms:
-                transform.keep()
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
             return outcomes

@@ -74,48 +74,48 @@ class Keys:
 
     def __init__(self, run: Runner) -> None:
         self.run = run
-        self.left, self.right = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self.slots, self.size = np.zeros(2, np.int64), np.zeros(1, np.int64)
+        # slots, the two numbers of every key, how many there are: replaced all at once, so that no interrupt parts them
+        self.known = (np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64))
 
     def __len__(self) -> int:
-        return int(self.size[0])
+        return int(self.known[3][0])
 
     def at(self, number: int) -> tuple[int, int]:
-        return int(self.left[number]), int(self.right[number])
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.slots, self.left, self.right, self.size
+        _, left, right, _ = self.known
+        return int(left[number]), int(right[number])
 
     def numbers(self, first: np.ndarray, second: np.ndarray, grow: bool) -> np.ndarray:
         """The numbers of some keys, -1 for the unknown unless growing."""
         if grow:
             self.make_room(first.size)
         out = np.empty(first.size, np.int64)
-        self.run(NUMBER, grow, (ready(first), ready(second), out, *self.arrays()))
+        self.run(NUMBER, grow, (ready(first), ready(second), out, *self.known))
         return out
 
     def make_room(self, more: int) -> None:
-        needed = len(self) + more
+        slots, left, right, size = self.known
+        count, needed = len(self), len(self) + more
         if needed >= LARGEST_INDEX:
             raise BadValue(f"there would be more than {LARGEST_INDEX - 1} features")
-        if needed > self.left.size:
-            spare = np.zeros(max(needed, 2 * self.left.size) - self.left.size, np.int64)
-            self.left, self.right = np.concatenate((self.left, spare)), np.concatenate((self.right, spare))
-        if 2 * needed > self.slots.size:
-            self.slots = np.zeros(1 << (4 * needed - 1).bit_length() - 1, np.int64)
-            before, count = self.arrays(), len(self)
-            self.size = np.zeros(1, np.int64)
-            self.run(NUMBER, True, (before[1][:count].copy(), before[2][:count].copy(), np.empty(count, np.int64),
-                                    *self.arrays()))  # fmt: skip
+        if needed > left.size:
+            spare = np.zeros(max(needed, 2 * left.size) - left.size, np.int64)
+            left, right = np.concatenate((left, spare)), np.concatenate((right, spare))
+        if 2 * needed > slots.size:
+            slots, size = np.zeros(1 << (4 * needed - 1).bit_length() - 1, np.int64), np.zeros(1, np.int64)
+            asked = (left[:count].copy(), right[:count].copy(), np.empty(count, np.int64))
+            self.run(NUMBER, True, (*asked, slots, left, right, size))
+        self.known = (slots, left, right, size)
 
     def forget_from(self, size: int) -> None:
         if len(self) > size:
-            self.run(FORGET, False, (np.array([size]), np.zeros(0, np.int64), np.zeros(0, np.int64), *self.arrays()))
+            nothing = np.zeros(0, np.int64)
+            self.run(FORGET, False, (np.array([size], np.int64), nothing, nothing, *self.known))
 
     # ---- in a model file ------------------------------------------------------------------------------------------
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {"left": self.left[: len(self)].copy(), "right": self.right[: len(self)].copy()}
+        _, left, right, _ = self.known
+        return {"left": left[: len(self)].copy(), "right": right[: len(self)].copy()}
 
     def revive(self, saved: Mapping[str, np.ndarray]) -> bool:
         """Take up saved keys; False if there is one twice."""

@@ -111,7 +111,7 @@ class Running:
         return touched
 
     def keep(self) -> None:
-        """What was learned last stays."""
+        """What was learned so far stays."""
         self.before = None
 
     def restore(self) -> None:
