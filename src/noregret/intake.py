@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import Block, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
+from noregret.chunk import Block, DenseBlock, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
 from noregret.features.running import LEARN, Loop, Runner, interpreted
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     block, never = numbered(learner, X, grow, heed)
     for transform in learner.transforms:
         block, never = transform.apply(block, grow, never, heed)
+    if learner.settings.transforms and learner.space is not None and not (grow or heed):
+        block = folded(block, learner.space.features - learner.settings.bias)
     if learner.settled_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
@@ -35,8 +37,8 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
     """Rows with a number for every feature, and the numbers of those that only say yes or no."""
     names, gaps = learner.names, learner.settings.takes_gaps
     if isinstance(X, Rows):
-        if X.names is not None:
-            return names.renumbered(X, grow, heed)
+        if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
+            return names.renumbered(X, grow, heed or bool(learner.settings.transforms))
         names.settle("columns", fix=grow)
         return X.block, NOTHING
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
@@ -44,6 +46,13 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
     block = as_block(X, gaps)
     names.settle("columns", fix=grow)
     return block, NOTHING
+
+
+def folded(block: Block, known: int) -> Block:
+    """The same rows; features never learned, which have no say, look at one cell past the known ones."""
+    if isinstance(block, DenseBlock) or block.width <= known + 1:
+        return block
+    return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)
 
 
 def runner(native: bool) -> Runner:

@@ -160,6 +160,45 @@ def test_features_that_only_say_yes_are_left_as_they_are() -> None:
     assert after(chosen, [{"a": -0.0}]) == after(chosen, [{"a": 0.0}]) == [{"a=0": 1.0}]
 
 
+def growing(t: int) -> Rows:
+    """Row t of a stream whose names grow: two new numbers, two new features that say yes, one of each from before."""
+    idx = np.array([2 * (t // 2), 2 * (t // 2) + 1, 4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3], np.int32)
+    val = np.where(idx % 2 == 1, 1.0, 1.0 + idx * 0.37 % 2.0)
+    width = 4 * t + 4
+    return Rows(
+        SparseBlock(np.array([0, 6]), idx, val, width), [f"n{j}" for j in range(width)], np.arange(width) % 2 == 1
+    )
+
+
+@pytest.mark.parametrize("name", ["scale", "unit_norm", "indicator", "squares", "pairs", "one_hot", "long"])
+def test_new_features_of_a_row_are_not_put_together_before_they_are_learned(name: str) -> None:
+    steps = (PIPELINES[name][0] | nr.scale() | nr.unit_norm(), PIPELINES[name][0] | nr.unit_norm() | nr.min_max())
+    for pipeline in steps:
+        for algebra in ("sparse", "kernel"):
+            learner = pipeline | nr.make("pa1", algebra=algebra)
+            for t in range(1, 13):
+                row = growing(t)
+                if t > 2:
+                    assert learner.scores(row)[0] == learner.copy().play(row, [t % 2]).scores[0]
+                learner.learn(row, [t % 2])
+
+
+def test_new_gaps_are_not_put_together_with_new_values() -> None:
+    learner = nr.missing("indicator") | nr.scale() | nr.unit_norm() | nr.make("arow")
+    learner.learn([{"a": 1.0, "b": None}, {"a": 2.0, "b": 3.0}, {"a": 0.0, "b": None}], [1, -1, 1])
+    row: Any = {"a": 5.0, "b": 4.0, "c": 7.0, "d": None}
+    assert learner.scores_one(row) == learner.copy().play([row], [1]).scores[0]
+
+
+@pytest.mark.parametrize("steps", [nr.scale(), nr.min_max()])
+def test_what_was_looked_at_as_a_yes_may_be_learned_as_a_number(steps: nr.Transform) -> None:
+    looked, plain = ((steps | nr.make("pa1")).learn([{"a": 1.0}, {"a": 2.0}], [1, -1]) for _ in range(2))
+    looked.predict(Rows(SparseBlock(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1), 1), ["b"], np.array([True])))
+    for learner in (looked, plain):
+        learner.learn([{"b": 3.0}, {"b": 5.0}, {"b": 4.0}], [1, -1, 1])
+    assert pack(looked) == pack(plain)
+
+
 def test_learners_are_merged_where_no_transform_remembers() -> None:
     rows = stream("clip")
     halves = [

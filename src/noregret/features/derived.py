@@ -62,16 +62,15 @@ class Derived(Running):
                 self.keys.forget_from(size)
 
     def rows_of(self, block: Block, never: np.ndarray, grow: bool) -> tuple[Block, np.ndarray]:
-        idx, val, yes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(0, np.int64)]
+        idx, val, says_yes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(0, np.int64)]
         for made in self.from_rows(block):
-            numbers = self.keys.numbers(made.first, made.second, grow)
+            numbers, yes = self.numbered(made, never, block.width, grow)
             idx.append(numbers.astype(np.int32))
             val.append(made.val)
-            yes.append(distinct(numbers[self.says_yes(made, never, block.width)] + 1, len(self.keys) + 1) - 1)
-        indptr, known = self.offsets(block), len(self.keys)
+            says_yes.append(yes)
+        indptr, numbers = self.offsets(block), np.concatenate(idx)
         values = finite(self.name, np.concatenate(val), indptr)
-        numbers, width = past_the_known(np.concatenate(idx), known)
-        return SparseBlock(indptr, numbers, values, width), np.unique(past_the_known(np.concatenate(yes), known)[0])
+        return SparseBlock(indptr, numbers, values, self.reached(numbers)), np.unique(np.concatenate(says_yes))
 
     def table_of(self, block: DenseBlock, never: np.ndarray, grow: bool) -> tuple[Block, np.ndarray]:
         with np.errstate(over="ignore"):
@@ -79,11 +78,24 @@ class Derived(Running):
         if not block.rows:
             made = Made(made.first[:0], made.second[:0], made.val[:, :0])
         finite(self.name, made.val.reshape(-1), np.arange(block.rows + 1) * made.first.size)
-        numbers = self.keys.numbers(made.first, made.second, grow)
-        numbers, width = past_the_known(numbers, len(self.keys))
-        table = np.zeros((block.rows, width))
+        numbers, yes = self.numbered(made, never, block.width, grow)
+        table = np.zeros((block.rows, self.reached(numbers)))
         table[:, numbers] = made.val
-        return DenseBlock(table), np.unique(numbers[self.says_yes(made, never, block.width)])
+        return DenseBlock(table), yes
+
+    def numbered(self, made: Made, never: np.ndarray, width: int, grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of made features, and the different ones of those that only say yes or no.
+
+        The unknown ones share the number past the known ones, those that only say yes or no the one after it.
+        """
+        yes = self.says_yes(made, never, width)
+        numbers = self.keys.numbers(made.first, made.second, grow)
+        known = len(self.keys)
+        numbers = np.where(numbers < 0, known + yes, numbers)
+        return numbers, distinct(numbers[yes], known + 2)
+
+    def reached(self, numbers: np.ndarray) -> int:
+        return max(len(self.keys), 1 + int(numbers.max()) if numbers.size else 0)
 
     def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
         """Which of the features made only say yes or no: those made of such alone."""
@@ -118,9 +130,3 @@ class Derived(Running):
 
     def outputs(self) -> int | None:
         return len(self.keys)
-
-
-def past_the_known(numbers: np.ndarray, known: int) -> tuple[np.ndarray, int]:
-    """Numbers of which the unknown ones share one past the known, and how many there are with it."""
-    strange = numbers < 0
-    return np.where(strange, numbers.dtype.type(known), numbers), known + bool(strange.any())
