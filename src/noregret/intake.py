@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import Block, DenseBlock, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
+from noregret.chunk import (
+    Block,
+    DenseBlock,
+    Rows,
+    SparseBlock,
+    as_block,
+    narrowed,
+    to_dense,
+    to_sparse,
+    verified,
+    with_bias,
+)
 from noregret.features.running import LEARN, Loop, Runner, interpreted
 
 if TYPE_CHECKING:
@@ -50,7 +61,9 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
 
 def folded(block: Block, known: int) -> Block:
     """The same rows; features never learned, which have no say, look at one cell past the known ones."""
-    if isinstance(block, DenseBlock) or block.width <= known + 1:
+    if isinstance(block, DenseBlock):
+        return narrowed(block, known)
+    if block.width <= known + 1:
         return block
     return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)
 

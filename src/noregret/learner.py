@@ -384,7 +384,7 @@ class Learner:
         heed = heed or self.heeds_new
         block = taken(self, X, grow, heed)
         if not grow and self.space is not None and block.rows:
-            if not heed and self.names.mode != "names" and not self.makes_features:
+            if not heed and self.names.mode != "names" and not self.settings.transforms:
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block
