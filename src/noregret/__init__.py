@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
+    from noregret.features.transforms import Pipeline as Pipeline
+    from noregret.features.transforms import Transform as Transform
+    from noregret.features.transforms import clip as clip
+    from noregret.features.transforms import log1p as log1p
+    from noregret.features.transforms import min_max as min_max
+    from noregret.features.transforms import missing as missing
+    from noregret.features.transforms import one_hot as one_hot
+    from noregret.features.transforms import pairs as pairs
+    from noregret.features.transforms import scale as scale
+    from noregret.features.transforms import squares as squares
+    from noregret.features.transforms import tf_idf as tf_idf
+    from noregret.features.transforms import unit_norm as unit_norm
     from noregret.learner import Learner as Learner
     from noregret.making import learners as learners
     from noregret.making import make as make
@@ -59,6 +71,10 @@ _HOMES = {
     ),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
+    "features.transforms": (
+        "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
+        "tf_idf", "unit_norm",
+    ),
     "learner": ("Learner",),
     "making": ("learners", "make"),
     "modelfile": ("load",),

@@ -366,8 +366,8 @@ def schedule(default: str, steps: bool = False) -> Choice:
 
 ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}
 RESERVED = (
-    "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale", "average",
-    "groups",
+    "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
+    "transforms", "average", "groups",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ Checked once: every value finite, every index in range, rows sorted and without 
 already are not copied.
 """
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -100,12 +101,12 @@ def all_finite(values: np.ndarray) -> bool:
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def as_block(X: Any) -> Block:
-    """A matrix, sparse or dense, as a checked block of rows."""
+def as_block(X: Any, gaps: bool = False) -> Block:
+    """A matrix, sparse or dense, as a checked block of rows; with `gaps`, values may be NaN or None."""
     if hasattr(X, "tocsr"):
         return sparse_block(X)
     try:
-        table = np.asarray(X)
+        table = with_gaps(X) if gaps else np.asarray(X)
     except ValueError:
         raise BadValue("the rows of X have different lengths; give a matrix, a sparse matrix or dicts") from None
     if table.ndim == 1 and table.dtype != object and table.size:
@@ -113,11 +114,19 @@ def as_block(X: Any) -> Block:
     if table.ndim != 2 or table.dtype.kind not in "fiub":
         raise BadValue(f"X must be a matrix of numbers, a sparse matrix or a list of dicts, not {describe(X)}")
     table = np.ascontiguousarray(table, dtype=np.float64)
-    if not all_finite(table):
-        row, column = np.argwhere(~np.isfinite(table))[0]
+    if not all_finite(table) and not (gaps and not np.isinf(table).any()):
+        row, column = np.argwhere(np.isinf(table) if gaps else ~np.isfinite(table))[0]
         message = f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite"
         raise BadValue(message, row=int(row))
     return DenseBlock(frozen(table))
+
+
+def with_gaps(X: Any) -> np.ndarray:
+    """A matrix in which None stands for NaN, where all else in it are numbers."""
+    table = np.asarray(X)
+    if table.dtype == object and all(one is None or isinstance(one, (int, float)) for one in table.ravel()):
+        return table.astype(np.float64)
+    return table
 
 
 def describe(X: Any) -> str:
@@ -215,30 +224,32 @@ def check_offsets(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, rows: in
         raise BadValue("the sparse matrix is broken: its offsets do not fit its values")
 
 
-def gather(rows: Sequence[Mapping[Any, Any]]) -> tuple[np.ndarray, list[Any], np.ndarray]:
-    """The offsets, names and values of rows given as dicts, in the order of each dict."""
+def gather(rows: Sequence[Mapping[Any, Any]], gaps: bool = False) -> tuple[np.ndarray, list[Any], np.ndarray]:
+    """The offsets, names and values of rows given as dicts, in the order of each dict; with `gaps`, None is NaN."""
     names: list[Any] = []
     values = array("d")
     try:
         for row in rows:
             names += row
-            values.extend(row.values())
+            values.extend([math.nan if value is None else value for value in row.values()] if gaps else row.values())
     except (TypeError, AttributeError, OverflowError):
-        raise BadValue(*what_is_wrong(rows)) from None
+        raise BadValue(*what_is_wrong(rows, gaps)) from None
     indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)
-    if not all_finite(val):
-        raise BadValue(*what_is_wrong(rows))
+    if not all_finite(val) and not (gaps and not np.isinf(val).any()):
+        raise BadValue(*what_is_wrong(rows, gaps))
     return indptr, names, val
 
 
-def what_is_wrong(rows: Sequence[Any]) -> tuple[str, int | None]:
-    """The first thing in rows of dicts that is not a finite number, and its row."""
+def what_is_wrong(rows: Sequence[Any], gaps: bool = False) -> tuple[str, int | None]:
+    """The first thing in rows of dicts that is not a finite number, or missing where that may be, and its row."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             return f"row {number}: expected a dict of features, not {type(row).__name__}", number
         for name, value in row.items():
             where = f"row {number}, feature {name!r}"
+            if gaps and (value is None or value != value):
+                continue
             try:
                 if not np.isfinite(array("d", [value])[0]):
                     return f"{where}: the value is {value}; every value must be finite", number

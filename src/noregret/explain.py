@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import SparseBlock, as_block, to_dense, to_sparse, verified
+from noregret.chunk import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
 from noregret.learner import one_row
 from noregret.state import at_rest, parts
@@ -20,8 +20,13 @@ def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
     if isinstance(x, Mapping):
         features = dict(x)
     else:
-        block = to_sparse(verified(as_block(one_row(x))))
-        features = dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
+        gaps = learner.settings.takes_gaps
+        block = as_block(one_row(x, gaps), gaps)
+        if isinstance(block, DenseBlock) and learner.transforms:  # what they make of a zero need not be one
+            features = dict(enumerate(block.val[0].tolist()))
+        else:
+            block = to_sparse(block if gaps else verified(block))
+            features = dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
     if not features:
         return {}
     column = which_column(learner, features, label)

@@ -1,12 +1,24 @@
-"""Intake: from what a user hands over to a block of the learner's algebra: names, scaling, the constant feature."""
+"""Intake: from what a user hands over to a block of the learner's algebra: names, transforms, the constant feature."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import Block, Rows, SparseBlock, as_block, to_dense, to_sparse, verified, with_bias
-from noregret.features import scaling, tidying
+from noregret.chunk import (
+    Block,
+    DenseBlock,
+    Rows,
+    SparseBlock,
+    as_block,
+    narrowed,
+    to_dense,
+    to_sparse,
+    verified,
+    with_bias,
+)
+from noregret.features import tidying
+from noregret.features.running import LEARN, Loop, Runner, interpreted
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -15,15 +27,17 @@ NOTHING = np.zeros(0, np.int32)
 
 
 def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
-    """A block of the learner's algebra; names, scales and the algebra itself are learned only when growing.
+    """A block of the learner's algebra; names, transforms and the algebra itself are learned only when growing.
 
     Names that are not learned now are left out unless the learner is to heed them.
     """
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     block, never = numbered(learner, X, grow, heed)
-    if learner.scaling is not None:
-        block = learner.scaling.scaled(block, grow, never)
+    for transform in learner.transforms:
+        block, never = transform.apply(block, grow, never, heed)
+    if learner.settings.transforms and learner.space is not None and not (grow or heed):
+        block = folded(block, learner.space.features - learner.settings.bias)
     if learner.settled_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
@@ -32,38 +46,45 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
 
 
 def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block, np.ndarray]:
-    """Rows with a number for every feature, and the numbers of those that must not be scaled."""
-    names = learner.names
+    """Rows with a number for every feature, and the numbers of those that only say yes or no."""
+    names, gaps = learner.names, learner.settings.takes_gaps
     if isinstance(X, Rows):
-        if X.names is not None:
-            rows, numbers = names.renumbered(X, grow, heed, arranged if learner.settings.native else None)
-            if X.indicator is None or learner.scaling is None:
+        if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
+            several = heed or bool(learner.settings.transforms)
+            rows, numbers = names.renumbered(X, grow, several, arranged if learner.settings.native else None)
+            if X.indicator is None or not learner.transforms:
                 return rows, NOTHING
             return rows, numbers[np.flatnonzero(X.indicator)]
         names.settle("columns", fix=grow)
         return X.block, NOTHING
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
-        return names.block(X, grow, heed), NOTHING
-    block = as_block(X)
+        return names.block(X, grow, heed, gaps), NOTHING
+    block = as_block(X, gaps)
     names.settle("columns", fix=grow)
     return block, NOTHING
 
 
-def scaler(native: bool) -> Callable[..., None]:
-    """What scales values: compiled, or the same text in plain Python."""
-    return compiled_run if native else scaling.plain_run
+def folded(block: Block, known: int) -> Block:
+    """The same rows; features never learned, which have no say, look at one cell past the known ones."""
+    if isinstance(block, DenseBlock):
+        return narrowed(block, known)
+    if block.width <= known + 1:
+        return block
+    return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)
 
 
-def compiled_run(learn: bool, idx: np.ndarray, val: np.ndarray, out: np.ndarray, seen: tuple[np.ndarray, ...]) -> None:
+def runner(native: bool) -> Runner:
+    """What runs the loops of transforms: compiled, or the same texts in plain Python."""
+    return compiled if native else interpreted
+
+
+def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
     from noregret.compiled import over_arrays
 
-    real = np.zeros(1)
-    reals = {"val": scaling.VAL, "out": scaling.OUT, "count": scaling.COUNT}
-    reals |= {"mean": scaling.MEAN, "spread": scaling.SPREAD}
-    places = {"idx": (scaling.IDX, np.zeros(1, np.int32)), **{name: (slot, real) for name, slot in reals.items()}}
-    table = np.zeros(scaling.SLOTS, np.int64)
-    table[scaling.LEARN] = learn
-    over_arrays(scaling.scale_rows, places)(table, idx, val, out, *seen)
+    places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
+    table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
+    table[LEARN] = learn
+    over_arrays(loop.text, places)(table, *arrays)
 
 
 def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:

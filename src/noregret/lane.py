@@ -34,7 +34,7 @@ class Lane:
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
         settled = learner.names.mode is not None and settings.class_weight is None
-        as_given = not settings.scale and not settings.bias and settings.touches == "row"
+        as_given = not learner.transforms and not settings.bias and settings.touches == "row"
         return cls(learner) if fits and settled and as_given else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,17 +11,19 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.names import Names
+from noregret.features.running import Running
 from noregret.features.scaling import Scaling
+from noregret.features.transforms import Pipeline, Transform, scale
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import scaler, taken
+from noregret.intake import runner, taken
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
-from noregret.settings import Settings
+from noregret.settings import Settings, settle
 from noregret.state import Shape, Space, bank_of, enlarged, grown, refreshed
 from noregret.transcribe import mistaken, transcribe
 
@@ -51,7 +53,8 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names()
-        self.scaling: Scaling | None = Scaling(scaler(settings.native)) if settings.scale else None
+        steps = (*settings.transforms, *(scale() if settings.scale else ()))
+        self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.state: Any = None
@@ -84,13 +87,15 @@ class Learner:
         with self._lock:
             lane = self._lane or self._open_lane()
             if lane is None or not lane.learn(x, y, weight):
-                self._rounds(one_row(x), [y], weight)
+                self._rounds(one_row(x, self.settings.takes_gaps), [y], weight)
         return self
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
         with self._lock:
             before = self._marks()
+            for transform in self.transforms:
+                transform.keep()
             call: Call | None = None
             try:
                 call = Call(self, X, y, weight, checked, whole)
@@ -111,8 +116,6 @@ class Learner:
             # From here on nothing can fail, and nothing is left half done.
             self.tally += counted_now
             self.classes_before = len(self.labels)
-            if self.scaling is not None:
-                self.scaling.keep()
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
             return outcomes
@@ -130,8 +133,8 @@ class Learner:
         self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
         self.labels.forget_from(marks.labels)
         self.names.forget_from(marks.names)
-        if self.scaling is not None:
-            self.scaling.restore()
+        for transform in self.transforms:
+            transform.restore()
         self._lane = None
         if self.engine is not None:
             self.engine.bind(self.state, self.space)
@@ -169,7 +172,7 @@ class Learner:
                 return score if lane.regression else lane.labels[score.index(max(score))]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x))[0]
+            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
             return found.item() if isinstance(found, np.generic) else found
 
     def _open_lane(self) -> Lane | None:
@@ -205,7 +208,7 @@ class Learner:
             lane = self._lane or self._open_lane()
             score = None if lane is None else lane.score(x)
             if score is None:
-                score = self.scores(one_row(x))[0].tolist()
+                score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
             return dict(zip(self.labels.order, score, strict=True)) if self.game == "multiclass" else score
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
@@ -265,9 +268,20 @@ class Learner:
         with self._lock:
             return unpack, (pack(self), "the pickled learner", None)
 
+    def __ror__(self, steps: Transform | Pipeline) -> "Learner":
+        """A fresh learner like this one behind transforms: `scale() | make("arow")`."""
+        if not isinstance(steps, (Transform, Pipeline)):
+            raise BadValue(f"before a learner stands a transform such as nr.scale(), not {shown(steps)}")
+        if self.state is not None or self.rounds:
+            raise BadValue(f"{self.card.name} has learned from rows as they were; a transform now would make others of "
+                           "them. Put transforms before a fresh learner")  # fmt: skip
+        return Learner(settle(self.card, {**self.settings.told, "transforms": [*steps, *self.settings.transforms]}))
+
     def __repr__(self) -> str:
-        told = "".join(f", {name}={value!r}" for name, value in sorted(self.settings.told.items()))
-        return f"<{self.card.name}{told}: {self.game}, {self.rounds} rounds, {self.mistakes} mistakes>"
+        steps = "".join(f"{step!r} | " for step in self.settings.transforms)
+        parameters = sorted((name, value) for name, value in self.settings.told.items() if name != "transforms")
+        told = "".join(f", {name}={value!r}" for name, value in parameters)
+        return f"<{steps}{self.card.name}{told}: {self.game}, {self.rounds} rounds, {self.mistakes} mistakes>"
 
     @property
     def rounds(self) -> int:
@@ -298,6 +312,16 @@ class Learner:
         return self.labels.order
 
     @property
+    def features(self) -> list[Any]:
+        """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
+        known = 0 if self.space is None else self.space.features - self.settings.bias
+        names = self.names.listed()
+        namer: Callable[[int], Any] = (lambda number: names[number]) if self.names.mode == "names" else int
+        for transform in self.transforms:
+            namer = transform.namer(namer)
+        return [namer(number) for number in range(known)]
+
+    @property
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
         return {**self.settings.numbers, **dict(self.settings.choices), **self.settings.setting}
@@ -315,6 +339,12 @@ class Learner:
         self._space, self._lane = space, None
 
     # ---- for the modules around ----------------------------------------------------------------------------------
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """What `scale=True` asked for: the last of the transforms."""
+        last = self.transforms[-1] if self.settings.scale else None
+        return last if isinstance(last, Scaling) else None
 
     @property
     def shape(self) -> Shape:
@@ -354,10 +384,15 @@ class Learner:
         heed = heed or self.heeds_new
         block = taken(self, X, grow, heed)
         if not grow and self.space is not None and block.rows:
-            if not heed and self.names.mode != "names":
+            if not heed and self.names.mode != "names" and not self.settings.transforms:
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block
+
+    @property
+    def makes_features(self) -> bool:
+        """Whether a transform makes features of features; it numbers them itself."""
+        return any(transform.outputs() is not None for transform in self.transforms)
 
     @property
     def heeds_new(self) -> bool:
@@ -394,12 +429,12 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     return found
 
 
-def one_row(x: Any) -> Any:
-    """A single row as a batch of one."""
+def one_row(x: Any, gaps: bool = False) -> Any:
+    """A single row as a batch of one; with `gaps`, values may be None."""
     if isinstance(x, Mapping):
         return [x]
     try:
-        row = x if hasattr(x, "tocsr") else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:

@@ -15,8 +15,9 @@ def make(rule: str | Card | Any, **told: Any) -> "Learner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
     Told may be any parameter on the card, and game, algebra, covariance, kernel (with gamma, coef0, degree), eps,
-    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), average (the
-    mean of the weights over the rounds), groups (of features, for rules that keep them).
+    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
+    (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
+    rules that keep them).
     """
     from noregret.learner import Learner  # not needed to list the learners, and a tenth of a second
     from noregret.settings import settle

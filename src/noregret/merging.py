@@ -21,12 +21,15 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     same = same and (a.settings.kernel, a.settings.shape) == (b.settings.kernel, b.settings.shape)
     same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)
     same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
+    same = same and a.settings.transforms == b.settings.transforms
     if not same or (a.game == "regression") != (b.game == "regression"):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
     if a.settings.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
-    if a.scaling is not None:
-        raise BadValue("learners that scale cannot be merged: each measures by what it saw. Scale before you learn")
+    keeping = next((one for one in a.transforms if one.keeps), None)
+    if keeping is not None:
+        steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
+        raise BadValue(f"learners that {steps} cannot be merged: each goes by what it saw. Do it before you learn")
     if b.state is None:
         return a
     if a.state is None:

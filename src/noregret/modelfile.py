@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ import numpy as np
 from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
+from noregret.features.running import Running
 from noregret.learners import load_all
 from noregret.samples import derived, revived_samples, sample_tensors
 from noregret.settings import settle
@@ -27,10 +29,9 @@ from noregret.stores import possible
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-FORMAT = 1
+FORMAT = 2  # 1 for learners without transforms, which an older noregret can read
 KEY = "noregret"
 BANK = ("start", "idx", "val", "sq")
-SCALING = ("count", "mean", "spread")
 
 
 # ---- out ---------------------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ def header(learner: "Learner") -> dict[str, Any]:
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
-        "format": FORMAT,
+        "format": FORMAT if settings.transforms else 1,
         "rule": learner.card.name,
         "game": learner.game,
         "algebra": learner.algebra,
@@ -82,15 +83,21 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
                 kept = getattr(bank, name)[:size]
                 found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
         found.update(sample_tensors(state))
-    if learner.scaling is not None:
-        seen = known_features(learner)
-        for name, array in zip(SCALING, learner.scaling.arrays, strict=True):
-            found[f"scaling.{name}"] = np.concatenate((array, np.zeros(max(0, seen - array.size))))[:seen]
+    for prefix, transform, width in transforms_of(learner):
+        found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
     if learner.names.mode == "names":
         encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
     return found
+
+
+def transforms_of(learner: "Learner") -> Iterator[tuple[str, Running, int | None]]:
+    """The transforms, how their arrays are called, and of how many features; what scale=True asked for is the last."""
+    for number, _ in enumerate(learner.settings.transforms):
+        yield f"transform.{number}", learner.transforms[number], None
+    if learner.scaling is not None:
+        yield "scaling", learner.scaling, known_features(learner)
 
 
 def known_features(learner: "Learner") -> int:
@@ -227,23 +234,26 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
         for first, last in pairwise(offsets):
             learner.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
-        fits = len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
+        fits = learner.makes_features or len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
         if not fits or offsets[-1] != len(letters):
             raise BadValue("the model file is damaged: names and features do not fit")
     learner.source = told.get("source")
     if told["counters"] is not None:
         revive_state(learner, told, arrays)
-    if learner.scaling is not None:
-        revive_scaling(learner, arrays)
+    revive_transforms(learner, arrays)
     return learner
 
 
-def revive_scaling(learner: "Learner", arrays: dict[str, np.ndarray]) -> None:
-    assert learner.scaling is not None
-    saved = [arrays[f"scaling.{name}"] for name in SCALING]
-    if any(part.shape != (known_features(learner),) or not all_finite(part) for part in saved):
-        raise BadValue("the model file is damaged: its scaling does not fit its features")
-    learner.scaling.count, learner.scaling.mean, learner.scaling.spread = (part.copy() for part in saved)
+def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None:
+    features = len(learner.names.known) if learner.names.mode == "names" else None
+    for prefix, transform, width in transforms_of(learner):
+        start = f"{prefix}."
+        saved = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
+        if not transform.revive(saved, features if width is None else width):
+            raise BadValue(f"the model file is damaged: what {transform.name} has seen does not fit together")
+        features = features if transform.outputs() is None else transform.outputs()
+    if learner.makes_features and features != known_features(learner):
+        raise BadValue("the model file is damaged: its features are not those that its transforms make")
 
 
 def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:

@@ -8,6 +8,7 @@ from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
 from noregret.card import RESERVED, Card, Choice, Param, must_say_whether_it_moved, suggestion
 from noregret.errors import BadValue, shown
+from noregret.features.transforms import Pipeline, asked
 from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
 from noregret.losses import LOSSES
@@ -44,6 +45,7 @@ class Settings:
     seed: int
     bias: bool
     scale: bool
+    transforms: Pipeline
     average: int | None
     groups: tuple[int, ...] | int
     told: Mapping[str, Any]
@@ -51,6 +53,11 @@ class Settings:
     @property
     def state_shape(self) -> Shape:
         return self.card.shaped(self.average)
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether values may be missing: the first transform says what stands in their place."""
+        return any(step.kind.takes_gaps for step in self.transforms)
 
     @property
     def touches(self) -> str:
@@ -105,6 +112,10 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     native = rest.pop("native", True)
     seed = rest.pop("seed", 0)
     bias, scale = rest.pop("bias", False), rest.pop("scale", False)
+    transforms = asked(rest.pop("transforms", None))
+    told.pop("transforms", None)
+    if transforms:
+        told["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
 
     numbers = {
@@ -154,6 +165,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         seed,
         bias,
         scale,
+        transforms,
         average,
         groups,
         told,

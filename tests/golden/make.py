@@ -1,9 +1,11 @@
 """Writes the golden model files and what is expected of them: `python -m tests.golden.make`.
 
-The files in this folder were written by the format they carry. A new format gets new files; the old ones stay.
+The files in this folder were written by the format they carry. A new format gets new files; the old ones stay: names
+given on the command line are all that is written.
 """
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,11 @@ def named(rows: np.ndarray) -> list[dict[str, float]]:
     return [dict(zip(names, row, strict=True)) for row in rows.tolist()]
 
 
+def with_gaps(rows: np.ndarray) -> list[dict[str, Any]]:
+    """The same rows; what is small is missing."""
+    return [{name: None if abs(value) < 0.1 else value for name, value in row.items()} for row in named(rows)]
+
+
 def same(rows: np.ndarray) -> np.ndarray:
     return rows
 
@@ -42,6 +49,11 @@ SHAPES: dict[str, tuple[dict[str, Any], Callable[[np.ndarray], Any], Callable[[n
     "kernel_rbf": ({"rule": "perceptron", "algebra": "kernel", "gamma": 0.5}, same, lambda rows: pairs(rows, (-1, 1))),
     "full_covariance": ({"rule": "sop", "covariance": "full"}, same, lambda rows: pairs(rows, (False, True))),
     "averaged": ({"rule": "perceptron_averaged"}, named, lambda rows: pairs(rows, (0, 1))),
+    "transformed": (
+        {"rule": "pa1", "bias": True, "transforms": ["missing:policy=mean", "tf_idf", "squares", "pairs", "min_max"]},
+        with_gaps,
+        lambda rows: pairs(rows, ("stay", "go")),
+    ),
 }
 
 
@@ -50,8 +62,9 @@ def scores(learner: nr.Learner, rows: Any) -> list[Any]:
 
 
 def main() -> None:
-    expected = {}
-    for name, (told, view, label) in SHAPES.items():
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    for name in sys.argv[1:] or SHAPES:
+        told, view, label = SHAPES[name]
         early, late, fresh = matrix(30), matrix(20, first=30), matrix(6, first=100)
         learner = nr.make(native=False, **told).learn(view(early), label(early))
         learner.save(FOLDER / f"{name}.nr")

@@ -10,7 +10,7 @@ from noregret.cli.output import write_json
 from noregret.cli.report import described, head, score, standing_report, warn_of
 from noregret.cli.rules import file_of, imported, named, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
-from noregret.cli.setup import check_columns, check_outputs, made, opened, remarks, suited
+from noregret.cli.setup import asked_early, check_columns, check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.modelfile import load
@@ -58,7 +58,7 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
     chosen = settings(told.set, [card])
-    made([card], chosen, {} if told.game is None else {"game": told.game})  # refuse what cannot be, whatever the file
+    made([card], chosen, asked_early(told))  # refuse what cannot be, whatever the file
     source = opened(told)
     return made([card], chosen, suited(told, source))[0], source
 
@@ -69,7 +69,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    for flag in ("set", "game", "scale", "bias"):
+    for flag in ("set", "game", "transform", "scale", "bias"):
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)

@@ -143,8 +143,13 @@ def learner_options(one: Parser) -> None:
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
     group.add_argument("--game", choices=("binary", "multiclass", "regression"), help="what is played (default: "
                        "classes, as many as come); real targets need --game regression")  # fmt: skip
+    group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
+                       "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
+                       "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "
+                       "given")  # fmt: skip
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="measure every number from its running "
-                       "mean in running deviations (default: for CSV only)")  # fmt: skip
+                       "mean in running deviations, after all else (default: for CSV only, without "
+                       "--transform)")  # fmt: skip
     group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature (default: where "
                        "features are scaled, and for regression)")  # fmt: skip
 

@@ -12,7 +12,7 @@ from noregret.cli.output import write_json
 from noregret.cli.report import described, head, score, standing_report, warn_of
 from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
-from noregret.cli.setup import check_outputs, made, opened, remarks, suited
+from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
 from noregret.session import Entrants, Race, Standing, Watcher, cells, columns, race
 from noregret.streams import Batch, Source
@@ -26,7 +26,7 @@ def run(told: argparse.Namespace) -> int:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
     chosen = settings(told.set, cards)
-    made(cards, chosen, {} if told.game is None else {"game": told.game})  # refuse what cannot be, whatever the file
+    made(cards, chosen, asked_early(told))  # refuse what cannot be, whatever the file
     source = opened(told)
     common = suited(told, source)
     if told.learners is None:
@@ -100,7 +100,7 @@ def compared(result: Race, best: Standing) -> str:
 def training(told: argparse.Namespace, best: Standing) -> str:
     """The command that would train the winner and keep it."""
     words = ["noregret", "learn", *told.data, "--learner", spelled(told, best.name)]
-    valued = {**options_of(told), "game": told.game, "seed": told.seed or None}
+    valued = {**options_of(told), "game": told.game, "seed": told.seed or None, "transform": told.transform}
     for name, value in valued.items():
         flag = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
@@ -109,7 +109,7 @@ def training(told: argparse.Namespace, best: Standing) -> str:
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
     for name, value in best.learner.settings.told.items():
-        words += [] if name in ("game", "seed", "scale", "bias") else ["--set", f"{name}={value}"]
+        words += [] if name in ("game", "seed", "transforms", "scale", "bias") else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 
 

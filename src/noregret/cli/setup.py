@@ -34,9 +34,16 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
 def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
     game = told.game or source.suits.get("game")
-    scale = bool(source.suits.get("scale")) if told.scale is None else told.scale
-    bias = (scale or game == "regression") if told.bias is None else told.bias
-    wishes = {"game": game, "seed": told.seed, "scale": scale, "bias": bias}
+    tabular = bool(source.suits.get("scale"))
+    scale = (tabular and not told.transform) if told.scale is None else told.scale
+    bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
+    wishes = {"game": game, "seed": told.seed, "scale": scale, "bias": bias, "transforms": told.transform}
+    return {name: value for name, value in wishes.items() if value}
+
+
+def asked_early(told: argparse.Namespace) -> dict[str, Any]:
+    """What can be refused before the data are opened."""
+    wishes = {"game": told.game, "transforms": told.transform}
     return {name: value for name, value in wishes.items() if value}
 
 
@@ -47,6 +54,8 @@ def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[
 def remarks(learner: Learner, source: Source) -> list[str]:
     """What a user should know of how the rows were read and prepared."""
     said = list(source.notes)
+    if learner.settings.transforms:
+        said.append(f"rows are transformed: {learner.settings.transforms!r}")
     if learner.settings.scale:
         said.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
     if learner.settings.bias:

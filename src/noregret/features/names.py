@@ -115,14 +115,16 @@ class Names:
     def mode_of(self, name: Any) -> str:
         return "names" if isinstance(name, str) else "columns"
 
-    def block(self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False) -> SparseBlock:
-        """Rows given as dicts, as a checked block. New names are added when growing.
+    def block(
+        self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False, gaps: bool = False
+    ) -> SparseBlock:
+        """Rows given as dicts, as a checked block; values may be missing with `gaps`. New names are added when growing.
 
         Otherwise all of them look at one cell past the known ones, which no feature owns: they keep their place in
         the row, so that its score is summed as it will be when they are known. Where new names are heeded all the
         same, each gets a number of its own past the known ones.
         """
-        indptr, names, val = gather(rows)
+        indptr, names, val = gather(rows, gaps)
         mode = self.mode
         if names:
             mode = self.mode_of(names[0])

@@ -52,4 +52,4 @@ def in_order(block: SparseBlock) -> SparseBlock:
     from noregret.compiled import over_arrays
 
     same = np.arange(block.width, dtype=np.int32)
-    return tidying.arranged(same, block, over_arrays(tidying.tidy, tidying.places()), in_place=True)
+    return tidying.arranged(same, block, over_arrays(tidying.tidy, tidying.places()))

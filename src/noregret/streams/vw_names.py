@@ -38,8 +38,8 @@ FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
 
 
 class Known(NamedTuple):
-    """A table of names: slots, a power of two of them; entries; which names first stood without a value; the new ones in
-    full, each with a newline; and texts that wait to be looked up together."""
+    """A table of names: slots, a power of two of them; entries; which names first stood without a value; the new ones
+    in full, each with a newline; and texts that wait to be looked up together."""
 
     slots: np.ndarray
     entries: np.ndarray
@@ -305,8 +305,8 @@ def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
 def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do not
-    wait for each other are made at the same time. What is short and where it was looked for first, as most is, has its
+    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do
+    not wait for each other are made at the same time. What is short and where it was looked for first, as most is, has its
     number then.
     """
     waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)

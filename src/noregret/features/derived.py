@@ -1,0 +1,132 @@
+"""Features made of features. Each is known by two whole numbers, and numbered as it first appears."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from noregret.chunk import Block, DenseBlock, SparseBlock
+from noregret.features.keys import Keys
+from noregret.features.running import Runner, Running, distinct, entries, finite
+
+PLAIN = -1  # in the place of the second number: the feature as it is
+
+
+class Made(NamedTuple):
+    """Made features: the two numbers each is known by, and values."""
+
+    first: np.ndarray
+    second: np.ndarray
+    val: np.ndarray
+
+
+class Derived(Running):
+    """Numbers the features it makes in the order in which they appear in the rounds learned."""
+
+    regular: ClassVar[bool] = True  # whether a table makes the same features in every row, whatever its values
+
+    def __init__(self, told: Mapping[str, Any], run: Runner) -> None:
+        super().__init__(told, run)
+        self.keys = Keys(run)
+
+    def from_table(self, val: np.ndarray) -> Made:
+        """The features that the columns of a table make, and their values in each row."""
+        raise NotImplementedError
+
+    def from_rows(self, block: Block) -> Iterator[Made]:
+        """The features that rows make, some rows at a time where they make many."""
+        raise NotImplementedError
+
+    def offsets(self, block: Block) -> np.ndarray:
+        """Where each row of made features begins."""
+        return entries(block)[0]
+
+    def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
+        """How a made feature is called, from how its first one is, and any other."""
+        raise NotImplementedError
+
+    @property
+    def keeps(self) -> bool:
+        return True
+
+    def apply(self, block: Block, learn: bool, never: np.ndarray, heed: bool) -> tuple[Block, np.ndarray]:
+        block = self.checked(block)
+        size = len(self.keys)
+        self.before = size if learn else None
+        try:
+            if isinstance(block, DenseBlock) and self.regular:
+                return self.table_of(block, never, grow=learn or heed)
+            return self.rows_of(block, never, grow=learn or heed)
+        finally:
+            if heed and not learn:
+                self.keys.forget_from(size)
+
+    def rows_of(self, block: Block, never: np.ndarray, grow: bool) -> tuple[Block, np.ndarray]:
+        idx, val, says_yes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(0, np.int64)]
+        for made in self.from_rows(block):
+            numbers, yes = self.numbered(made, never, block.width, grow)
+            idx.append(numbers.astype(np.int32))
+            val.append(made.val)
+            says_yes.append(yes)
+        indptr, numbers = self.offsets(block), np.concatenate(idx)
+        values = finite(self.name, np.concatenate(val), indptr)
+        return SparseBlock(indptr, numbers, values, self.reached(numbers)), np.unique(np.concatenate(says_yes))
+
+    def table_of(self, block: DenseBlock, never: np.ndarray, grow: bool) -> tuple[Block, np.ndarray]:
+        with np.errstate(over="ignore"):
+            made = self.from_table(block.val)
+        if not block.rows:
+            made = Made(made.first[:0], made.second[:0], made.val[:, :0])
+        finite(self.name, made.val.reshape(-1), np.arange(block.rows + 1) * made.first.size)
+        numbers, yes = self.numbered(made, never, block.width, grow)
+        table = np.zeros((block.rows, self.reached(numbers)))
+        table[:, numbers] = made.val
+        return DenseBlock(table), yes
+
+    def numbered(self, made: Made, never: np.ndarray, width: int, grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of made features, and the different ones of those that only say yes or no.
+
+        The unknown ones share the number past the known ones, those that only say yes or no the one after it.
+        """
+        yes = self.says_yes(made, never, width)
+        numbers = self.keys.numbers(made.first, made.second, grow)
+        known = len(self.keys)
+        numbers = np.where(numbers < 0, known + yes, numbers)
+        return numbers, distinct(numbers[yes], known + 2)
+
+    def reached(self, numbers: np.ndarray) -> int:
+        return max(len(self.keys), 1 + int(numbers.max()) if numbers.size else 0)
+
+    def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
+        """Which of the features made only say yes or no: those made of such alone."""
+        if not never.size:
+            return np.zeros(made.first.size, bool)
+        yes = np.zeros(width, bool)
+        yes[never] = True
+        return np.asarray(yes[made.first] & ((made.second < 0) | yes[np.maximum(made.second, 0)]))
+
+    def restore(self) -> None:
+        if self.before is not None:
+            self.keys.forget_from(self.before)
+            self.before = None
+
+    def namer(self, before: Callable[[int], Any]) -> Callable[[int], Any]:
+        def name(number: int) -> Any:
+            first, second = self.keys.at(number)
+            return before(first) if second == PLAIN else self.called(before(first), second, before)
+
+        return name
+
+    def saved(self, width: int | None = None) -> dict[str, np.ndarray]:
+        return self.keys.saved()
+
+    def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
+        if not (self.keys.revive(saved) and self.possible(saved)):
+            return False
+        return width is None or bool((saved["left"] < width).all())
+
+    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return bool((saved["right"] == PLAIN).all())
+
+    def outputs(self) -> int | None:
+        return len(self.keys)

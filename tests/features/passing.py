@@ -1,0 +1,88 @@
+"""Rows, pipelines of transforms beside their obvious versions, and what comes out of a learner's transforms."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.chunk import DenseBlock
+from noregret.intake import taken
+from tests.naive import transforms as naive
+
+PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
+    "scale": (nr.scale(), [naive.scale]),
+    "min_max": (nr.min_max(), [naive.min_max]),
+    "unit_norm": (nr.unit_norm(), [naive.unit_norm(2.0)]),
+    "unit_norm 1": (nr.unit_norm(1), [naive.unit_norm(1.0)]),
+    "unit_norm 3": (nr.unit_norm(3.0), [naive.unit_norm(3.0)]),
+    "clip": (nr.clip(0.5), [naive.clip(0.5)]),
+    "log1p": (nr.log1p(), [naive.log1p]),
+    "tf_idf": (nr.tf_idf(), [naive.tf_idf(False)]),
+    "counts": (nr.squares() | nr.log1p(), [naive.squares, naive.log1p]),
+    "zero": (nr.missing(), [naive.missing_zero]),
+    "mean": (nr.missing("mean"), [naive.missing_mean]),
+    "indicator": (nr.missing("indicator"), [naive.missing_indicator]),
+    "squares": (nr.squares(), [naive.squares]),
+    "pairs": (nr.pairs(), [naive.pairs]),
+    "one_hot": (nr.one_hot(), [naive.one_hot]),
+    "long": (
+        nr.missing("mean") | nr.clip(2.0) | nr.tf_idf() | nr.squares() | nr.min_max() | nr.pairs() | nr.unit_norm(1),
+        [naive.missing_mean, naive.clip(2.0), naive.tf_idf(False), naive.squares, naive.min_max, naive.pairs,
+         naive.unit_norm(1.0)],
+    ),
+    "made twice": (nr.pairs() | nr.scale() | nr.squares(), [naive.pairs, naive.scale, naive.squares]),
+}  # fmt: skip
+KEEPING = ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "one_hot", "long", "made twice")
+GAPS = ("zero", "mean", "indicator", "long")
+ROWS = 48
+
+
+def stream(name: str, seed: int = 0, rows: int = ROWS) -> list[dict[str, float]]:
+    """Sparse rows by name; features appear in the course of the stream, values repeat, and some are missing."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for t in range(rows):
+        known = [f"f{j}" for j in range(3 + t // 7)]
+        chosen = rng.permutation(known)[: rng.integers(0, 6)]
+        values = np.round(rng.normal(1.0, 2.0, size=chosen.size), 1) * np.where(rng.random(chosen.size) < 0.1, 0.0, 1.0)
+        if name in GAPS:
+            values[rng.random(chosen.size) < 0.2] = np.nan
+        found.append(dict(zip(chosen.tolist(), values.tolist(), strict=True)))
+    return found
+
+
+def table(name: str, seed: int = 0, rows: int = ROWS) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(0.5, 2.0, size=(rows, 4)), 1)
+    X[rng.random(X.shape) < 0.2] = 0.0
+    if name in GAPS:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    return X
+
+
+y = np.where(np.random.default_rng(7).random(ROWS) < 0.5, -1, 1).tolist()
+
+
+def after(learner: nr.Learner, X: Any, learn: bool = True) -> list[dict[Any, float]]:
+    """What a learner's transforms make of rows, by name."""
+    block = taken(learner, X, learn, False)
+    for one in learner.transforms:
+        one.keep()
+    names = learner.names.listed()
+    namer: Any = names.__getitem__ if learner.names.mode == "names" else int
+    for one in learner.transforms:
+        namer = one.namer(namer)
+    if isinstance(block, DenseBlock):
+        called = [namer(number) for number in range(block.width)]
+        return [dict(zip(called, row, strict=True)) for row in block.val.tolist()]
+    cuts = zip(block.indptr[:-1], block.indptr[1:], strict=True)
+    return [{namer(int(j)): float(x) for j, x in zip(block.idx[a:b], block.val[a:b], strict=True)} for a, b in cuts]
+
+
+def close(found: list[dict[Any, float]], expected: list[dict[Any, float]], dense: bool = False) -> None:
+    for mine, its in zip(found, expected, strict=True):
+        if dense:  # a table has a value everywhere, the obvious version only where there is something to say
+            mine = {name: value for name, value in mine.items() if value != 0.0 or name in its}
+        assert mine.keys() == its.keys()
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-9)
