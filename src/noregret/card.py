@@ -367,7 +367,7 @@ def schedule(default: str, steps: bool = False) -> Choice:
 ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}
 RESERVED = (
     "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
-    "transforms", "average", "groups",
+    "transforms", "average", "groups", "bits",
 )  # fmt: skip
 
 

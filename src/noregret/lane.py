@@ -33,7 +33,7 @@ class Lane:
         engine = learner.engine
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
-        settled = learner.names.mode is not None and settings.class_weight is None
+        settled = learner.names.mode in ("names", "columns") and settings.class_weight is None
         as_given = not learner.transforms and not settings.bias and settings.touches == "row"
         return cls(learner) if fits and settled and as_given else None
 

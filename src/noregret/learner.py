@@ -14,6 +14,7 @@ from noregret.card import Card
 from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
 from noregret.features.running import Running
 from noregret.features.scaling import Scaling
@@ -52,7 +53,7 @@ class Learner:
         self.game = settings.game
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
-        self.names = Names()
+        self.names = Names() if settings.bits is None else HashedNames(settings.bits)
         steps = (*settings.transforms, *(scale() if settings.scale else ()))
         self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
@@ -123,7 +124,7 @@ class Learner:
     def _marks(self) -> Marks:
         return Marks(
             self.state, self.space, self.game, self.algebra, self.engine,
-            len(self.labels), len(self.names.known), self.names.mode,
+            len(self.labels), self.names.size, self.names.mode,
         )  # fmt: skip
 
     def _back_to(self, marks: Marks, call: Call | None) -> None:
@@ -305,6 +306,11 @@ class Learner:
 
         with self._lock:
             return nonzeros(self)
+
+    @property
+    def collisions(self) -> int:
+        """How many cells more than one feature shares, where names are hashed (`bits`)."""
+        return self.names.collisions if isinstance(self.names, HashedNames) else 0
 
     @property
     def classes(self) -> list[Any]:

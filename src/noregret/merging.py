@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.errors import BadValue
+from noregret.features.hashing import HashedNames
 from noregret.state import at_rest, bank_of, enlarged, grown, make, mirror, parts, split
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"a learner in the {a.algebra} algebra cannot be merged with one in the {b.algebra} algebra")
     if a.names.mode != b.names.mode:
         raise BadValue("one learner knows its features by name, the other by column number; they cannot be merged")
+    if a.settings.bits != b.settings.bits:
+        raise BadValue(f"one learner has {a.settings.bits} bits, the other {b.settings.bits}; they cannot be merged")
+    if isinstance(a.names, HashedNames) and isinstance(b.names, HashedNames):
+        a.names.absorb(b.names)
     at_rest(a.state), at_rest(b.state)
     seat_alike(a, b)
     combine(a, b)

@@ -19,6 +19,7 @@ import numpy as np
 from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
+from noregret.features.hashing import HashedNames
 from noregret.features.running import Running
 from noregret.learners import load_all
 from noregret.samples import derived, revived_samples, sample_tensors
@@ -45,7 +46,7 @@ def header(learner: "Learner") -> dict[str, Any]:
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
-        "format": FORMAT if settings.transforms else 1,
+        "format": 1 if not settings.transforms and settings.bits is None else FORMAT,
         "rule": learner.card.name,
         "game": learner.game,
         "algebra": learner.algebra,
@@ -85,7 +86,9 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
         found.update(sample_tensors(state))
     for prefix, transform, width in transforms_of(learner):
         found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
-    if learner.names.mode == "names":
+    if isinstance(learner.names, HashedNames):
+        found |= learner.names.saved()
+    elif learner.names.mode == "names":
         encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
@@ -200,7 +203,7 @@ def opened(content: bytes, where: str) -> tuple[dict[str, Any], dict[str, np.nda
         raise Error(f"{where}: not a noregret model")
     if version > FORMAT:
         raise Error(f"{where}: written by a newer noregret (format {version}; this one reads up to {FORMAT}); upgrade")
-    kinds = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U8": np.uint8}
+    kinds = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32, "U8": np.uint8}
     arrays = {
         name: np.frombuffer(bytes(part["data"]), kinds[part["dtype"]]).reshape(part["shape"])
         for name, part in found.items()
@@ -237,6 +240,8 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         fits = learner.makes_features or len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
         if not fits or offsets[-1] != len(letters):
             raise BadValue("the model file is damaged: names and features do not fit")
+    if isinstance(learner.names, HashedNames) and not learner.names.revive(arrays):
+        raise BadValue("the model file is damaged: the marks of its names do not fit together")
     learner.source = told.get("source")
     if told["counters"] is not None:
         revive_state(learner, told, arrays)
@@ -267,8 +272,10 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == (told["game"] != "regression"))
         and (mode == "names") == ("names.bytes" in arrays)
+        and (mode == "hashed") <= (told["parameters"].get("bits") is not None)
         and (
-            mode in ("names", "columns") or (mode is None and told["features"] <= bool(told["parameters"].get("bias")))
+            mode in ("names", "columns", "hashed")
+            or (mode is None and told["features"] <= bool(told["parameters"].get("bias")))
         )
         and learned == any(name.startswith("state.") for name in arrays)
     )

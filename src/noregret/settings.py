@@ -8,6 +8,7 @@ from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
 from noregret.card import RESERVED, Card, Choice, Param, must_say_whether_it_moved, suggestion
 from noregret.errors import BadValue, shown
+from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
 from noregret.games.assembly import GAMES, SETTINGS, Plan
 from noregret.labels import checked
@@ -48,6 +49,7 @@ class Settings:
     transforms: Pipeline
     average: int | None
     groups: tuple[int, ...] | int
+    bits: int | None
     told: Mapping[str, Any]
 
     @property
@@ -94,6 +96,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     algebra = asked_algebra(card, rest.pop("algebra", None))
     asked_mean = rest.pop("average", None)
     groups = asked_groups(card, rest.pop("groups", None))
+    bits = asked_bits(rest.pop("bits", None))
     if isinstance(groups, tuple) and groups:
         told["groups"] = list(groups)
     covariance = rest.pop("covariance", None)
@@ -168,6 +171,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         transforms,
         average,
         groups,
+        bits,
         told,
     )
 
@@ -221,6 +225,13 @@ def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choice
     if reason is not None:
         raise BadValue(f"{card.name} cannot be averaged: {reason}")
     return 0 if average is True else average
+
+
+def asked_bits(bits: Any) -> int | None:
+    """How many cells names are hashed to, as a power of two; None where names are kept."""
+    if bits is not None and (type(bits) is not int or not 1 <= bits <= MOST):
+        raise BadValue(f"bits must be a whole number from 1 to {MOST}, not {shown(bits)}")
+    return bits
 
 
 def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:

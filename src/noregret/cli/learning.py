@@ -69,7 +69,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    for flag in ("set", "game", "transform", "scale", "bias"):
+    for flag in ("set", "game", "transform", "scale", "bits", "bias"):
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)

@@ -150,6 +150,8 @@ def learner_options(one: Parser) -> None:
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="measure every number from its running "
                        "mean in running deviations, after all else (default: for CSV only, without "
                        "--transform)")  # fmt: skip
+    group.add_argument("--bits", type=int, metavar="N", help="hash the names of features to 2^N cells instead of "
+                       "keeping them; collisions are counted")  # fmt: skip
     group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature (default: where "
                        "features are scaled, and for regression)")  # fmt: skip
 

@@ -105,11 +105,12 @@ def training(told: argparse.Namespace, best: Standing) -> str:
         flag = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
             words += [] if one is None else [flag] if one is True else [flag, str(one)]
+    words += [] if told.bits is None else ["--bits", str(told.bits)]
     for name in ("scale", "bias"):
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
     for name, value in best.learner.settings.told.items():
-        words += [] if name in ("game", "seed", "transforms", "scale", "bias") else ["--set", f"{name}={value}"]
+        words += [] if name in ("game", "seed", "transforms", "scale", "bias", "bits") else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 
 

@@ -52,6 +52,9 @@ def score(one: Standing) -> str:
 def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> None:
     """What is odd about the data, said at the end where it is seen."""
     skipped(screen, source)
+    if learner.collisions:
+        cells = f"{learner.collisions:,} of {1 << (learner.settings.bits or 0):,}"
+        screen.note(f"{source.name}: {cells} cells are shared by several names; more --bits make them fewer")
     labels, eps = learner.classes, learner.settings.setting.get("eps")
     if learner.game == "regression":
         if updates == 0 and eps:

@@ -37,13 +37,20 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
-    wishes = {"game": game, "seed": told.seed, "scale": scale, "bias": bias, "transforms": told.transform}
+    wishes = {
+        "game": game,
+        "seed": told.seed,
+        "scale": scale,
+        "bias": bias,
+        "transforms": told.transform,
+        "bits": told.bits,
+    }
     return {name: value for name, value in wishes.items() if value}
 
 
 def asked_early(told: argparse.Namespace) -> dict[str, Any]:
     """What can be refused before the data are opened."""
-    wishes = {"game": told.game, "transforms": told.transform}
+    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits}
     return {name: value for name, value in wishes.items() if value}
 
 

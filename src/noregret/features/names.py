@@ -104,6 +104,11 @@ class Names:
         self.latest = Numbered()
         self.seen = Numbered()
 
+    @property
+    def size(self) -> int:
+        """How much a refused call may have added to."""
+        return len(self.known)
+
     def settle(self, mode: str, fix: bool) -> None:
         """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
         if self.mode is None:

@@ -306,8 +306,8 @@ def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, coun
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
     Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do
-    not wait for each other are made at the same time. What is short and where it was looked for first, as most is, has its
-    number then.
+    not wait for each other are made at the same time. What is short and where it was looked for first, as most is, has
+    its number then.
     """
     waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
