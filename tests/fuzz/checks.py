@@ -198,6 +198,8 @@ def shaking(case: Case, play: Any) -> Any:
     def shaken(seed: int) -> Said:
         rng = np.random.default_rng(seed)
         X = case.stream.X * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0, case.stream.X.shape))
+        if case.play.algebra == "kernel":  # a row of zeros is a row like any other
+            X = X + SHAKEN * rng.uniform(-1.0, 1.0, X.shape)
         y = case.stream.y
         if case.play.game == "regression":
             y = [target * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0)) for target in y]

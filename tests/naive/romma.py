@@ -21,11 +21,12 @@ class Romma(FirstOrder):
         if not self.wants(r.margin):
             return None
         size = self.size()
-        if r.margin / sqnorm >= size:  # w = z / |z|^2 has w_t.w >= |w_t|^2
+        gram = np.array([[size, r.margin], [r.margin, sqnorm]])
+        parallel = np.linalg.det(gram) <= 1e-12 * size * sqnorm
+        if r.margin / sqnorm >= size or (parallel and r.margin > 0.0):  # w = z / |z|^2 has w_t.w >= |w_t|^2
             self.shrink = 0.0
             return 1.0 / sqnorm
-        gram = np.array([[size, r.margin], [r.margin, sqnorm]])
-        if np.linalg.det(gram) <= 1e-12 * size * sqnorm:
+        if parallel:
             return None
         a, b = np.linalg.solve(gram, [size, 1.0])
         self.shrink = float(a)
