@@ -1,0 +1,1 @@
+"""Proofs by experiment: what the tests notice, and what is measured again and again."""

@@ -1,0 +1,116 @@
+"""A run: the unbroken tests first, then every mutant against those that could notice it."""
+
+import gc
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+
+import noregret as nr
+from proof.mutants.breaking import put_in
+from proof.mutants.choosing import against, own
+from proof.mutants.making import Mutant
+from proof.mutants.subjects import EVERY, ROOT, Subject
+from proof.mutants.trials import Fault, Passed, broken, collected, forked, unbroken
+from proof.mutants.verdicts import Key, Verdict, key
+
+PIECES = 12  # into which the unbroken tests are cut for each process
+
+
+class Broken(Exception):
+    """The run itself went wrong: a test fails unbroken, or a mutant could not be put in."""
+
+
+@dataclass
+class Run:
+    """What is asked for, and what came of it."""
+
+    subjects: Sequence[Subject]
+    listed: dict[Key, str]
+    jobs: int = 2
+    choose: Callable[[Subject], Sequence[Mutant]] = lambda subject: subject.mutants
+    told: Callable[[str, int, int], None] = lambda what, done, of: None
+    verdict: Callable[[Verdict], None] = lambda verdict: None
+    tests: list[Passed] = field(default_factory=list)
+    left_out: list[Fault] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __call__(self) -> "Run":
+        began = time.perf_counter()
+        files = sorted({file for one in self.subjects for file in (*one.files, *EVERY) if (ROOT / file).exists()})
+        error: list[BaseException] = []
+
+        def act(items: dict[str, pytest.Item]) -> None:
+            try:
+                self.try_all(items)
+            except BaseException as caught:
+                error.append(caught)
+
+        self.told("collecting tests", 0, 0)
+        if collected(ROOT, files, act) > 1 or error:
+            raise error[0] if error else Broken("the tests could not be collected")
+        self.seconds = time.perf_counter() - began
+        return self
+
+    def try_all(self, items: dict[str, pytest.Item]) -> None:
+        gc.collect()
+        gc.freeze()
+        asked = [name for name in items if any(one.may_own(name) for one in self.subjects)]
+        for found in self.unbroken(items, asked):
+            (self.tests if isinstance(found, Passed) else self.left_out).append(found)  # type: ignore[arg-type]
+        failing = [one for one in self.left_out if one.outcome == "failed"]
+        if failing:
+            raise Broken("fails unbroken, when interpreted:\n" + "\n".join(f"  {one.name}: {one.words}" for one in failing))
+        self.break_all(items)
+
+    def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
+        """How every test runs as things are."""
+        watched = sorted({mutant.file for one in self.subjects for mutant in one.mutants})
+        watched += sorted({card.rule.__code__.co_filename for card in nr.learners()} - set(map(str, watched)))
+        size = max(1, len(asked) // (PIECES * self.jobs))
+        pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
+        works = [(piece, partial(unbroken, [items[name] for name in piece], watched)) for piece in pieces]
+        done = 0
+        for piece, results, ended_by in forked(works, self.jobs):
+            if ended_by or len(results) != len(piece):
+                at = piece[min(len(results), len(piece) - 1)]
+                raise Broken(f"{at} ended its process unbroken: {results[-1:]} {ended_by or ''}")
+            done += len(piece)
+            self.told("unbroken tests", done, len(asked))
+            yield from results
+
+    def break_all(self, items: dict[str, pytest.Item]) -> None:
+        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+
+        def works() -> Iterator[tuple[tuple[Subject, Mutant, int], Callable[[], Iterator[Fault | int]]]]:
+            for subject in self.subjects:
+                mine = own(subject, self.tests, rules)
+                for mutant in self.choose(subject):
+                    chosen = against(mutant, mine)
+                    tests, seconds = [items[one.name] for one in chosen], [one.seconds for one in chosen]
+                    yield (subject, mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
+
+        every = sum(len(self.choose(subject)) for subject in self.subjects)
+        for (subject, mutant, tests), results, ended_by in forked(works(), self.jobs):
+            reason = self.listed.get(key(mutant), "")
+            one = Verdict(subject.name, mutant, killer(mutant, results, ended_by), tests, reason)
+            self.verdicts.append(one)
+            self.verdict(one)
+            self.told(subject.title, len(self.verdicts), every)
+
+
+def killer(mutant: Mutant, results: Sequence[Fault | int], ended_by: int) -> str:
+    """Which test noticed, or the limit that was reached; nothing if none did."""
+    if results and isinstance(results[0], Fault):
+        if results[0].outcome == "error":
+            raise Broken(f"{mutant} could not be tried: {results[0].words}")
+        return results[0].name
+    if ended_by:
+        return f"ended by {signal.Signals(ended_by).name}"
+    if not results:
+        raise Broken(f"{mutant} could not be tried")
+    return ""
