@@ -9,13 +9,14 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check bench catalogue docs clean
+.PHONY: help race test test-all check mutants bench catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
+	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
@@ -36,6 +37,9 @@ check: $(TESTED)
 	@$(BIN)/mypy --strict
 	@$(BIN)/lint-imports --no-logo
 
+mutants: $(TESTED)
+	@$(BIN)/python -m proof.mutants $(ARGS)
+
 bench: $(BENCHED)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -47,7 +51,7 @@ docs: $(TESTED)
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json
-	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests benchmarks proof -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \

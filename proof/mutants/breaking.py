@@ -52,8 +52,7 @@ def put_in(mutant: Mutant) -> None:
     module = module_of(mutant.file)
     thing = vars(module).get(mutant.owner)
     if isinstance(thing, float):
-        values = {node.targets[0].id: node.value for node in ast.parse(mutant.source).body if is_setting(node)}
-        return set_everywhere(mutant.owner, thing, ast.literal_eval(values[mutant.owner]))
+        return set_everywhere(mutant.owner, thing, ast.literal_eval(setting(mutant.source, mutant.owner)))
     function = live(module, mutant.owner)
     function.__code__ = code_of(mutant.source, mutant.file, mutant.owner)
     if isinstance(thing, Card):
@@ -67,8 +66,12 @@ def put_in(mutant: Mutant) -> None:
             vars(thing).pop(cached, None)
 
 
-def is_setting(node: Any) -> bool:
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+def setting(source: str, name: str) -> ast.expr:
+    """What a constant is set to, as written."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return node.value
+    raise KeyError(name)
 
 
 def set_everywhere(name: str, was: float, now: float) -> None:

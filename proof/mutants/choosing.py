@@ -12,7 +12,9 @@ from proof.mutants.trials import Passed, Place
 
 def place_of(mutant: Mutant) -> Place | None:
     """Where the broken function begins; None for what belongs to all of its file."""
-    if mutant.kind == "hook" or "." not in mutant.owner and isinstance(vars(module_of(mutant.file))[mutant.owner], float):
+    if mutant.kind == "hook" or (
+        "." not in mutant.owner and isinstance(vars(module_of(mutant.file))[mutant.owner], float)
+    ):
         return None
     code = live(module_of(mutant.file), mutant.owner).__code__
     return code.co_filename, code.co_firstlineno

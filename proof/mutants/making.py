@@ -92,25 +92,25 @@ def text(file: Path) -> Text:
     return Text(file)
 
 
-def distinct(mutants: Iterator[Mutant]) -> list[Mutant]:
-    """Two changes that come to the same text are one mutant."""
-    return list({mutant.source: mutant for mutant in mutants}.values())
+@cache
+def of_owner(file: Path, owner: str) -> list[Mutant]:
+    """The mutants of one function, with its card if it is a rule, or of one constant.
+
+    Two changes that come to the same text are one mutant.
+    """
+    here = text(file)
+    if owner in here.constants:
+        return [here.mutant(owner, changed(here.constants[owner]))]
+    function = here.functions[owner]
+    made = (here.mutant(owner, change) for change in (*in_function(function), *in_card(function)))
+    return list({one.source: one for one in made}.values())
 
 
 def mutants(file: Path, owners: Collection[str] | None = None) -> list[Mutant]:
     """Every mutant of these functions and constants, and of the cards of these rules; of all, if none are named."""
     here = text(file)
-
-    def made() -> Iterator[Mutant]:
-        for name, function in here.functions.items():
-            if owners is None or name in owners:
-                changes = [*in_function(function, here.source), *in_card(function)]
-                yield from (here.mutant(name, change) for change in changes)
-        for name, value in here.constants.items():
-            if owners is None or name in owners:
-                yield here.mutant(name, changed(value))
-
-    return distinct(made())
+    known = [*here.functions, *here.constants]
+    return [one for owner in known if owners is None or owner in owners for one in of_owner(file, owner)]
 
 
 def in_card(function: ast.FunctionDef) -> Iterator[Change]:
@@ -124,5 +124,3 @@ def in_card(function: ast.FunctionDef) -> Iterator[Change]:
             elif told.arg == "counters" and isinstance(told.value, ast.Dict):
                 for value in told.value.values:
                     yield Change("constant", value, repr(ast.literal_eval(value) + 1.0))
-
-

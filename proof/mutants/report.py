@@ -12,12 +12,13 @@ PREFACE = """# Mutants
 
 Made on {day} by `{command}` in {minutes:.0f} minutes on {jobs} processes.
 
-Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min and
-max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out. What
-belongs to a learner is its rule, its hooks, options, bound and check, and the functions of the shelf that these call; what
-several learners share is broken once for each. Each mutant meets the learner's own tests, interpreted: those of its
-family that play it, and its twin. A mutant is killed when one of them fails or never ends. Equivalent mutants compute
-what the original does; they are listed by hand, with the reason, at the end.
+Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
+and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
+
+What belongs to a learner is its rule, its hooks, options, bound and check, and the functions of the shelf that these
+call; what several learners share is broken once for each. Each mutant meets the learner's own tests, interpreted: those
+of its family that play it, and its twin. A mutant is killed when one of them fails or never ends. Equivalent mutants
+compute what the original does; they are listed by hand, with the reason, at the end.
 """
 
 

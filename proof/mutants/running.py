@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ class Run:
     subjects: Sequence[Subject]
     listed: dict[Key, str]
     jobs: int = 2
+    only: Sequence[str] | None = None  # the files of tests to look into, if not all
     choose: Callable[[Subject], Sequence[Mutant]] = lambda subject: subject.mutants
     told: Callable[[str, int, int], None] = lambda what, done, of: None
     verdict: Callable[[Verdict], None] = lambda verdict: None
@@ -41,7 +43,9 @@ class Run:
 
     def __call__(self) -> "Run":
         began = time.perf_counter()
-        files = sorted({file for one in self.subjects for file in (*one.files, *EVERY) if (ROOT / file).exists()})
+        files = sorted(
+            {file for one in self.subjects for file in (*one.files, *EVERY) if file in (self.only or [file])}
+        )
         error: list[BaseException] = []
 
         def act(items: dict[str, pytest.Item]) -> None:
@@ -64,13 +68,15 @@ class Run:
             (self.tests if isinstance(found, Passed) else self.left_out).append(found)  # type: ignore[arg-type]
         failing = [one for one in self.left_out if one.outcome == "failed"]
         if failing:
-            raise Broken("fails unbroken, when interpreted:\n" + "\n".join(f"  {one.name}: {one.words}" for one in failing))
+            raise Broken(
+                "fails unbroken, when interpreted:\n" + "\n".join(f"  {one.name}: {one.words}" for one in failing)
+            )
         self.break_all(items)
 
     def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
         """How every test runs as things are."""
-        watched = sorted({mutant.file for one in self.subjects for mutant in one.mutants})
-        watched += sorted({card.rule.__code__.co_filename for card in nr.learners()} - set(map(str, watched)))
+        broken_files = {mutant.file for one in self.subjects for mutant in one.mutants}
+        watched = sorted(broken_files | {Path(card.rule.__code__.co_filename) for card in nr.learners()})
         size = max(1, len(asked) // (PIECES * self.jobs))
         pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
         works = [(piece, partial(unbroken, [items[name] for name in piece], watched)) for piece in pieces]

@@ -67,8 +67,8 @@ class Interpreted:
                 pytest.skip("too many rounds to be interpreted")
             return play(engine, rows, y, h, out, moved)
 
-        Engine.__init__ = interpreted  # type: ignore[method-assign]
-        Engine.play = counted  # type: ignore[method-assign]
+        setattr(Engine, "__init__", interpreted)  # noqa: B010
+        setattr(Engine, "play", counted)  # noqa: B010
 
 
 class Watch:
@@ -100,7 +100,17 @@ class Collected:
 
 def collected(root: Path, files: Sequence[str], act: Callable[[dict[str, pytest.Item]], None]) -> int:
     """Collect the tests of some files, then act on them inside the session of pytest."""
-    quiet = ["-o", "addopts=", "--import-mode=importlib", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:terminal"]
+    quiet = [
+        "-o",
+        "addopts=",
+        "--import-mode=importlib",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:terminal",
+    ]
     with suppress(ImportError):
         import hypothesis
 
@@ -137,7 +147,7 @@ def unbroken(items: Sequence[pytest.Item], watched: Sequence[Path]) -> Iterator[
     """Run tests as they are; meant for a forked process."""
     compiler = Interpreted()
     compiler.install()
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in zip(items, [*items[1:], None][: len(items)], strict=True):
         watch = Watch(watched)
         compiler.rounds = 0
         limited(60.0)
@@ -155,7 +165,7 @@ def broken(items: Sequence[pytest.Item], seconds: Sequence[float], put_in: Calla
     compiler.install()
     limited(SECONDS)
     put_in()
-    for item, following, usual in zip(items, [*items[1:], None], seconds, strict=True):
+    for item, following, usual in zip(items, [*items[1:], None][: len(items)], seconds, strict=True):
         compiler.rounds = 0
         limited(SECONDS + 10.0 * usual)
         fault = run_one(item, following)

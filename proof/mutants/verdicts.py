@@ -84,7 +84,11 @@ def total(several: Iterable[Score]) -> Score:
 def faults(several: dict[str, Score], verdicts: Iterable[Verdict], listed: dict[Key, str]) -> list[str]:
     """What is not as it should be: too many survivors, too many excuses, excuses that are none."""
     whole = total(several.values())
-    found = [f"{one.name}: only {one.share:.0%} killed, at least 80 % is asked" for one in several.values() if one.share < 0.8]
+    found = [
+        f"{one.name}: only {one.share:.0%} killed, at least 80 % is asked"
+        for one in several.values()
+        if one.share < 0.8
+    ]
     if whole.share < 0.95:
         found.append(f"only {whole.share:.1%} of all mutants killed, at least 95 % is asked")
     if whole.equivalent > 0.05 * whole.mutants:
