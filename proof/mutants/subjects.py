@@ -17,6 +17,7 @@ from proof.mutants.making import Mutant, mutants, text
 ROOT = Path(__file__).parents[2]
 EVERY = ("tests/every/test_twins.py", "tests/every/test_weights.py", "tests/every/test_bounds.py")
 FAMILIES = "tests/learners"
+ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -42,13 +43,15 @@ class Subject:
     files: tuple[str, ...]
     names: tuple[str, ...]  # tests in tests/every are its own if they name one of these
     rule: Any = field(default=None, compare=False)
+    algebras: frozenset[str] = frozenset()  # beside the sparse one, where alone a rule is tried that can play there
 
     def may_own(self, test: str) -> bool:
         """Whether a test could be one of its own, by its name alone."""
         file, _, rest = test.partition("::")
-        if file in EVERY:
-            return bool(set(re.findall(r"\w+", rest.partition("[")[2])) & set(self.names))
-        return file in self.files
+        if file not in EVERY:
+            return file in self.files
+        words = set(re.findall(r"\w+", rest.partition("[")[2]))
+        return bool(words & set(self.names)) and not words & ELSEWHERE - self.algebras
 
 
 def functions_of(card: nr.Card) -> Iterator[FunctionType]:
@@ -80,15 +83,19 @@ def reached(card: nr.Card) -> dict[Path, set[str]]:
     return found
 
 
+def elsewhere(card: nr.Card) -> frozenset[str]:
+    return frozenset() if "sparse" in card.algebras else frozenset(card.algebras)
+
+
 def learner(card: nr.Card) -> Subject:
     changed = [one for file, owners in reached(card).items() for one in mutants(file, owners)]
-    mentions = re.compile(rf"\b{card.name}\b")
+    quoted = f'"{card.name}"'
     families = [
         file.relative_to(ROOT).as_posix()
         for file in sorted((ROOT / FAMILIES).glob("test_*.py"))
-        if mentions.search(file.read_text(encoding="utf-8"))
+        if quoted in file.read_text(encoding="utf-8")
     ]
-    return Subject(card.name, card.name, tuple(changed), tuple(families), (card.name,), card.rule)
+    return Subject(card.name, card.name, tuple(changed), tuple(families), (card.name,), card.rule, elsewhere(card))
 
 
 def shared(name: str) -> Subject:

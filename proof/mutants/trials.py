@@ -23,7 +23,7 @@ from _pytest.runner import runtestprotocol
 
 from noregret.engine import Engine
 
-MOST_ROUNDS = 4000  # interpreted, in one test
+MOST_ROUNDS = 2500  # interpreted, in one test
 SECONDS = 4.0  # of processor time that a test may take beside ten times what it takes unbroken
 PATIENCE = 300  # seconds by the clock, for a test that waits for something
 ROOM = 6 << 30  # bytes
@@ -79,7 +79,7 @@ class Watch:
         self.entered: set[Place] = set()
 
     def __call__(self, frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename in self.files:
+        if frame.f_code.co_filename in self.files:
             self.entered.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
 
@@ -151,11 +151,11 @@ def unbroken(items: Sequence[pytest.Item], watched: Sequence[Path]) -> Iterator[
         watch = Watch(watched)
         compiler.rounds = 0
         limited(60.0)
-        sys.setprofile(watch)
+        sys.settrace(watch)
         start = time.process_time()
         fault = run_one(item, following)
         seconds = time.process_time() - start
-        sys.setprofile(None)
+        sys.settrace(None)
         yield fault or Passed(item.nodeid, seconds, frozenset(watch.entered))
 
 
