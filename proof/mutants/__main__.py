@@ -3,59 +3,71 @@
 import argparse
 import json
 import sys
-from datetime import date
 from pathlib import Path
 
-from proof.mutants.report import Live, page, rows
+from proof.mutants.keeping import keep, recalled, rows
+from proof.mutants.report import Live, page
 from proof.mutants.running import Broken, Run
-from proof.mutants.subjects import ROOT, subjects
+from proof.mutants.subjects import FILES, ROOT, subjects
 from proof.mutants.verdicts import equivalents, faults, scores, unmatched
 
 PAGE = ROOT / "docs" / "mutants.md"
 
 
+def parser(known: list[str]) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m proof.mutants", description=__doc__)
+    made.add_argument("names", nargs="*", metavar="NAME", help="learners, or of " + ", ".join(FILES))
+    made.add_argument("--jobs", type=int, default=2, help="how many processes (default 2)")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write what became of every mutant")
+    made.add_argument("--docs", action="store_true", help="then rewrite docs/mutants.md from the kept results")
+    made.add_argument("--recall", action="store_true", help="run nothing: judge the kept results")
+    made.add_argument("--list", action="store_true", help="show the mutants and run nothing")
+    return made
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m proof.mutants", description=__doc__)
     known = subjects()
-    parser.add_argument("names", nargs="*", metavar="NAME", help="learners, or of " + ", ".join(list(known)[-9:]))
-    parser.add_argument("--jobs", type=int, default=2, help="how many processes (default 2)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write what became of every mutant")
-    parser.add_argument("--docs", action="store_true", help="rewrite docs/mutants.md (runs all)")
-    parser.add_argument("--list", action="store_true", help="show the mutants and run nothing")
-    options = parser.parse_args()
+    reader = parser(list(known))
+    options = reader.parse_args()
     if unknown := sorted(set(options.names) - set(known)):
-        parser.error(f"no learner or file named {', '.join(unknown)}")
-    if options.docs and options.names:
-        parser.error("--docs writes the whole page: give it no names")
+        reader.error(f"no learner or file named {', '.join(unknown)}")
     if options.jobs < 1:
-        parser.error("--jobs must be at least 1")
+        reader.error("--jobs must be at least 1")
 
     listed = equivalents()
-    made = {name: make() for name, make in known.items()}
-    if gone := unmatched(listed, list(made.values())):
+    everyone = [make() for make in known.values()]
+    if gone := unmatched(listed, everyone):
         print("listed as equivalent, but no mutant any more:", *(f"  {' | '.join(one)}" for one in gone), sep="\n")
         return 1
-    chosen = [made[name] for name in options.names or known]
+    chosen = [one for one in everyone if one.name in (options.names or known)]
     if options.list:
         print(*(f"{one.name}  {mutant}" for one in chosen for mutant in one.mutants), sep="\n")
         return 0
 
-    with Live(sys.stdout) as live:
+    live = Live(sys.stdout)
+    if not options.recall:
         try:
-            run = Run(chosen, listed, options.jobs, told=live.told, verdict=live.verdict)()
+            with live:
+                run = Run(chosen, everyone, listed, options.jobs, told=live.told, verdict=live.verdict)()
         except Broken as error:
-            live.close()
             print(error)
             return 1
-    found = scores(run.verdicts)
-    wrong = faults(found, run.verdicts, listed)
-    live.table(found, run)
+        verdicts = run.verdicts
+        keep(verdicts, everyone)
+        live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
+    if options.recall or options.docs:
+        verdicts, never = recalled(everyone, listed)
+        if never:
+            print(f"{len(never)} mutants were never tried, {never[0]} for one: make mutants tries them all")
+            return 1
+    found = scores(verdicts, [one.name for one in (everyone if options.recall or options.docs else chosen)])
+    live.table(found, verdicts)
     if options.json:
-        options.json.write_text(json.dumps(rows(run), indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
-        PAGE.write_text(page(run, found, date.today().isoformat(), "make mutants ARGS=--docs"), encoding="utf-8")
-    for line in wrong:
-        print(line)
+        PAGE.write_text(page(verdicts, found), encoding="utf-8")
+    wrong = faults(found, verdicts, listed)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 
 

@@ -1,24 +1,25 @@
 """Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
 
+from collections.abc import Sequence
+from datetime import date
 from typing import Any, TextIO
 
-from proof.mutants.running import Run
 from proof.mutants.subjects import ROOT
-from proof.mutants.verdicts import Score, Verdict, scores, total
+from proof.mutants.verdicts import Score, Verdict, total
 
-COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "killed of those that could be")
-
+COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "of those that could be")
 PREFACE = """# Mutants
 
-Made on {day} by `{command}` in {minutes:.0f} minutes on {jobs} processes.
+Made on {day} by `make mutants ARGS=--docs`.
 
 Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
 and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
+What belongs to a learner is its rule, its hooks, options, bound and check, and the functions and constants of the shelf
+that these use; what several learners share is broken once and counts for each.
 
-What belongs to a learner is its rule, its hooks, options, bound and check, and the functions of the shelf that these
-call; what several learners share is broken once for each. Each mutant meets the learner's own tests, interpreted: those
-of its family that play it, and its twin. A mutant is killed when one of them fails or never ends. Equivalent mutants
-compute what the original does; they are listed by hand, with the reason, at the end.
+Each mutant meets the own tests of its learners, interpreted: those of the family that play them, and their twins. It is
+killed when one of these fails or does not end. Equivalent mutants compute what the original does; they are listed by
+hand, with the reason, at the end.
 """
 
 
@@ -27,44 +28,22 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def page(run: Run, found: dict[str, Score], day: str, command: str) -> str:
+def page(verdicts: Sequence[Verdict], found: dict[str, Score]) -> str:
     """The tables as a page of the docs."""
-    lines = [PREFACE.format(day=day, command=command, minutes=run.seconds / 60.0, jobs=run.jobs)]
+    lines = [PREFACE.format(day=date.today().isoformat())]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
-    lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(found.values())]]
+    lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
     for title, outcome in (("Survivors", "survived"), ("Equivalent mutants", "equivalent")):
-        lines += ["", f"## {title}", ""]
-        chosen: dict[str, list[Verdict]] = {}
-        for one in run.verdicts:
-            if one.outcome == outcome:
-                chosen.setdefault(str(one.mutant), []).append(one)
-        for several in chosen.values():
-            lines += item(several)
-        if not chosen:
-            lines.append("None.")
+        items = [line for one in verdicts if one.outcome == outcome for line in item(one)]
+        lines += ["", f"## {title}", "", *(items or ["None."])]
     return "\n".join(lines) + "\n"
 
 
-def item(several: list[Verdict]) -> list[str]:
-    """One mutant, in whichever learners it was."""
-    mutant, who = several[0].mutant, ", ".join(one.subject for one in several)
-    where = mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
-    told = [f"- `{where}`, `{mutant.owner}` ({who}): `{mutant.was}` to `{mutant.now or '(dropped)'}`"]
-    return [*told, f"  {several[0].reason}"] if several[0].reason else told
-
-
-def rows(run: Run) -> dict[str, Any]:
-    """Everything, for a file of JSON."""
-    verdicts = [
-        {
-            "subject": one.subject, "file": one.mutant.file.relative_to(ROOT).as_posix(), "line": one.mutant.line,
-            "function": one.mutant.owner, "kind": one.mutant.kind, "was": one.mutant.was, "now": one.mutant.now,
-            "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason,
-        }
-        for one in run.verdicts
-    ]  # fmt: skip
-    counted = {name: vars(score) | {"share": score.share} for name, score in scores(run.verdicts).items()}
-    return {"seconds": run.seconds, "tests": len(run.tests), "scores": counted, "mutants": verdicts}
+def item(one: Verdict) -> list[str]:
+    where = one.mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
+    changed = f"`{one.mutant.was}` to `{one.mutant.now or '(dropped)'}`"
+    told = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
+    return [told, f"  {one.reason}"] if one.reason else [told]
 
 
 class Live:
@@ -73,7 +52,7 @@ class Live:
     def __init__(self, out: TextIO) -> None:
         self.out = out
         self.bar: Any = None
-        self.counts: dict[str, Score] = {}
+        self.so_far = Score("")
         self.stage = ""
         if out.isatty():
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -102,25 +81,18 @@ class Live:
 
     def told(self, what: str, done: int, of: int) -> None:
         if self.bar is not None:
-            so_far = total(self.counts.values())
-            note = f"{so_far.killed} killed, {so_far.survived} survived" if so_far.mutants else ""
+            note = f"{self.so_far.killed} killed, {self.so_far.survived} survived" if self.so_far.mutants else ""
             self.bar.update(self.task, description=what, completed=done, total=of or None, note=note)
-        elif what != self.stage and (not self.counts or what in ("collecting tests", "unbroken tests")):
-            self.say(f"{what}{f': {of}' if of else ''}")
+        elif what != self.stage:
+            self.say(f"{what}{f': {done} of {of}' if of else ''}")
         self.stage = what
 
     def verdict(self, one: Verdict) -> None:
-        if one.subject not in self.counts and self.counts and self.bar is None:
-            self.say("  ".join(cells(list(self.counts.values())[-1])))
-        score = self.counts.setdefault(one.subject, Score(one.subject))
-        score.mutants += 1
-        score.killed += one.outcome == "killed"
-        score.equivalent += one.outcome == "equivalent"
-        score.survived += one.outcome == "survived"
+        self.so_far.count(one)
         if one.outcome == "survived":
-            self.say(f"survived {one.tests} tests of {one.subject}: {one.mutant}")
+            self.say(f"survived {one.tests} tests of {', '.join(one.subjects)}: {one.mutant}")
 
-    def table(self, found: dict[str, Score], run: Run) -> None:
+    def table(self, found: dict[str, Score], verdicts: Sequence[Verdict]) -> None:
         """All counts at the end."""
         from rich.console import Console
         from rich.table import Table
@@ -128,9 +100,6 @@ class Live:
         table = Table(*COLUMNS[:1], box=None)
         for name in COLUMNS[1:]:
             table.add_column(name, justify="right")
-        for one in [*found.values(), total(found.values())]:
+        for one in [*found.values(), total(verdicts)]:
             table.add_row(*cells(one))
-        console = Console(file=self.out, width=None if self.out.isatty() else 120)
-        console.print(table)
-        unfit = sum(one.outcome == "skipped" for one in run.left_out)
-        console.print(f"{len(run.tests)} tests, {unfit} left out, {run.seconds:.0f} s on {run.jobs} processes")
+        Console(file=self.out, width=None if self.out.isatty() else 120).print(table)

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import pytest
@@ -27,9 +27,13 @@ class Broken(Exception):
 
 @dataclass
 class Run:
-    """What is asked for, and what came of it."""
+    """What is asked for, and what came of it.
 
-    subjects: Sequence[Subject]
+    A mutant of what several subjects share is tried once, by the own tests of all of them.
+    """
+
+    subjects: Sequence[Subject]  # those asked for
+    everyone: Sequence[Subject]  # those that may share something with them
     listed: dict[Key, str]
     jobs: int = 2
     only: Sequence[str] | None = None  # the files of tests to look into, if not all
@@ -43,9 +47,7 @@ class Run:
 
     def __call__(self) -> "Run":
         began = time.perf_counter()
-        files = sorted(
-            {file for one in self.subjects for file in (*one.files, *EVERY) if file in (self.only or [file])}
-        )
+        files = {file for one in self.concerned for file in (*one.files, *EVERY)}
         error: list[BaseException] = []
 
         def act(items: dict[str, pytest.Item]) -> None:
@@ -55,28 +57,38 @@ class Run:
                 error.append(caught)
 
         self.told("collecting tests", 0, 0)
-        if collected(ROOT, files, act) > 1 or error:
+        named = sorted(files if self.only is None else files & set(self.only))
+        if collected(ROOT, named, act) > 1 or error:
             raise error[0] if error else Broken("the tests could not be collected")
         self.seconds = time.perf_counter() - began
         return self
 
+    @cached_property
+    def sharing(self) -> dict[Mutant, list[str]]:
+        """Every mutant once, with the subjects it belongs to."""
+        mutants = dict.fromkeys(mutant for subject in self.subjects for mutant in self.choose(subject))
+        owners = [(one.name, {(other.file, other.owner) for other in one.mutants}) for one in self.everyone]
+        return {mutant: [name for name, has in owners if (mutant.file, mutant.owner) in has] for mutant in mutants}
+
+    @cached_property
+    def concerned(self) -> list[Subject]:
+        names = {name for several in self.sharing.values() for name in several}
+        return [one for one in self.everyone if one.name in names]
+
     def try_all(self, items: dict[str, pytest.Item]) -> None:
         gc.collect()
         gc.freeze()
-        asked = [name for name in items if any(one.may_own(name) for one in self.subjects)]
+        asked = [name for name in items if any(one.may_own(name) for one in self.concerned)]
         for found in self.unbroken(items, asked):
             (self.tests if isinstance(found, Passed) else self.left_out).append(found)  # type: ignore[arg-type]
-        failing = [one for one in self.left_out if one.outcome == "failed"]
-        if failing:
-            raise Broken(
-                "fails unbroken, when interpreted:\n" + "\n".join(f"  {one.name}: {one.words}" for one in failing)
-            )
+        if failing := [f"  {one.name}: {one.words}" for one in self.left_out if one.outcome == "failed"]:
+            raise Broken("\n".join(["fails unbroken, when interpreted:", *failing]))
         self.break_all(items)
 
     def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
         """How every test runs as things are."""
-        broken_files = {mutant.file for one in self.subjects for mutant in one.mutants}
-        watched = sorted(broken_files | {Path(card.rule.__code__.co_filename) for card in nr.learners()})
+        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners()}
+        watched = sorted({mutant.file for mutant in self.sharing} | rules)
         size = max(1, len(asked) // (PIECES * self.jobs))
         pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
         works = [(piece, partial(unbroken, [items[name] for name in piece], watched)) for piece in pieces]
@@ -91,22 +103,21 @@ class Run:
 
     def break_all(self, items: dict[str, pytest.Item]) -> None:
         rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+        owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
 
-        def works() -> Iterator[tuple[tuple[Subject, Mutant, int], Callable[[], Iterator[Fault | int]]]]:
-            for subject in self.subjects:
-                mine = own(subject, self.tests, rules)
-                for mutant in self.choose(subject):
-                    chosen = against(mutant, mine)
-                    tests, seconds = [items[one.name] for one in chosen], [one.seconds for one in chosen]
-                    yield (subject, mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
+        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[Fault | int]]]]:
+            for mutant, names in self.sharing.items():
+                mine = {test.name: test for name in names for test in owned[name]}
+                chosen = against(mutant, list(mine.values()))
+                tests, seconds = [items[one.name] for one in chosen], [one.seconds for one in chosen]
+                yield (mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
 
-        every = sum(len(self.choose(subject)) for subject in self.subjects)
-        for (subject, mutant, tests), results, ended_by in forked(works(), self.jobs):
-            reason = self.listed.get(key(mutant), "")
-            one = Verdict(subject.name, mutant, killer(mutant, results, ended_by), tests, reason)
+        for (mutant, tests), results, ended_by in forked(works(), self.jobs):
+            reason, names = self.listed.get(key(mutant), ""), tuple(self.sharing[mutant])
+            one = Verdict(names, mutant, killer(mutant, results, ended_by), tests, reason)
             self.verdicts.append(one)
             self.verdict(one)
-            self.told(subject.title, len(self.verdicts), every)
+            self.told(names[0], len(self.verdicts), len(self.sharing))
 
 
 def killer(mutant: Mutant, results: Sequence[Fault | int], ended_by: int) -> str:

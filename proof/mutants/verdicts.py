@@ -1,7 +1,7 @@
 """What became of every mutant, and which of them are no change at all by the word of the hand-kept list."""
 
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,9 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mutant of a subject: who killed it, if anyone did, or why nobody can."""
+    """A mutant of one subject or of several: who killed it, if anyone did, or why nobody can."""
 
-    subject: str
+    subjects: tuple[str, ...]
     mutant: Mutant
     killer: str = ""
     tests: int = 0
@@ -29,7 +29,7 @@ class Verdict:
 
 @dataclass
 class Score:
-    """The verdicts of one subject, counted."""
+    """Verdicts, counted."""
 
     name: str
     mutants: int = 0
@@ -41,6 +41,30 @@ class Score:
     def share(self) -> float:
         """The part that was killed of those that could be."""
         return self.killed / max(self.mutants - self.equivalent, 1)
+
+    def count(self, one: Verdict) -> None:
+        self.mutants += 1
+        self.killed += one.outcome == "killed"
+        self.equivalent += one.outcome == "equivalent"
+        self.survived += one.outcome == "survived"
+
+
+def scores(verdicts: Iterable[Verdict], names: Collection[str]) -> dict[str, Score]:
+    """The counts of every subject named; what is shared counts for each that shares it."""
+    found = {name: Score(name) for name in names}
+    for one in verdicts:
+        for name in one.subjects:
+            if name in found:
+                found[name].count(one)
+    return found
+
+
+def total(verdicts: Iterable[Verdict]) -> Score:
+    """The counts of all mutants, each counted once."""
+    whole = Score("all, each once")
+    for one in verdicts:
+        whole.count(one)
+    return whole
 
 
 def key(mutant: Mutant) -> Key:
@@ -59,41 +83,17 @@ def unmatched(listed: Iterable[Key], subjects: Collection[Subject]) -> list[Key]
     return [one for one in listed if one not in known]
 
 
-def scores(verdicts: Iterable[Verdict]) -> dict[str, Score]:
-    """The counts of every subject, in the order they come."""
-    found: dict[str, Score] = {}
-    for one in verdicts:
-        score = found.setdefault(one.subject, Score(one.subject))
-        score.mutants += 1
-        score.killed += one.outcome == "killed"
-        score.equivalent += one.outcome == "equivalent"
-        score.survived += one.outcome == "survived"
-    return found
-
-
-def total(several: Iterable[Score]) -> Score:
-    whole = Score("all")
-    for one in several:
-        whole.mutants += one.mutants
-        whole.killed += one.killed
-        whole.equivalent += one.equivalent
-        whole.survived += one.survived
-    return whole
-
-
-def faults(several: dict[str, Score], verdicts: Iterable[Verdict], listed: dict[Key, str]) -> list[str]:
+def faults(several: dict[str, Score], verdicts: Sequence[Verdict], listed: dict[Key, str]) -> list[str]:
     """What is not as it should be: too many survivors, too many excuses, excuses that are none."""
-    whole = total(several.values())
-    found = [
-        f"{one.name}: only {one.share:.0%} killed, at least 80 % is asked"
-        for one in several.values()
-        if one.share < 0.8
-    ]
+    whole, found = total(verdicts), list[str]()
+    for one in several.values():
+        if one.share < 0.8:
+            found.append(f"{one.name}: only {one.share:.0%} killed, at least 80 % is asked")
     if whole.share < 0.95:
         found.append(f"only {whole.share:.1%} of all mutants killed, at least 95 % is asked")
     if whole.equivalent > 0.05 * whole.mutants:
         found.append(f"{whole.equivalent} of {whole.mutants} mutants are listed as equivalent, at most 5 % may be")
-    for one in verdicts:
-        if one.outcome == "killed" and key(one.mutant) in listed:
-            found.append(f"listed as equivalent, but {one.killer} fails: {one.mutant}")
+    for verdict in verdicts:
+        if verdict.outcome == "killed" and key(verdict.mutant) in listed:
+            found.append(f"listed as equivalent, but {verdict.killer} fails: {verdict.mutant}")
     return found

@@ -116,16 +116,16 @@ def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
 
 def test_scores_count_and_faults_are_told() -> None:
     mutant = Mutant(Path("a.py"), "f", "sign", 1, "was", "now", "")
-    found = [verdicts.Verdict("a", mutant, killer="t")] * 8 + [verdicts.Verdict("a", mutant)] * 3
-    found += [verdicts.Verdict("a", mutant, reason="it is the same")]
-    score = verdicts.scores(found)["a"]
+    found = [verdicts.Verdict(("a",), mutant, killer="t")] * 8 + [verdicts.Verdict(("a",), mutant)] * 3
+    found += [verdicts.Verdict(("a",), mutant, reason="it is the same")]
+    score = verdicts.scores(found, ["a"])["a"]
     assert (score.mutants, score.killed, score.equivalent, score.survived) == (12, 8, 1, 3)
     told = verdicts.faults({"a": score}, found, {})
     assert [line.split(":")[0] for line in told[:1]] == ["a"]
     assert len(told) == 3  # a below 80 %, all below 95 %, more than 5 % listed
-    good = verdicts.Verdict("b", mutant, killer="t")
-    assert verdicts.faults(verdicts.scores([good]), [good], {}) == []
-    assert len(verdicts.faults(verdicts.scores([good]), [good], {verdicts.key(mutant): "no"})) == 1
+    good = verdicts.Verdict(("b",), mutant, killer="t")
+    assert verdicts.faults(verdicts.scores([good], ["b"]), [good], {}) == []
+    assert len(verdicts.faults(verdicts.scores([good], ["b"]), [good], {verdicts.key(mutant): "no"})) == 1
 
 
 SAMPLE = """
@@ -139,9 +139,9 @@ def some(subject):
     unbroken = chosen[0].file.read_text(encoding="utf-8")
     return [*chosen, replace(chosen[0], kind="none", source=unbroken)]
 
-known = subjects()
-run = Run([known[name]() for name in ("losses", "basic", "romma", "pa1")], {}, 2, choose=some, only=FILES)()
-print(json.dumps([[one.subject, one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]))
+chosen = [subjects()[name]() for name in ("losses", "basic", "romma", "pa1")]
+run = Run(chosen, chosen, {}, 2, choose=some, only=FILES)()
+print(json.dumps([[one.subjects[0], one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]))
 """
 FILES = ["tests/test_losses.py", "tests/test_referees.py", "tests/every/test_bounds.py", "tests/learners/test_romma.py"]
 
