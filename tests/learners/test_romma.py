@@ -110,6 +110,16 @@ def test_a_shorter_row_along_the_weights_asks_for_longer_ones() -> None:
     same(weights(learner, 3), 4.0 * x[0] / 14.0)
 
 
+@BOTH
+def test_rows_so_short_that_no_step_reaches_margin_one_teach_nothing(name: str) -> None:
+    learner = nr.make(name, native=False)
+    assert learner.play(np.array([[1e-74]]), [1]).updated.tolist() == [True]
+    assert learner.play(np.array([[1e-74]]), [-1]).updated.tolist() == [False]
+    learner = nr.make(name, native=False)
+    assert learner.play(np.array([[1e-76]]), [1]).updated.tolist() == [False]
+    assert weights(learner, 1).tolist() == [0.0]
+
+
 def test_only_the_newest_round_counts_where_it_implies_the_others() -> None:
     learner = nr.make("romma_aggressive", native=False).learn(np.array([[4.0, 0.0]]), [1])  # w = (1/4, 0)
     learner.learn(np.array([[0.2, 0.1]]), [1])  # w.z = 0.05 >= |w|^2 |z|^2
