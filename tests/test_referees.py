@@ -112,6 +112,13 @@ def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
     assert runtime == {"seconds": 2.0, "rounds_per_second": 2.0}
 
 
+def test_one_round_is_its_own_mean() -> None:
+    mistakes, loss = Mistakes(), Loss()
+    for referee in (mistakes, loss):
+        referee.see(happened([1], [1.5], [1], 0.0))
+    assert (mistakes.report()["rate"], loss.report()["mean_loss"]) == (1.0, 1.5)
+
+
 def test_before_the_first_round_all_is_zero() -> None:
     assert Mistakes().report() == {"rounds": 0, "mistakes": 0, "rate": 0.0}
     assert Loss().report() == {"loss": 0.0, "mean_loss": 0.0}

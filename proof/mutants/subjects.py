@@ -15,14 +15,14 @@ from noregret.texts import plain_text
 from proof.mutants.making import Mutant, mutants, text
 
 ROOT = Path(__file__).parents[2]
-EVERY = ("tests/every/test_twins.py", "tests/every/test_weights.py", "tests/every/test_bounds.py")
+EVERY = tuple(f"tests/every/test_{name}.py" for name in ("twins", "weights", "bounds", "borders"))
 FAMILIES = "tests/learners"
 ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "losses": ("noregret.losses", ("tests/test_losses.py",), ("ogd",)),
-    "schedules": ("noregret.schedules", ("tests/learners/test_gradient.py",), ("ogd", "perceptron")),
+    "schedules": ("noregret.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "binary": ("noregret.games.binary", (), ("pa1", "perceptron_averaged")),
     "multiclass": ("noregret.games.multiclass", ("tests/test_labels_and_growth.py",), ("pa1", "perceptron_averaged")),
