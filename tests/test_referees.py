@@ -135,6 +135,9 @@ def test_milestones_begin_where_they_are_told_and_double() -> None:
     assert course.points == [(1, 1, 1.0, 0), (2, 1, 3.0, 1), (4, 3, 10.0, 2)]
     assert (course.rounds, course.mistakes, course.loss, course.updates) == (5, 3, 15.0, 3)
     assert course.report() == {}
+    course = Milestones(first=2)
+    course.see(happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
+    assert course.points == [(2, 1, 3.0, 1), (4, 3, 10.0, 2)]
 
 
 def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
@@ -143,6 +146,17 @@ def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
         referee = Baselines()
         referee.see(transcript(labels))
         assert referee.report() == naive_labels(labels.tolist())
+    first, second = [7, 7, 6, 5, 4, 3, 2, 1, 0, 7], [0, 0, 0, 7, 9, 9, 9, 9, 9, 9, 8, 10, 9, 7]
+    for pieces in ([first, second], [first + second], [second, first], [second[:6], second[6:], first, second]):
+        referee = Baselines()
+        for piece in pieces:
+            referee.see(transcript(piece))
+        assert referee.report() == naive_labels([label for piece in pieces for label in piece])
+    many = [0, 0, 1, 0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+    referee = Baselines()
+    for piece in (many, [0, 1, 1, 1, 0, 0]):
+        referee.see(transcript(piece))
+    assert referee.report() == naive_labels([*many, 0, 1, 1, 1, 0, 0])
     long = np.random.default_rng(6).integers(3, size=ROWS + 5)
     whole, parts = Baselines(), Baselines()
     whole.see(transcript(long))
