@@ -249,6 +249,7 @@ def test_with_a_confidence_near_one_half_a_right_round_changes_next_to_nothing(n
 def test_a_round_without_variance_changes_nothing(name: str, native: bool) -> None:
     learner = nr.make(name, native=native).learn(np.eye(2), [1.0, -1.0])
     before = state(learner)
-    transcript = learner.play(np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0]]), [-1.0, 1.0, 1.0])
+    rows = np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0], [1e-155, 0.0]])
+    transcript = learner.play(rows, [-1.0, 1.0, 1.0, -1.0])
     assert not transcript.updated.any()
     assert all((found == before[field]).all() for field, found in state(learner).items())
