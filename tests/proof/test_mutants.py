@@ -88,7 +88,7 @@ def test_every_mutant_is_python_and_none_is_the_original() -> None:
     for make in subjects.subjects().values():
         subject = make()
         assert len(subject.mutants) >= 6, subject.name
-        for one in random.Random(subject.name).sample(subject.mutants, 6):
+        for one in random.Random(subject.name).sample(subject.mutants, 2):
             assert ast.dump(ast.parse(one.source)) != ast.dump(ast.parse(one.file.read_text(encoding="utf-8"))), one
 
 
@@ -139,11 +139,11 @@ def some(subject):
     unbroken = chosen[0].file.read_text(encoding="utf-8")
     return [*chosen, replace(chosen[0], kind="none", source=unbroken)]
 
-chosen = [subjects()[name]() for name in ("losses", "basic", "romma", "pa1")]
+chosen = [subjects()[name]() for name in ("losses", "basic", "baselines", "romma")]
 run = Run(chosen, chosen, {}, 2, choose=some, only=FILES)()
 print(json.dumps([[one.subjects[0], one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]))
 """
-FILES = ["tests/test_losses.py", "tests/test_referees.py", "tests/every/test_bounds.py", "tests/learners/test_romma.py"]
+FILES = ["tests/test_losses.py", "tests/test_referees.py", "tests/every/test_bounds.py"]
 
 
 def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() -> None:
