@@ -195,6 +195,15 @@ def test_labels_that_contradict_each_other_leave_a_variance_to_learn_with(name: 
         assert np.sign(learner.learn(x, [label]).scores(x))[0] == label or name.startswith("scw")
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: str) -> None:
+    for length in (1.0, 1e3):
+        learner, x = full(name), length * np.array([[3.0, -1.0]])
+        for t in range(200):
+            learner.learn(x, [-1.0 if t % 2 else 1.0])
+        assert (x @ covariance(learner) @ x.T).item() > 1e-12 * (x @ x.T).item()
+
+
 # ---- between the learners -----------------------------------------------------------------------------------------
 
 
