@@ -1,5 +1,6 @@
 """Whose mutants: a learner with all that its card reaches, or a file that every learner stands on."""
 
+import dis
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -63,6 +64,11 @@ def functions_of(card: nr.Card) -> Iterator[FunctionType]:
             yield one
 
 
+def global_names(function: FunctionType) -> set[str]:
+    """What a function takes from its module; p.eta is no function eta."""
+    return {str(one.argval) for one in dis.get_instructions(function) if one.opname == "LOAD_GLOBAL"}
+
+
 def reached(card: nr.Card) -> dict[Path, set[str]]:
     """Functions and constants in the files of learners that a card leads to."""
     found: dict[Path, set[str]] = {}
@@ -74,7 +80,7 @@ def reached(card: nr.Card) -> dict[Path, set[str]]:
         seen.add(one)
         file = Path(inspect.getsourcefile(one) or "")
         found.setdefault(file, set()).add(one.__name__)
-        for name in one.__code__.co_names:
+        for name in global_names(one):
             thing = plain_text(one.__globals__.get(name))
             if isinstance(thing, FunctionType):
                 waiting.append(thing)

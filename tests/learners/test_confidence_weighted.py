@@ -204,6 +204,18 @@ def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: st
         assert (x @ covariance(learner) @ x.T).item() > 1e-12 * (x @ x.T).item()
 
 
+def test_a_step_beyond_all_measure_is_not_taken() -> None:
+    for variance, moves in ((1.5e-300, False), (1e-298, True)):
+        learner = full("cw", eta=0.999999).learn(np.array([[1.0]]), [1.0])
+        x = np.sqrt(variance / covariance(learner).item())
+        assert learner.play(np.array([[x]]), [-1.0]).updated.tolist() == [moves]
+
+
+def test_a_step_of_cw_variance_is_exact_however_little_is_asked_for() -> None:
+    learner = nr.make("cw_variance", eta=0.5 + 1e-10, native=False).learn(np.array([[1.0]]), [1.0])
+    assert weights(learner, 1)[0] == pytest.approx(norm.ppf(0.5 + 1e-10), rel=1e-5)
+
+
 # ---- between the learners -----------------------------------------------------------------------------------------
 
 
