@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.referees import Baselines, Loss, Milestones, Mistakes, Runtime, Updates
+from noregret.referees import Baselines, Loss, Milestones, Mistakes, Referee, Runtime, Updates
 from noregret.referees.baselines import FEW, ROWS
 
 
@@ -101,7 +101,7 @@ def happened(mistakes: list[int], losses: list[float], updated: list[int], secon
 
 
 def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
-    referees = [Mistakes(), Loss(), Updates(), Runtime()]
+    referees: list[Referee] = [Mistakes(), Loss(), Updates(), Runtime()]
     for referee in referees:
         referee.see(happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
         referee.see(happened([1], [1.5], [0], 1.5))
@@ -114,8 +114,8 @@ def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
 
 def test_one_round_is_its_own_mean() -> None:
     mistakes, loss = Mistakes(), Loss()
-    for referee in (mistakes, loss):
-        referee.see(happened([1], [1.5], [1], 0.0))
+    mistakes.see(happened([1], [1.5], [1], 0.0))
+    loss.see(happened([1], [1.5], [1], 0.0))
     assert (mistakes.report()["rate"], loss.report()["mean_loss"]) == (1.0, 1.5)
 
 

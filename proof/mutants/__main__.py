@@ -37,7 +37,11 @@ def main() -> int:
     listed = equivalents()
     everyone = [make() for make in known.values()]
     if gone := unmatched(listed, everyone):
-        print("listed as equivalent, but no mutant any more:", *(f"  {' | '.join(one)}" for one in gone), sep="\n")
+        print(
+            "listed as equivalent, but no mutant any more:",
+            *(f"  {' | '.join(map(str, one))}" for one in gone),
+            sep="\n",
+        )
         return 1
     chosen = [one for one in everyone if one.name in (options.names or known)]
     if options.list:

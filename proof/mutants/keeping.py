@@ -18,7 +18,8 @@ def row(one: Verdict, day: str) -> dict[str, Any]:
     return {
         "subjects": list(one.subjects), "file": one.mutant.file.relative_to(ROOT).as_posix(), "line": one.mutant.line,
         "function": one.mutant.owner, "kind": one.mutant.kind, "was": one.mutant.was, "now": one.mutant.now,
-        "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason, "day": day,
+        "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason,
+        "nth": one.mutant.nth, "day": day,
     }  # fmt: skip
 
 
@@ -31,7 +32,7 @@ def kept(path: Path = KEPT) -> list[dict[str, Any]]:
 
 
 def name_of(one: dict[str, Any]) -> Key:
-    return Path(one["file"]).name, one["function"], one["was"], one["now"]
+    return Path(one["file"]).name, one["function"], one["was"], one["now"], int(one.get("nth", 1))
 
 
 def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = KEPT) -> None:

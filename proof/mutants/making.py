@@ -1,8 +1,9 @@
 """Making mutants: one small change in the text of one function, or in what a card is told."""
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Mutant:
     was: str
     now: str
     source: str
+    nth: int = 1  # of the mutants of this function that read the same
 
     def __str__(self) -> str:
         return f"{self.file.name}:{self.line} {self.owner}: {self.was}  ->  {self.now or '(dropped)'}"
@@ -102,8 +104,13 @@ def of_owner(file: Path, owner: str) -> list[Mutant]:
     if owner in here.constants:
         return [here.mutant(owner, changed(here.constants[owner]))]
     function = here.functions[owner]
-    made = (here.mutant(owner, change) for change in (*in_function(function), *in_card(function)))
-    return list({one.source: one for one in made}.values())
+    made = [here.mutant(owner, change) for change in (*in_function(function), *in_card(function))]
+    seen: Counter[tuple[str, str]] = Counter()
+    found = []
+    for one in sorted({one.source: one for one in made}.values(), key=lambda one: one.line):
+        seen[one.was, one.now] += 1
+        found.append(replace(one, nth=seen[one.was, one.now]))
+    return found
 
 
 def mutants(file: Path, owners: Collection[str] | None = None) -> list[Mutant]:

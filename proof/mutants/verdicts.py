@@ -9,7 +9,7 @@ from proof.mutants.making import Mutant
 from proof.mutants.subjects import Subject
 
 LIST = Path(__file__).with_name("equivalents.toml")
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,14 @@ def total(verdicts: Iterable[Verdict]) -> Score:
 
 
 def key(mutant: Mutant) -> Key:
-    return mutant.file.name, mutant.owner, mutant.was, mutant.now
+    return mutant.file.name, mutant.owner, mutant.was, mutant.now, mutant.nth
 
 
 def equivalents(path: Path = LIST) -> dict[Key, str]:
     """The hand-kept list: mutants that do what the original does, each with the reason."""
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    return {(one["file"], one["function"], one["was"], one["now"]): one["reason"] for one in entries}
+    names = [(one["file"], one["function"], one["was"], one["now"], one.get("nth", 1)) for one in entries]
+    return dict(zip(names, (one["reason"] for one in entries), strict=True))
 
 
 def unmatched(listed: Iterable[Key], subjects: Collection[Subject]) -> list[Key]:

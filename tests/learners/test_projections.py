@@ -129,15 +129,15 @@ def test_a_vector_of_zeros_is_inside_the_l1_ball() -> None:
 def test_of_a_scaled_vector_it_is_the_product_that_is_brought_back(scale: float, order: float) -> None:
     v = np.array([0.9, -0.6, 0.1, -0.05])
     z = Dense(v, 1.0, 1.0)
-    for onto, expected in (
-        (lambda w: clip(w, -0.3, 0.7, z), np.clip(scale * v, -0.3, 0.7)),
-        (lambda w: clip(w, 0.15, np.inf, z), np.maximum(scale * v, 0.15)),
-        (lambda w: contract(w, RADIUS, z), onto_l1(scale * v, RADIUS)),
-        (lambda w: apportion(w, RADIUS, z, 4.0, 1.0), onto_simplex(scale * v, RADIUS)),
+    for onto, told, expected in (
+        (clip, (-0.3, 0.7, z), np.clip(scale * v, -0.3, 0.7)),
+        (clip, (0.15, np.inf, z), np.maximum(scale * v, 0.15)),
+        (contract, (RADIUS, z), onto_l1(scale * v, RADIUS)),
+        (apportion, (RADIUS, z, 4.0, 1.0), onto_simplex(scale * v, RADIUS)),
     ):
         w = Scaled(v.copy(), np.array([scale, 0.0, 0.0, 0.0]), np.ones(1, np.int64))
         norm(w, order)
-        onto(w)
+        onto(w, *told)
         found = w.n[0] * w.v
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
         assert norm(w, order) == pytest.approx(np.linalg.norm(found, order), rel=1e-14)

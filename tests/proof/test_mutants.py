@@ -78,6 +78,14 @@ def test_of_a_card_hooks_are_dropped_and_counters_start_elsewhere(tmp_path: Path
     assert changed("pass", tmp_path, "constant") == {told.replace("1.0", "2.0").replace("{}", "score=seen, ")}
 
 
+def test_mutants_that_read_the_same_are_told_apart_by_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "rule.py"
+    file.write_text(RULE.replace("BODY", "if a:\n        return False\n    return False"), encoding="utf-8")
+    turned = [one for one in mutants(file, ["rule"]) if one.now == "return True"]
+    assert [(one.was, one.nth) for one in turned] == [("return False", 1), ("return False", 2)]
+    assert turned[0].source != turned[1].source
+
+
 def test_limits_far_out_are_taken_away_and_other_constants_doubled(tmp_path: Path) -> None:
     file = tmp_path / "rule.py"
     file.write_text(RULE.replace("BODY", "pass"), encoding="utf-8")
@@ -102,7 +110,8 @@ def test_a_learner_is_its_rule_hooks_options_bound_check_and_what_they_call() ->
 def test_the_list_of_equivalents_holds_nothing_but_mutants() -> None:
     made = [make() for make in subjects.subjects().values()]
     assert verdicts.unmatched(verdicts.equivalents(), made) == []
-    assert verdicts.unmatched([("romma.py", "relax", "was", "now")], made) == [("romma.py", "relax", "was", "now")]
+    gone = ("romma.py", "relax", "was", "now", 1)
+    assert verdicts.unmatched([gone], made) == [gone]
     assert all(len(reason.split()) > 3 for reason in verdicts.equivalents().values())
 
 
