@@ -127,7 +127,7 @@ def test_a_vector_of_zeros_is_inside_the_l1_ball() -> None:
 
 @pytest.mark.parametrize(("scale", "order"), list(product([1.0, 2.0, -0.5], [1.0, 2.0])))
 def test_of_a_scaled_vector_it_is_the_product_that_is_brought_back(scale: float, order: float) -> None:
-    v = np.array([0.9, -0.6, 0.1, -0.05])
+    v = np.array([0.9, -0.6, 0.1, -2.5])
     z = Dense(v, 1.0, 1.0)
     for onto, told, expected in (
         (clip, (-0.3, 0.7, z), np.clip(scale * v, -0.3, 0.7)),
