@@ -147,7 +147,13 @@ def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
         referee.see(transcript(labels))
         assert referee.report() == naive_labels(labels.tolist())
     first, second = [7, 7, 6, 5, 4, 3, 2, 1, 0, 7], [0, 0, 0, 7, 9, 9, 9, 9, 9, 9, 8, 10, 9, 7]
-    for pieces in ([first, second], [first + second], [second, first], [second[:6], second[6:], first, second], [[7, 6, 6], [6, *second]]):
+    for pieces in (
+        [first, second],
+        [first + second],
+        [second, first],
+        [second[:6], second[6:], first, second],
+        [[7, 6, 6], [6, *second]],
+    ):
         referee = Baselines()
         for piece in pieces:
             referee.see(transcript(piece))
