@@ -83,7 +83,7 @@ BY_HAND: dict[str, list[tuple[Told, float]]] = {
         ({"features": 4, "margin": 0.1, "alpha": 3, "theta": 3, "start": 1.5}, math.inf),
         ({"features": 4, "margin": 0.1, "alpha": 1, "theta": 3, "start": 1.5}, math.inf),
     ],
-    "winnow_duplicated": [({"features": 5, "relevant": 2}, 26)],
+    "winnow_duplicated": [({"features": 6, "relevant": 2}, 26)],
 }
 
 
