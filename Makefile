@@ -9,13 +9,14 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check bench reproduce fuzz catalogue docs clean
+.PHONY: help race test test-all check mutants bench reproduce fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
+	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
 	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m proof.fuzz --help)"
@@ -37,6 +38,9 @@ check: $(TESTED)
 	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/mypy --strict
 	@$(BIN)/lint-imports --no-logo
+
+mutants: $(TESTED)
+	@$(BIN)/python -m proof.mutants $(ARGS)
 
 bench: $(BENCHED)
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -34,6 +34,13 @@ def test_no_loss_is_negative_and_a_large_margin_costs_nothing(name: str) -> None
     assert name == "squared" or values[-1] == pytest.approx(0.0, abs=1e-200)
 
 
+@every_loss
+def test_slopes_are_finite_far_out(name: str) -> None:
+    steep = {"squared": -1602.0, "squared_hinge": -1602.0, "exponential": -np.exp(50.0)}
+    assert LOSSES[name].slope(-800.0) == pytest.approx(steep.get(name, -1.0))
+    assert LOSSES[name].slope(800.0) == pytest.approx(1598.0 if name == "squared" else 0.0, abs=1e-300)
+
+
 def test_a_margin_of_zero_moves_the_perceptron_loss_though_it_costs_nothing() -> None:
     assert (LOSSES["perceptron"].value(0.0), LOSSES["perceptron"].slope(0.0)) == (0.0, -1.0)
     assert LOSSES["hinge"].slope(1.0) == LOSSES["squared_hinge"].slope(1.0) == 0.0

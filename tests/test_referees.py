@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.referees import Baselines, Loss, Milestones
+from noregret.referees import Baselines, Loss, Milestones, Mistakes, Referee, Runtime, Updates
+from noregret.referees.baselines import FEW, ROWS
 
 
 def transcript(truth: Any, scores: Any = None, predictions: Any = None) -> nr.Transcript:
@@ -92,6 +93,82 @@ def test_a_round_without_rows_changes_nothing() -> None:
     referee.see(transcript([]))
     referee.see(transcript(["a", "a"]))
     assert referee.report() == {"majority": 1, "last_label": 1}
+
+
+def happened(mistakes: list[int], losses: list[float], updated: list[int], seconds: float) -> nr.Transcript:
+    wrong, moved, nothing = np.array(mistakes, bool), np.array(updated, bool), np.zeros(len(losses))
+    return nr.Transcript(nothing, nothing, np.array(losses), wrong, moved, nothing, seconds)
+
+
+def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
+    referees: list[Referee] = [Mistakes(), Loss(), Updates(), Runtime()]
+    for referee in referees:
+        referee.see(happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
+        referee.see(happened([1], [1.5], [0], 1.5))
+    mistakes, loss, updates, runtime = [referee.report() for referee in referees]
+    assert mistakes == {"rounds": 4, "mistakes": 3, "rate": 0.75}
+    assert loss == {"loss": 4.0, "mean_loss": 1.0}
+    assert updates == {"updates": 3}
+    assert runtime == {"seconds": 2.0, "rounds_per_second": 2.0}
+
+
+def test_one_round_is_its_own_mean() -> None:
+    mistakes, loss = Mistakes(), Loss()
+    mistakes.see(happened([1], [1.5], [1], 0.0))
+    loss.see(happened([1], [1.5], [1], 0.0))
+    assert (mistakes.report()["rate"], loss.report()["mean_loss"]) == (1.0, 1.5)
+
+
+def test_before_the_first_round_all_is_zero() -> None:
+    assert Mistakes().report() == {"rounds": 0, "mistakes": 0, "rate": 0.0}
+    assert Loss().report() == {"loss": 0.0, "mean_loss": 0.0}
+    assert Updates().report() == {"updates": 0}
+    assert Runtime().report() == {"seconds": 0.0, "rounds_per_second": 0.0}
+    nothing = Runtime()
+    nothing.see(happened([0], [0.0], [0], 0.0))
+    assert nothing.report()["rounds_per_second"] == pytest.approx(1e9)
+
+
+def test_milestones_begin_where_they_are_told_and_double() -> None:
+    course = Milestones()
+    course.see(happened([1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0, 5.0], [0, 1, 1, 0, 1], 0.0))
+    assert course.points == [(1, 1, 1.0, 0), (2, 1, 3.0, 1), (4, 3, 10.0, 2)]
+    assert (course.rounds, course.mistakes, course.loss, course.updates) == (5, 3, 15.0, 3)
+    assert course.report() == {}
+    course = Milestones(first=2)
+    course.see(happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
+    assert course.points == [(2, 1, 3.0, 1), (4, 3, 10.0, 2)]
+
+
+def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
+    for classes in (FEW, FEW + 1):
+        labels = np.random.default_rng(5).integers(classes, size=60)
+        referee = Baselines()
+        referee.see(transcript(labels))
+        assert referee.report() == naive_labels(labels.tolist())
+    first, second = [7, 7, 6, 5, 4, 3, 2, 1, 0, 7], [0, 0, 0, 7, 9, 9, 9, 9, 9, 9, 8, 10, 9, 7]
+    for pieces in (
+        [first, second],
+        [first + second],
+        [second, first],
+        [second[:6], second[6:], first, second],
+        [[7, 6, 6], [6, *second]],
+    ):
+        referee = Baselines()
+        for piece in pieces:
+            referee.see(transcript(piece))
+        assert referee.report() == naive_labels([label for piece in pieces for label in piece])
+    many = [0, 0, 1, 0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 0]
+    referee = Baselines()
+    for piece in (many, [0, 1, 1, 1, 0, 0]):
+        referee.see(transcript(piece))
+    assert referee.report() == naive_labels([*many, 0, 1, 1, 1, 0, 0])
+    long = np.random.default_rng(6).integers(3, size=ROWS + 5)
+    whole, parts = Baselines(), Baselines()
+    whole.see(transcript(long))
+    for start in (0, ROWS - 2, ROWS + 1):
+        parts.see(transcript(long[start : {0: ROWS - 2, ROWS - 2: ROWS + 1}.get(start)]))
+    assert whole.report() == parts.report()
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

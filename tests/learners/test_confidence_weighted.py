@@ -195,6 +195,27 @@ def test_labels_that_contradict_each_other_leave_a_variance_to_learn_with(name: 
         assert np.sign(learner.learn(x, [label]).scores(x))[0] == label or name.startswith("scw")
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: str) -> None:
+    for length in (1.0, 1e3):
+        learner, x = full(name), length * np.array([[3.0, -1.0]])
+        for t in range(200):
+            learner.learn(x, [-1.0 if t % 2 else 1.0])
+        assert (x @ covariance(learner) @ x.T).item() > 1e-12 * (x @ x.T).item()
+
+
+def test_a_step_beyond_all_measure_is_not_taken() -> None:
+    for variance, moves in ((1.5e-300, False), (1e-298, True)):
+        learner = full("cw", eta=0.999999).learn(np.array([[1.0]]), [1.0])
+        x = np.sqrt(variance / covariance(learner).item())
+        assert learner.play(np.array([[x]]), [-1.0]).updated.tolist() == [moves]
+
+
+def test_a_step_of_cw_variance_is_exact_however_little_is_asked_for() -> None:
+    learner = nr.make("cw_variance", eta=0.5 + 1e-10, native=False).learn(np.array([[1.0]]), [1.0])
+    assert weights(learner, 1)[0] == pytest.approx(norm.ppf(0.5 + 1e-10), rel=1e-5)
+
+
 # ---- between the learners -----------------------------------------------------------------------------------------
 
 
@@ -249,6 +270,7 @@ def test_with_a_confidence_near_one_half_a_right_round_changes_next_to_nothing(n
 def test_a_round_without_variance_changes_nothing(name: str, native: bool) -> None:
     learner = nr.make(name, native=native).learn(np.eye(2), [1.0, -1.0])
     before = state(learner)
-    transcript = learner.play(np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0]]), [-1.0, 1.0, 1.0])
+    rows = np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0], [1e-155, 0.0]])
+    transcript = learner.play(rows, [-1.0, 1.0, 1.0, -1.0])
     assert not transcript.updated.any()
     assert all((found == before[field]).all() for field, found in state(learner).items())

@@ -12,7 +12,8 @@ from scipy.special import rel_entr
 
 import noregret as nr
 from noregret.learners.exponentiated import eg_squared_bound
-from tests.every.plays import near
+from tests.every.plays import CLASSES, Play, near
+from tests.every.test_twins import agree
 from tests.learners.reading import Objective, after_each_round, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -50,6 +51,20 @@ def test_two_rounds_worked_by_hand() -> None:
     written(said.scores, [1.0, 1.0 / 3.0])  # no loss at margin 1, so nothing moves
     assert said.updated.tolist() == [False, True]
     written(weights(learner, 3), [0.4, 0.2, 0.4])
+
+
+def test_one_feature_alone_has_the_whole() -> None:
+    learner = nr.make("eg", native=False)
+    assert learner.play(np.array([[3.0], [-2.0], [0.5]]), [-1, 1, -1]).scores.tolist() == [3.0, -2.0, 0.5]
+
+
+@pytest.mark.parametrize(("name", "features"), [("eg", 1), ("eg_signed", 1), ("eg", 3), ("eg_signed", 3)])
+def test_with_many_classes_the_whole_is_shared_among_all_of_them(name: str, features: int) -> None:
+    X = np.random.default_rng(1).normal(size=(12, features))
+    agree(Play(name, "multiclass", "sparse", (("loss", "hinge"),)), {}, X, np.arange(12) % CLASSES, fixed=True)
+    learner = nr.make(name, game="multiclass", classes=range(CLASSES), native=False).learn(X, np.arange(12) % CLASSES)
+    sizes = np.abs(weights(learner, features)).sum()
+    assert sizes == pytest.approx(1.0) if name == "eg" else sizes < 1.0
 
 
 def test_signed_rounds_worked_by_hand() -> None:

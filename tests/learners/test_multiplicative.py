@@ -325,3 +325,9 @@ def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     assert guarantee is not None
     assert guarantee.bound(10.0, 0.3, 2.0, 1.0, 2.0) == math.inf
     assert guarantee.bound(10.0, 0.35, 2.0, 1.0, 2.0) < math.inf
+
+
+def test_one_feature_or_none() -> None:
+    assert nr.make("winnow", native=False).play(np.zeros((1, 1)), [1]).scores[0] > 0.0
+    scores = nr.make("winnow_duplicated", native=False).play(np.ones((1, 1)), [-1]).scores
+    assert scores[0] == pytest.approx(1.0 - 2.0)

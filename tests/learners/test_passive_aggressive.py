@@ -327,3 +327,10 @@ def test_regression_has_the_weights_of_scikit_learn() -> None:
     ).fit(X, y)
     learner = nr.make("pa1", game="regression", C=2.0, eps=0.5).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_)
+
+
+def test_a_row_so_short_that_no_step_reaches_margin_one_moves_nothing() -> None:
+    for x, moves in ((1e-74, True), (1e-76, False)):
+        learner = nr.make("pa", native=False)
+        assert learner.play(np.array([[x]]), [1]).updated.tolist() == [moves]
+        assert (learner.scores(np.array([[x]]))[0] > 0.0) == moves

@@ -9,9 +9,11 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.algebra import apportion, contract
+from noregret.algebra import apportion, clip, contract, norm
 from noregret.algebra.examples import Dense, SparseBlocks
+from noregret.algebra.scaled import Scaled
 from noregret.learners.gradient import SETS, projected_regret
+from noregret.schedules import constant, inv_mistakes, inv_sqrt, inv_t
 from tests.every.plays import arrays, same_bits
 from tests.learners.reading import steps, weights
 from tests.naive import streams
@@ -117,6 +119,28 @@ def apportioned(v: Array, radius: float) -> Array:
 def test_a_vector_inside_the_l1_ball_stays_as_it_is_to_the_bit() -> None:
     v = np.random.default_rng(0).normal(size=30)
     assert same_bits(contracted(v, float(np.abs(v).sum()) * 1.01), v)
+
+
+def test_a_vector_of_zeros_is_inside_the_l1_ball() -> None:
+    assert contracted(np.zeros(4), 0.5).tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize(("scale", "order"), list(product([1.0, 2.0, -0.5], [1.0, 2.0])))
+def test_of_a_scaled_vector_it_is_the_product_that_is_brought_back(scale: float, order: float) -> None:
+    v = np.array([0.9, -0.6, 0.1, -2.5])
+    z = Dense(v, 1.0, 1.0)
+    for onto, told, expected in (
+        (clip, (-0.3, 0.7, z), np.clip(scale * v, -0.3, 0.7)),
+        (clip, (0.15, np.inf, z), np.maximum(scale * v, 0.15)),
+        (contract, (RADIUS, z), onto_l1(scale * v, RADIUS)),
+        (apportion, (RADIUS, z, 4.0, 1.0), onto_simplex(scale * v, RADIUS)),
+    ):
+        w = Scaled(v.copy(), np.array([scale, 0.0, 0.0, 0.0]), np.ones(1, np.int64))
+        norm(w, order)
+        onto(w, *told)
+        found = w.n[0] * w.v
+        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+        assert norm(w, order) == pytest.approx(np.linalg.norm(found, order), rel=1e-14)
 
 
 def test_the_simplex_leaves_the_cells_of_other_features_and_classes_alone() -> None:
@@ -227,6 +251,11 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
 
 
 # ---- schedules ----------------------------------------------------------------------------------------------------
+
+
+def test_schedules_by_hand() -> None:
+    assert [constant(0.6, 4.0, 3.0), inv_sqrt(0.6, 4.0, 3.0), inv_t(0.6, 4.0, 3.0)] == [0.6, 0.3, 0.15]
+    assert [inv_mistakes(0.6, 4.0, steps) for steps in (0.0, 1.0, 3.0)] == [0.6, 0.6, pytest.approx(0.2)]
 
 
 def test_the_rate_of_inv_mistakes_falls_with_the_rounds_that_had_a_gradient() -> None:

@@ -110,6 +110,26 @@ def test_a_shorter_row_along_the_weights_asks_for_longer_ones() -> None:
     same(weights(learner, 3), 4.0 * x[0] / 14.0)
 
 
+@BOTH
+def test_rows_so_short_that_no_step_reaches_margin_one_teach_nothing(name: str) -> None:
+    learner = nr.make(name, native=False)
+    assert learner.play(np.array([[1e-74]]), [1]).updated.tolist() == [True]
+    assert learner.play(np.array([[1e-74]]), [-1]).updated.tolist() == [False]
+    learner = nr.make(name, native=False)
+    assert learner.play(np.array([[1e-76]]), [1]).updated.tolist() == [False]
+    assert weights(learner, 1).tolist() == [0.0]
+
+
+@BOTH
+@pytest.mark.parametrize("first", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("second", [1e-9, 1.0, 1e9])
+def test_what_is_parallel_does_not_depend_on_lengths(name: str, first: float, second: float) -> None:
+    learner = nr.make(name, native=False).learn(np.array([[first, 0.0], [0.0, second]]), [1, 1])
+    np.testing.assert_allclose(weights(learner, 2), [1.0 / first, 1.0 / second], rtol=1e-12)
+    learner = nr.make(name, native=False).learn(first * np.array([[3.0, -1.0, 0.7]]), [1])
+    assert learner.play(second * np.array([[3.0, -1.0, 0.7]]), [-1]).updated.tolist() == [False]
+
+
 def test_only_the_newest_round_counts_where_it_implies_the_others() -> None:
     learner = nr.make("romma_aggressive", native=False).learn(np.array([[4.0, 0.0]]), [1])  # w = (1/4, 0)
     learner.learn(np.array([[0.2, 0.1]]), [1])  # w.z = 0.05 >= |w|^2 |z|^2

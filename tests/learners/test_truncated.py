@@ -149,3 +149,9 @@ def test_without_gravity_or_before_K_rounds_it_is_plain_descent() -> None:
         ("rounding", {"theta": 1e6, "K": 1e9}),
     ):
         np.testing.assert_allclose(nr.make(name, native=False, **told).play(X, y).scores, plain, rtol=0.0, atol=1e-13)
+
+
+def test_rounding_drops_whatever_is_no_larger_than_theta() -> None:
+    for theta, left in ((3.0, 0.0), (2.5, 0.0), (2.4, 2.5)):
+        learner = nr.make("rounding", theta=theta, K=1.0, eta0=2.5, schedule="constant", native=False)
+        assert weights(learner.learn(np.array([[1.0]]), [1]), 1).tolist() == [left]

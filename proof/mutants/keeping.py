@@ -1,0 +1,63 @@
+"""Results are kept between runs, so that a run of some learners renews their part of the page."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from proof.mutants.making import Mutant
+from proof.mutants.subjects import ROOT, Subject
+from proof.mutants.verdicts import Key, Verdict, key
+
+KEPT = Path(__file__).with_name("results.json")
+
+
+def row(one: Verdict, day: str) -> dict[str, Any]:
+    """A verdict for a file of JSON."""
+    return {
+        "subjects": list(one.subjects), "file": one.mutant.file.relative_to(ROOT).as_posix(), "line": one.mutant.line,
+        "function": one.mutant.owner, "kind": one.mutant.kind, "was": one.mutant.was, "now": one.mutant.now,
+        "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason,
+        "nth": one.mutant.nth, "day": day,
+    }  # fmt: skip
+
+
+def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    return [row(one, date.today().isoformat()) for one in verdicts]
+
+
+def kept(path: Path = KEPT) -> list[dict[str, Any]]:
+    return list(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else []
+
+
+def name_of(one: dict[str, Any]) -> Key:
+    return Path(one["file"]).name, one["function"], one["was"], one["now"], int(one.get("nth", 1))
+
+
+def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = KEPT) -> None:
+    """Put new results in the place of old ones, and drop those of mutants that are no more."""
+    known = {key(mutant) for subject in everyone for mutant in subject.mutants}
+    new = rows(verdicts)
+    told = {name_of(one) for one in new}
+    old = [one for one in kept(path) if name_of(one) in known and name_of(one) not in told]
+    path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
+
+
+def recalled(
+    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = KEPT
+) -> tuple[list[Verdict], list[Mutant]]:
+    """The kept results as verdicts, by the list as it is now, and the mutants that were never tried."""
+    killers = {name_of(one): (str(one["killer"]), int(one["tests"])) for one in kept(path)}
+    owners: dict[Mutant, list[str]] = {}
+    for subject in everyone:
+        for mutant in subject.mutants:
+            owners.setdefault(mutant, []).append(subject.name)
+    found, never = list[Verdict](), list[Mutant]()
+    for mutant, names in owners.items():
+        if key(mutant) in killers:
+            killer, tests = killers[key(mutant)]
+            found.append(Verdict(tuple(names), mutant, killer, tests, listed.get(key(mutant), "")))
+        else:
+            never.append(mutant)
+    return found, never

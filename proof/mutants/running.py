@@ -1,0 +1,133 @@
+"""A run: the unbroken tests first, then every mutant against those that could notice it."""
+
+import gc
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+
+import pytest
+
+import noregret as nr
+from proof.mutants.breaking import put_in
+from proof.mutants.choosing import against, own
+from proof.mutants.making import Mutant
+from proof.mutants.subjects import EVERY, ROOT, Subject
+from proof.mutants.trials import Fault, Passed, broken, collected, forked, unbroken
+from proof.mutants.verdicts import Key, Verdict, key
+
+PIECES = 12  # into which the unbroken tests are cut for each process
+
+
+class Broken(Exception):
+    """The run itself went wrong: a test fails unbroken, or a mutant could not be put in."""
+
+
+@dataclass
+class Run:
+    """What is asked for, and what came of it.
+
+    A mutant of what several subjects share is tried once, by the own tests of all of them.
+    """
+
+    subjects: Sequence[Subject]  # those asked for
+    everyone: Sequence[Subject]  # those that may share something with them
+    listed: dict[Key, str]
+    jobs: int = 2
+    only: Sequence[str] | None = None  # the files of tests to look into, if not all
+    choose: Callable[[Subject], Sequence[Mutant]] = lambda subject: subject.mutants
+    told: Callable[[str, int, int], None] = lambda what, done, of: None
+    verdict: Callable[[Verdict], None] = lambda verdict: None
+    tests: list[Passed] = field(default_factory=list)
+    left_out: list[Fault] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __call__(self) -> "Run":
+        began = time.perf_counter()
+        files = {file for one in self.concerned for file in (*one.files, *EVERY)}
+        error: list[BaseException] = []
+
+        def act(items: dict[str, pytest.Item]) -> None:
+            try:
+                self.try_all(items)
+            except BaseException as caught:
+                error.append(caught)
+
+        self.told("collecting tests", 0, 0)
+        named = sorted(files if self.only is None else files & set(self.only))
+        if collected(ROOT, named, act) > 1 or error:
+            raise error[0] if error else Broken("the tests could not be collected")
+        self.seconds = time.perf_counter() - began
+        return self
+
+    @cached_property
+    def sharing(self) -> dict[Mutant, list[str]]:
+        """Every mutant once, with the subjects it belongs to."""
+        mutants = dict.fromkeys(mutant for subject in self.subjects for mutant in self.choose(subject))
+        owners = [(one.name, {(other.file, other.owner) for other in one.mutants}) for one in self.everyone]
+        return {mutant: [name for name, has in owners if (mutant.file, mutant.owner) in has] for mutant in mutants}
+
+    @cached_property
+    def concerned(self) -> list[Subject]:
+        names = {name for several in self.sharing.values() for name in several}
+        return [one for one in self.everyone if one.name in names]
+
+    def try_all(self, items: dict[str, pytest.Item]) -> None:
+        gc.collect()
+        gc.freeze()
+        asked = [name for name in items if any(one.may_own(name) for one in self.concerned)]
+        for found in self.unbroken(items, asked):
+            (self.tests if isinstance(found, Passed) else self.left_out).append(found)  # type: ignore[arg-type]
+        if failing := [f"  {one.name}: {one.words}" for one in self.left_out if one.outcome == "failed"]:
+            raise Broken("\n".join(["fails unbroken, when interpreted:", *failing]))
+        self.break_all(items)
+
+    def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
+        """How every test runs as things are."""
+        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners()}
+        watched = sorted({mutant.file for mutant in self.sharing} | rules)
+        size = max(1, len(asked) // (PIECES * self.jobs))
+        pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
+        works = [(piece, partial(unbroken, [items[name] for name in piece], watched)) for piece in pieces]
+        done = 0
+        for piece, results, ended_by in forked(works, self.jobs):
+            if ended_by or len(results) != len(piece):
+                at = piece[min(len(results), len(piece) - 1)]
+                raise Broken(f"{at} ended its process unbroken: {results[-1:]} {ended_by or ''}")
+            done += len(piece)
+            self.told("unbroken tests", done, len(asked))
+            yield from results
+
+    def break_all(self, items: dict[str, pytest.Item]) -> None:
+        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+        owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
+
+        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[Fault | int]]]]:
+            for mutant, names in self.sharing.items():
+                mine = {test.name: test for name in names for test in owned[name]}
+                chosen = against(mutant, list(mine.values()))
+                tests, seconds = [items[one.name] for one in chosen], [one.seconds for one in chosen]
+                yield (mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
+
+        for (mutant, tests), results, ended_by in forked(works(), self.jobs):
+            reason, names = self.listed.get(key(mutant), ""), tuple(self.sharing[mutant])
+            one = Verdict(names, mutant, killer(mutant, results, ended_by), tests, reason)
+            self.verdicts.append(one)
+            self.verdict(one)
+            self.told(names[0], len(self.verdicts), len(self.sharing))
+
+
+def killer(mutant: Mutant, results: Sequence[Fault | int], ended_by: int) -> str:
+    """Which test noticed, or the limit that was reached; nothing if none did."""
+    if results and isinstance(results[0], Fault):
+        if results[0].outcome == "error":
+            raise Broken(f"{mutant} could not be tried: {results[0].words}")
+        return results[0].name
+    if ended_by:
+        return f"ended by {signal.Signals(ended_by).name}"
+    if not results:
+        raise Broken(f"{mutant} could not be tried")
+    return ""
