@@ -7,12 +7,19 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.chart import bars, draw
 from benchmarks.measure import COLUMNS, Row, installed, machine, record, show
 
-NAMES = ("epoch", "dense", "dicts", "text_file", "vw_text", "startup", "full", "lines", "own_speed", "per_learner")
+NAMES = (
+    "epoch", "dense", "dicts", "text_file", "vw_text", "tables", "raw_text", "memory", "startup", "full", "lines",
+    "own_speed", "per_learner",
+)  # fmt: skip
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "river", "vowpalwabbit")
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+CHART = RESULTS.with_name("results.png")
+PICTURE = PAGE.parent / "pictures" / "benchmarks.png"
 
 PREFACE = """# Benchmarks
 
@@ -21,6 +28,8 @@ Measured on {day} by `{command}` on {where}.
 The data are generated from a seed. Contestants run in one process and take turns; the best of several turns
 counts. A figure in x is a ratio of times: the peer's over ours where the target is a floor (>=), ours over
 the other's where it is a ceiling (<=).
+
+![how many times as fast as each peer](pictures/benchmarks.png)
 """
 
 
@@ -66,7 +75,14 @@ def main() -> int:
         show(f"{name}: {benchmark.TITLE} ({perf_counter() - start:.0f} s)", tables[name])
 
     keep(tables, where)
+    print()
+    for line in bars(tables):
+        print(line)
+    caption = f"noregret beside its peers, {date.today().isoformat()}"
+    if draw(tables, CHART, caption):
+        print(f"\ndrew {CHART}")
     if options.docs:
+        draw(tables, PICTURE, caption)
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(page(tables, titles, where, "python -m benchmarks --docs"))
         print(f"\nwrote {PAGE}")
