@@ -5,7 +5,8 @@ makes a feature column=value; of a list, every element does, counted. An empty c
 Columns that are left out are not read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue
+from noregret.streams.ahead import ahead
 from noregret.streams.arrow_columns import flat, gathered, is_list, is_number, is_text, label_is_truth, wrong_rows
 from noregret.streams.clock import Clock
 from noregret.streams.columns import Layout, arrow
@@ -118,9 +120,10 @@ class Columnar(Source):
         pieces, at = self.opened(), 0
         try:
             self.rows = pieces.rows
-            for batch in self.batches(pieces):
-                at = int(batch.lines[-1]) + 1 if batch.lines is not None and batch.lines.size else at
-                yield batch
+            with contextlib.closing(ahead(self.batches(pieces))) as batches:
+                for batch in batches:
+                    at = int(batch.lines[-1]) + 1 if batch.lines is not None and batch.lines.size else at
+                    yield batch
         except (OSError, arrow().ArrowException) as error:
             why = " ".join(str(error).split())[:200]
             raise BadValue(f"{self.name}: after row {at} it cannot be read ({why}); {AGAIN}") from None
@@ -136,7 +139,7 @@ class Columnar(Source):
             why = " ".join(str(error).split())[:200]
             raise BadValue(f"{self.name}: cannot be read as {self.kind} ({why}); {AGAIN}") from None
 
-    def batches(self, pieces: Pieces) -> Iterator[Batch]:
+    def batches(self, pieces: Pieces) -> Generator[Batch, None, None]:
         schema = pieces.schema()
         twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
         if twice:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.chunk import all_finite
 from noregret.errors import shown
 from noregret.streams.columns import Layout, arrow, times, wrong_label
 from noregret.streams.reading import Reading
@@ -110,12 +111,12 @@ def floats(column: Any) -> np.ndarray:
 
 def dictionary(column: Any) -> Any:
     """Distinct texts and their codes; numbers as Python writes them."""
-    kind = column.type
-    if arrow().types.is_dictionary(kind):
-        column = column.dictionary_decode()
-    if arrow().types.is_floating(kind) or arrow().types.is_decimal(kind):
-        column = arrow().array([None if cell is None else written(cell) for cell in column.to_pylist()])
-    return column.cast(arrow().string()).dictionary_encode()
+    encoded = column if arrow().types.is_dictionary(column.type) else column.dictionary_encode()
+    cells = encoded.dictionary
+    if arrow().types.is_floating(cells.type) or arrow().types.is_decimal(cells.type):
+        cells = arrow().array([written(cell) for cell in cells.to_pylist()], arrow().string())
+    indices = encoded.indices.cast(arrow().int32())
+    return arrow().DictionaryArray.from_arrays(indices, cells.cast(arrow().string()))
 
 
 def written(cell: Any) -> str:
@@ -126,8 +127,9 @@ def written(cell: Any) -> str:
 def wrong_rows(columns: Columns, table: Any, layout: Layout, reading: Reading) -> dict[int, str]:
     """What is wrong with which rows; usually nothing."""
     bad: dict[int, str] = {}
-    endless = np.isinf(columns.numbers)
-    for at, place in enumerate(layout.numeric):
+    whole = all_finite(columns.numbers)
+    endless = columns.numbers if whole else np.isinf(columns.numbers)
+    for at, place in enumerate(() if whole else layout.numeric):
         nans = np.isnan(columns.numbers[:, at])
         if nans.any():
             nans &= ~np.asarray(one(table.column(place).is_null()))

@@ -21,11 +21,13 @@ class WordColumn:
     def count(self, column: Any) -> None:
         self.bags = self.counter.count(column.fill_null("").to_pylist())
 
-    def add(self, number: int) -> None:
-        if self.size == self.numbers.size:
-            self.numbers = np.concatenate((self.numbers, np.zeros(max(self.size, 1024), np.int32)))
-        self.numbers[self.size] = number
-        self.size += 1
+    def add(self, numbers: range) -> None:
+        """The next words of the counter make these features."""
+        last = self.size + len(numbers)
+        if last > self.numbers.size:
+            self.numbers = np.concatenate((self.numbers, np.zeros(max(last, 1024), np.int32)))
+        self.numbers[self.size : last] = numbers
+        self.size = last
 
 
 def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> SparseBlock:

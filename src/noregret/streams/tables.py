@@ -74,6 +74,7 @@ class Table:
         self.flags = np.zeros(0, bool)
         self.taken = set(self.names)
         self.known: list[dict[str, int]] = [{} for _ in layout.text]
+        self.full = (np.zeros(0, np.int64), np.zeros(0, np.int32))  # offsets and columns of rows without a gap
         self.empty = 0  # cells without a value so far
         self.compiled: Callable[..., None] | None = None
         self.failures = 0
@@ -198,6 +199,8 @@ class Table:
     def assembled(self, columns: Columns) -> tuple[Rows, Any]:
         """Rows and labels from columns in which all is well."""
         rows, numbers = columns.rows, len(self.layout.numeric)
+        if not (self.layout.text or self.layout.words) and all_finite(columns.numbers):
+            return self.only_numbers(columns.numbers), self.labels(columns)
         words = self.numbered(columns)
         single = [words[at] for at, place in enumerate(self.layout.text) if place not in columns.bags]
         width = numbers + len(single)
@@ -223,13 +226,22 @@ class Table:
             self.told, self.flags = list(self.names), np.arange(len(self.names)) >= numbers
         return Rows(block, self.told, self.flags), self.labels(columns)
 
+    def only_numbers(self, numbers: np.ndarray) -> Rows:
+        """Rows of numbers without a gap: the same columns in every one."""
+        rows, width = numbers.shape
+        if self.full[0].size <= rows:
+            self.full = (np.arange(rows + 1) * width, np.tile(np.arange(width, dtype=np.int32), rows))
+        indptr, idx = self.full
+        block = SparseBlock(indptr[: rows + 1], idx[: rows * width], numbers.ravel(), width)
+        return Rows(block, self.names, np.zeros(width, bool))
+
     def numbered(self, columns: Columns) -> list[np.ndarray]:
         """Of every column of text, the feature number of each cell, or of each word of a bag; values not seen before
         are numbered row by row."""
         texts = [columns.words[place] for place in self.layout.text]
         codes = [column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in texts]
         values = [cells_of(column) for column in texts]
-        fresh: list[tuple[int, int, int, str]] = []
+        fresh: list[tuple[int, int, int, str]] = []  # row, column, place in it, value
         for at, known in enumerate(self.known):
             new = [code for code, value in enumerate(values[at]) if value and value not in known]
             if new:
@@ -238,29 +250,45 @@ class Table:
                 offsets = columns.bags.get(self.layout.text[at])
                 row = first if offsets is None else np.searchsorted(offsets, first, side="right") - 1
                 fresh += [(int(row[code]), at, int(first[code]), values[at][code]) for code in new]
-        for number, column in enumerate(self.wordy, len(texts)):
-            column.count(columns.words[self.layout.words[number - len(texts)]])
-            rows = np.searchsorted(column.bags.offsets, column.bags.first, side="right") - 1
-            found = zip(rows.tolist(), column.bags.first.tolist(), column.bags.fresh, strict=True)
-            fresh += [(row, number, first, word) for row, first, word in found]
-        for _, at, _, value in sorted(fresh):
-            if at >= len(texts):
-                self.wordy[at - len(texts)].add(self.added(self.layout.words[at - len(texts)], value))
-            elif value not in self.known[at]:
-                self.known[at][value] = self.added(self.layout.text[at], value)
+        self.number_words(columns, fresh)
         return [
             np.array([*(known.get(value, ABSENT) for value in values[at]), ABSENT], np.int32)[codes[at]]
             for at, known in enumerate(self.known)
         ]
 
-    def added(self, place: int, value: str) -> int:
+    def number_words(self, columns: Columns, fresh: list[tuple[int, int, int, str]]) -> None:
+        """Count the words of texts, and number them and the values that are new, row by row."""
+        for place, column in zip(self.layout.words, self.wordy, strict=True):
+            column.count(columns.words[place])
+        lively = [at for at, column in enumerate(self.wordy) if column.bags.fresh]
+        if len(lively) == 1 and not fresh:  # what is new comes in its order already
+            column = self.wordy[lively[0]]
+            column.add(self.added(self.layout.words[lively[0]], column.bags.fresh))
+            return
+        others = len(self.known)
+        for at in lively:
+            bags = self.wordy[at].bags
+            rows = np.searchsorted(bags.offsets, bags.first, side="right") - 1
+            found = zip(rows.tolist(), bags.first.tolist(), bags.fresh, strict=True)
+            fresh += [(row, others + at, first, word) for row, first, word in found]
+        for _, at, _, value in sorted(fresh):
+            if at >= others:
+                self.wordy[at - others].add(self.added(self.layout.words[at - others], [value]))
+            elif value not in self.known[at]:
+                self.known[at][value] = self.added(self.layout.text[at], [value])[0]
+
+    def added(self, place: int, values: list[str]) -> range:
+        """The numbers of new features."""
         column = self.layout.columns[place]
-        name = f"{column}={value}"
-        if name in self.taken:
-            raise BadValue(f"column {column!r} and another both make a feature named {shown(name)}; rename one of them")
-        self.taken.add(name)
-        self.names.append(name)
-        return len(self.names) - 1
+        names = [f"{column}={value}" for value in values]
+        if not self.taken.isdisjoint(names):
+            twice = next(name for name in names if name in self.taken)
+            raise BadValue(
+                f"column {column!r} and another both make a feature named {shown(twice)}; rename one of them"
+            )
+        self.taken.update(names)
+        self.names += names
+        return range(len(self.names) - len(names), len(self.names))
 
     def labels(self, columns: Columns) -> Any:
         if self.layout.label is None:

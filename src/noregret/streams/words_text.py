@@ -28,7 +28,10 @@ from noregret.streams.vw_names import (
 PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
 ENDS, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 16
 SLOTS = KNOWN + 11
-SMALL = 32  # the bit that makes a capital letter a small one
+# Of every byte: what it is as part of a word, in small letters; 0 for those that end one.
+LETTERS = np.zeros(256, np.uint8)
+for _byte in (*range(48, 58), *range(65, 91), 95, *range(97, 123), *range(128, 256)):
+    LETTERS[_byte] = _byte + 32 if 65 <= _byte <= 90 else _byte
 
 
 class Out(NamedTuple):
@@ -56,19 +59,16 @@ def room(size: int, rows: int, grams: int, names: int) -> Out:
     )
 
 
-def is_word(byte: Any) -> Any:
-    return 97 <= byte <= 122 or 48 <= byte <= 57 or 65 <= byte <= 90 or byte >= 128 or byte == 95
-
-
 def word_at(buffer: Any, i: Any, last: Any, plain: Any, at: Any) -> Any:
     """Copy the word at i in small letters: where it ends, where its copy ends, and how many characters it has."""
     characters = 0
-    while i < last and is_word(byte_at(buffer, i)):
-        byte = byte_at(buffer, i)
-        plain[place(at)] = byte | SMALL if 65 <= byte <= 90 else byte
-        characters += not continues(byte)
+    letter = LETTERS[byte_at(buffer, i)]
+    while i < last and letter != 0:
+        plain[place(at)] = letter
+        characters += not continues(letter)
         at += 1
         i += 1
+        letter = LETTERS[byte_at(buffer, i)]
     return i, at, characters
 
 
@@ -89,7 +89,7 @@ def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> 
     plain, first, at, words = out.plain, table[COUNT], 0, 0
     k = first
     while i < last:
-        if not is_word(byte_at(buffer, i)):
+        if LETTERS[byte_at(buffer, i)] == 0:
             i += 1
             continue
         begin = at
