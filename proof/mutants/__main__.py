@@ -69,7 +69,7 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
-        PAGE.write_text(page(verdicts, found), encoding="utf-8")
+        PAGE.write_text(page(verdicts, found, options.recall), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

@@ -10,7 +10,7 @@ from proof.mutants.verdicts import Score, Verdict, total
 COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "of those that could be")
 PREFACE = """# Mutants
 
-Made on {day} by `make mutants ARGS=--docs`.
+Made on {day} by `{command}`{source}.
 
 Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
 and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
@@ -28,9 +28,14 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def page(verdicts: Sequence[Verdict], found: dict[str, Score]) -> str:
+def page(verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool) -> str:
     """The tables as a page of the docs."""
-    lines = [PREFACE.format(day=date.today().isoformat())]
+    command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
+    source = (
+        ", from the kept results of several partial runs;\na survivor met only as many tests as stand beside it, "
+        "so what was killed is a lower bound"
+    )
+    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source if recalled else "")]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
     for title, outcome in (("Survivors", "survived"), ("Equivalent mutants", "equivalent")):
@@ -43,7 +48,7 @@ def item(one: Verdict) -> list[str]:
     where = one.mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
     changed = f"`{one.mutant.was}` to `{one.mutant.now or '(dropped)'}`"
     told = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
-    return [told, f"  {one.reason}"] if one.reason else [told]
+    return [told, f"  {one.reason}"] if one.reason else [f"{told}, after {one.tests} tests"]
 
 
 class Live:
