@@ -112,3 +112,13 @@ def test_a_role_is_never_a_feature_nor_the_label(tmp_path: Path) -> None:
     assert np.asarray(batch.y).tolist() == [0, 1]
     (batch,) = open_source(written(tmp_path, "x,kind,w\n1,0,2\n3,1,4\n"), weight="w")
     assert np.asarray(batch.y).tolist() == [0, 1], "the label is the last column that is not something else"
+
+
+def test_a_first_line_of_words_is_a_row_if_that_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path, "ham,hello\nspam,win\n")
+    (batch,) = open_source(path, header=False, label="c1")
+    assert (batch.X.names, batch.y) == (["c2=hello", "c2=win"], ["ham", "spam"])
+    (batch,) = open_source(written(tmp_path, "1,2\n3,0\n4,1\n"), header=True, label="2")
+    assert batch.X.names == ["1"]
+    with pytest.raises(BadValue, match="no column 'c1'; say --no-header if the first line is a row"):
+        list(open_source(written(tmp_path, "ham,hello\nspam,win\n"), label="c1"))

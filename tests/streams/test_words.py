@@ -128,7 +128,7 @@ def test_a_column_of_text_is_cut_into_words(kind: str, tmp_path: Any, monkeypatc
     elif kind == "headless":
         what = tmp_path / "t.tsv"
         what.write_text("".join(f"{a}\t{b}\t{c}\n" for a, b, c in MESSAGES))
-        how, name = {"label": "c1", "text": "c2", "ngrams": 2}, "c2"
+        how, name = {"label": "c1", "text": "c2", "ngrams": 2, "header": False}, "c2"
     elif kind == "jsonl":
         what.write_text("".join(json.dumps({"kind": a, "text": b, "size": c}) + "\n" for a, b, c in MESSAGES))
     else:

@@ -126,7 +126,8 @@ def read_as_before(told: argparse.Namespace, kept: Mapping[str, Any]) -> dict[st
 
 
 def unsaid(told: argparse.Namespace, name: str) -> bool:
-    return getattr(told, name, None) in (None, False, [])
+    value = getattr(told, name, None)
+    return value in (None, []) or (value is False and name != "header")
 
 
 def take_up(told: argparse.Namespace, kept: Mapping[str, Any], model: str) -> None:

@@ -113,7 +113,9 @@ def warm_options(warm: Parser) -> None:
 def source_options(one: Parser) -> None:
     group = one.add_argument_group("the data")
     group.add_argument("--format", metavar="NAME", help="what the data are, where their name does not tell: libsvm, "
-                       "vw, csv, jsonl, parquet, arrow, idx")  # fmt: skip
+                       "vw, csv, jsonl, parquet, arrow, idx, text")  # fmt: skip
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, help="CSV: whether the first line names the "
+                       "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")

@@ -14,13 +14,15 @@ from noregret.making import make
 from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
-    "format", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
+    "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
     "skip", "limit", "shuffle", "passes",
 )  # fmt: skip
 
 
 def reading(told: argparse.Namespace, **more: Any) -> Reading:
     asked = {name: getattr(told, name) for name in OPTIONS if getattr(told, name, None) not in (None, False, [])}
+    if told.header is not None:
+        asked["header"] = told.header
     return Reading(**{**asked, **more})
 
 

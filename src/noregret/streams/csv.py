@@ -39,7 +39,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -146,8 +146,11 @@ class Csv(Source):
         if delimiter != ",":
             self.notes.append(f"the cells are separated by {DELIMITERS[delimiter]}")
         cells = [cell.strip(BLANKS) for cell in split(first, delimiter)]
-        if any(number(cell) for cell in cells):
+        named = self.reading.header
+        if named is None and any(number(cell) for cell in cells):
             self.notes.append(f"the first line holds a number, so there are no column names: c1 to c{len(cells)}")
+            named = False
+        if named is False:
             cells = [f"c{place}" for place in range(1, len(cells) + 1)]
             stop = start
         else:

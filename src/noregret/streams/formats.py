@@ -68,6 +68,12 @@ def vw(path: str, reading: Reading) -> Source:
     return Vw(path, reading)
 
 
+def text(path: str, reading: Reading) -> Source:
+    from noregret.streams.text import Texts
+
+    return Texts(path, reading)
+
+
 FORMATS: dict[str, Callable[[str, Reading], Source]] = {
     "libsvm": libsvm,
     "csv": csv,
@@ -76,6 +82,7 @@ FORMATS: dict[str, Callable[[str, Reading], Source]] = {
     "arrow": arrow,
     "idx": idx,
     "vw": vw,
+    "text": text,
 }
 OTHERWISE = {
     "svmlight": "libsvm", "svm": "libsvm", "tsv": "csv", "json": "jsonl", "ndjson": "jsonl", "feather": "arrow",

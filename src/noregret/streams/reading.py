@@ -15,18 +15,20 @@ ALWAYS = frozenset({"format", "on_bad", "targets", "labelled", "mild", *SHAPES})
 class Reading:
     """How a source is to be read.
 
-    format: what it is, where its name does not tell. label, weight, timestamp: the columns of the label, of the
-    weight of a round, and of its time, which must never fall. drop: columns left out. text: columns of words, each
-    a feature. ngrams: runs of up to so many words are features too. categorical: columns whose values are names
-    even where they are numbers. zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that
-    cannot be used out and counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when
-    the labels may be missing, as in rows to be predicted; y is then None where there are none. skip, limit: how
-    many rows to leave out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a
-    buffer reaches. passes: how often all of it is read. mild: which of these count only where they apply, as those
-    do that a model remembers of the data it was learned from.
+    format: what it is, where its name does not tell. header: whether the first line of a CSV names its columns,
+    where a look does not tell. label, weight, timestamp: the columns of the label, of the weight of a round, and of
+    its time, which must never fall. drop: columns left out. text: columns of words, each a feature. ngrams: runs of
+    up to so many words are features too. categorical: columns whose values are names even where they are numbers.
+    zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that cannot be used out and
+    counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when the labels may be
+    missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
+    out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a buffer reaches.
+    passes: how often all of it is read. mild: which of these count only where they apply, as those do that a model
+    remembers of the data it was learned from.
     """
 
     format: str | None = None
+    header: bool | None = None
     label: str | None = None
     weight: str | None = None
     timestamp: str | None = None

@@ -32,13 +32,13 @@ def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles
     """The roles of these columns. The source is told its label, and notes what was guessed."""
 
     def place(column: str | None) -> int | None:
-        return None if column is None else found(column, names, source.name)
+        return None if column is None else found(column, names, source.name, source.kind)
 
     def places(role: str) -> tuple[int, ...]:
         asked = getattr(reading, role)
         if not reading.labelled or role in reading.mild:  # what is predicted may lack what was learned from
             asked = [column for column in asked if column in names]
-        return tuple(found(column, names, source.name) for column in asked)
+        return tuple(found(column, names, source.name, source.kind) for column in asked)
 
     def lenient(column: str | None) -> str | None:
         return column if reading.labelled or column in names else None
@@ -58,10 +58,12 @@ def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles
     )
 
 
-def found(column: str, names: Sequence[str], source: str) -> int:
+def found(column: str, names: Sequence[str], source: str, kind: str = "") -> int:
     """The place of a column that was asked for."""
     if column in names:
         return list(names).index(column)
+    if kind == "csv" and column[:1] == "c" and column[1:].isdigit():
+        raise BadValue(f"{source}: there is no column {shown(column)}; say --no-header if the first line is a row")
     close = get_close_matches(column, names, 1)
     hint = f", did you mean {close[0]!r}?" if close else ";"
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
@@ -82,7 +84,7 @@ def label_among(names: Sequence[str], reading: Reading, source: Source) -> str |
     elif wanted not in names and not reading.labelled:
         return None
     else:
-        place = found(wanted, names, source.name)
+        place = found(wanted, names, source.name, source.kind)
     source.label = names[place]
     last = ", the last one" if wanted is None and not usual else ""
     source.notes.append(f"the label is the column {names[place]!r}{last}")
