@@ -17,8 +17,10 @@ from noregret.chunk import (
     verified,
     with_bias,
 )
+from noregret.errors import BadValue
 from noregret.features import tidying
-from noregret.features.running import LEARN, Loop, Runner, interpreted
+from noregret.features.running import LEARN, Loop, Runner, Running, interpreted
+from noregret.state import physical_memory
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -35,6 +37,7 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     block, never = numbered(learner, X, grow, heed)
     for transform in learner.transforms:
+        must_fit(transform, block.width)
         block, never = transform.apply(block, grow, never, heed)
     if learner.settings.transforms and learner.space is not None and not (grow or heed):
         block = folded(block, learner.space.features - learner.settings.bias)
@@ -62,6 +65,13 @@ def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block,
     block = as_block(X, gaps)
     names.settle("columns", fix=grow)
     return block, NOTHING
+
+
+def must_fit(transform: Running, width: int) -> None:
+    """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
+    if width > transform.room and 8 * len(transform.fields) * width > physical_memory() // 2:
+        raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
+                       "(strings), or number the features without gaps")  # fmt: skip
 
 
 def folded(block: Block, known: int) -> Block:

@@ -176,7 +176,7 @@ def test_new_features_of_a_row_are_not_put_together_before_they_are_learned(name
     for pipeline in steps:
         for algebra in ("sparse", "kernel"):
             learner = pipeline | nr.make("pa1", algebra=algebra)
-            for t in range(1, 13):
+            for t in range(1, 9):
                 row = growing(t)
                 if t > 2:
                     assert learner.scores(row)[0] == learner.copy().play(row, [t % 2]).scores[0]
@@ -197,6 +197,20 @@ def test_what_was_looked_at_as_a_yes_may_be_learned_as_a_number(steps: nr.Transf
     for learner in (looked, plain):
         learner.learn([{"b": 3.0}, {"b": 5.0}, {"b": 4.0}], [1, -1, 1])
     assert pack(looked) == pack(plain)
+
+
+@pytest.mark.parametrize("steps", [nr.scale(), nr.min_max(), nr.tf_idf(), nr.missing("mean")])
+def test_more_features_than_memory_are_refused_and_not_tried(
+    steps: nr.Transform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = (steps | nr.make("pa1")).learn([{0: 1.0, 1: 2.0}, {1: 1.0}], [1, -1])
+    before = pack(learner)
+    monkeypatch.setattr("noregret.intake.physical_memory", lambda: 1 << 20)
+    for act in (lambda: learner.learn([{10**6: 1.0}], [1]), lambda: learner.predict([{10**6: 1.0}])):
+        with pytest.raises(nr.BadValue, match="does not fit in memory"):
+            act()
+    assert pack(learner) == before
+    assert (nr.pairs() | nr.make("pa1")).learn([{10**6: 1.0, 5: 2.0}], [1]).features == [10**6, 5, f"5*{10**6}"]
 
 
 def test_learners_are_merged_where_no_transform_remembers() -> None:

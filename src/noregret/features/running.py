@@ -60,6 +60,11 @@ class Running:
         """Whether it keeps anything of the rows it has learned."""
         return bool(self.arrays)
 
+    @property
+    def room(self) -> int:
+        """How many features the arrays have cells for."""
+        return min((self.arrays[name].size for name in self.fields), default=0)
+
     def options(self) -> tuple[np.ndarray, ...]:
         """What the loop must know beside the rows and what was seen."""
         return ()

@@ -66,7 +66,7 @@ class Texts(Source):
             place = {"byte": byte, "line": line}
             made = Batch(X, y, np.array(lines, np.int64), file.progress(), place=place)
             for some in (labels, texts, lines):
-                some.clear()  # type: ignore[attr-defined]
+                some.clear()
             return made
 
         with file:
