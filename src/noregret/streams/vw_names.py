@@ -279,19 +279,17 @@ def written(known: Any, table: Any, buffer: Any, space: Any, text: Any) -> Any:
     return FINE
 
 
-def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: Any) -> Any:
-    """The verdict on a name, and its number."""
+def name_of(known: Any, table: Any, buffer: Any, text: Any, bare: Any) -> Any:
+    """The verdict on a name, its number, and whether it is new."""
     slot, held = slot_of(known, buffer, text)
     if held != NOTHING:
-        return FINE, np.int64(known.entries[held] >> HALF)
+        return FINE, np.int64(known.entries[held] >> HALF), False
     number = table[NAMES]
     verdict = added(known, table, buffer, text, slot)
     if verdict == FINE:
-        verdict = written(known, table, buffer, space, text)
-    if verdict == FINE:
         known.bare[number] = bare
         table[NAMES] = number + 1
-    return verdict, number
+    return verdict, number, True
 
 
 def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
@@ -333,7 +331,9 @@ def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, coun
             if held == NOTHING:
                 own = text_between(buffer, text.first, text.last, row[8])
                 prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
-                verdict, number = name_of(known, table, buffer, prefix, own, row[7] & ONE)
+                verdict, number, new = name_of(known, table, buffer, own, row[7] & ONE)
+                if verdict == FINE and new:
+                    verdict = written(known, table, buffer, prefix, own)
                 if verdict != FINE:
                     return verdict, text.first
                 number = -1 - number
@@ -391,19 +391,17 @@ def cut_of(buffer: Any, first: Any, last: Any) -> Any:
     return max(at, first)
 
 
-def full_name(buffer: Any, first: Any, last: Any, bare: Any, known: Any, table: Any) -> Any:
-    """The verdict on a name in full, and its number."""
+def full_name(buffer: Any, first: Any, last: Any, known: Any, table: Any) -> Any:
+    """A name in full as a text in its namespace, which is made known if it is not; and the verdict on that."""
     cut = cut_of(buffer, first, last)
     if cut == first:
-        return name_of(known, table, buffer, (first, first), text_between(buffer, first, last, NO_NAMESPACE), bare)
-    space = text_between(buffer, first, cut, IS_NAMESPACE)
+        return FINE, text_between(buffer, first, last, NO_NAMESPACE)
+    space, verdict = text_between(buffer, first, cut, IS_NAMESPACE), FINE
     slot, held = slot_of(known, buffer, space)
     if held == NOTHING:
         verdict = added(known, table, buffer, space, slot)
-        if verdict != FINE:
-            return verdict, np.int64(0)
         held = known.slots[slot] & LOW_HALF
-    return name_of(known, table, buffer, (first, cut), text_between(buffer, cut + 1, last, held), bare)
+    return verdict, text_between(buffer, cut + 1, last, held)
 
 
 def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
@@ -415,7 +413,10 @@ def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> No
         while byte_at(buffer, last) != NEWLINE:
             last += 1
         entries, filled = table[ENTRIES], table[FILLED]
-        verdict, number = full_name(buffer, i, last, bare[row], known, table)
+        verdict, text = full_name(buffer, i, last, known, table)
+        number = np.int64(0)
+        if verdict == FINE:
+            verdict, number, _ = name_of(known, table, buffer, text, bare[row])
         if verdict != FINE:
             forgotten(known, filled, table[FILLED])
             table[ENTRIES], table[FILLED] = entries, filled
