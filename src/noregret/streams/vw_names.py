@@ -48,22 +48,38 @@ class Known(NamedTuple):
     waiting: np.ndarray
 
 
+def zeroed(size: int, kind: type) -> np.ndarray:
+    """Zeros from where a line of the cache begins on.
+
+    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
+    """
+    made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
+    made.fill(0)
+    first = -made.ctypes.data % LINE
+    return made[first : first + made.size - LINE].view(kind)
+
+
 def space_for(names: int) -> Known:
     """Room for so many names, a power of two, of some twenty bytes each."""
     return Known(
-        np.zeros(2 * names, np.uint64),
-        np.zeros(6 * names, np.uint64),
-        np.zeros(names, np.uint8),
-        np.zeros(24 * names, np.uint8),
+        zeroed(2 * names, np.uint64),
+        zeroed(6 * names, np.uint64),
+        zeroed(names, np.uint8),
+        zeroed(24 * names, np.uint8),
         np.zeros((TOGETHER, COLUMNS), np.uint64),
     )
 
 
 def doubled(known: Known) -> Known:
     """The same with room for as many more; its slots are empty."""
-    slots, *others = (np.concatenate([some, np.zeros_like(some)]) for some in known[:-1])
-    slots[:] = 0
-    return Known(slots, others[0], others[1], others[2], known.waiting)
+    parts = [zeroed(2 * some.size, some.dtype.type) for some in known[:-1]]
+    for new, old in zip(parts[1:], known[1:-1], strict=True):
+        new[: old.size] = old
+    return Known(parts[0], parts[1], parts[2], parts[3], known.waiting)
+
+
+def fetch(array: Any, i: Any) -> None:
+    """Have a value of an array brought near; a machine has an instruction for that, and plain Python no need of it."""
 
 
 # ---- texts and their hashes -----------------------------------------------------------------------------------------
@@ -75,6 +91,7 @@ MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 NO_NAMESPACE, IS_NAMESPACE, NOT_KNOWN = np.uint64(0), np.uint64(1), np.uint64(2)  # where a text stands; or an entry
+LINE = 64  # bytes of a line of the cache
 HEAD = 2  # words of an entry before its bytes
 TOGETHER, COLUMNS = 64, 10  # texts that are looked up together, and what is kept of each
 ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
@@ -292,8 +309,9 @@ def name_of(known: Any, table: Any, buffer: Any, text: Any, bare: Any) -> Any:
     return verdict, number, True
 
 
-def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
+def wait(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
     """Keep a text to be looked up soon, and of its namespace where it stands and what it is known by here."""
+    fetch(shared.slots, text.mix & np.uint64(shared.slots.size - 1))
     row = known.waiting[place(n)]
     row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
     row[3], row[4], row[5] = text.one, text.two, text.mix
@@ -303,14 +321,14 @@ def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
 def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do not
-    wait for each other are made at the same time. What is short and where it was looked for first, as most is, has its
-    number then.
+    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought near
+    before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
     """
     waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
         row = waiting[place(n)]
         row[9] = shared.slots[row[5] & most] & LOW_HALF
+        fetch(entries, row[9])
     unsettled = NOTHING
     for n in range(count):
         row = waiting[place(n)]
