@@ -38,8 +38,8 @@ FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
 
 
 class Known(NamedTuple):
-    """A table of names: slots, a power of two of them; entries; which names first stood without a value; the new ones in
-    full, each with a newline; and texts that wait to be looked up together."""
+    """A table of names: slots, a power of two of them; entries; which names first stood without a value; the new ones
+    in full, each with a newline; and texts that wait to be looked up together."""
 
     slots: np.ndarray
     entries: np.ndarray
@@ -321,8 +321,8 @@ def wait(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> N
 def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought near
-    before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
+    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought
+    near before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
     """
     waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
