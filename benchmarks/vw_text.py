@@ -14,7 +14,7 @@ from noregret.streams.vw import Vw
 
 TITLE = "VW text with string features and namespaces to a model, one pass (400 000 rows, 31 features, 143 MB)"
 PEER = "Vowpal Wabbit"
-ROWS, WORDS, USERS = 400_000, 300_000, 50_000
+ROWS, WORDS, USERS = 400_000, 100_000, 20_000
 OURS = {rule: f"VW text to {rule}" for rule in ("pa1", "ogd")}
 
 
