@@ -367,7 +367,23 @@ def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float64(types.float64, types.float64, types.float64), codegen
 
 
-MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused}
+@intrinsic  # type: ignore[untyped-decorator]
+def fetch(typing_context: Any, array: Any, i: Any) -> Any:
+    """Have a value of an array brought near, without waiting for it."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = context.make_array(array)(context, builder, arguments[0])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), byte)
+        builder.call(prefetch, [place, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), codegen
+
+
+MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch}
 
 
 def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def generated(rng: random.Random) -> bytes:
         line += word(rng)
     for _ in range(rng.choice([0, 1, 1, 2, 3])):
         line += "|" + rng.choice(["", "", word(rng), "text", f"text:{rng.random() * 3:.4g}", f"n:{rng.random():.25f}"])
-        for _ in range(rng.choice([0, 1, 2, 5, 9, 90]) if rng.random() < 0.9 else 1):
+        for _ in range(rng.choice([0, 1, 2, 5, 9, 3 if rng.random() < 0.9 else 70])):
             line += rng.choice([" ", " ", " ", "\t", "  "]) + word(rng) + rng.choice(values)()
         line += rng.choice(["", " "])
     changed = bytearray(line.encode())

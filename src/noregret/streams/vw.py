@@ -112,17 +112,21 @@ class Dictionary:
             block = block._replace(ready=False)
         return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
 
-    def numbered(self, names: bytes, bare: np.ndarray) -> np.ndarray:
+    def numbered(self, lines: bytes, bare: np.ndarray) -> np.ndarray:
         """The numbers of names that stand one a line; new ones get the next."""
-        table, buffer, found = self.table, np.frombuffer(names + bytes(PAD), np.uint8), np.empty(bare.size, np.int32)
-        table[[vw_names.FRESH, vw_names.PLACE, vw_names.DONE]] = 0
+        table, buffer, found = self.table, np.frombuffer(lines + bytes(PAD), np.uint8), np.empty(bare.size, np.int32)
+        table[[vw_names.PLACE, vw_names.DONE]] = 0
         self.number(table, buffer, bare, found, self.known)
         while table[vw_names.DONE] < found.size:
             more = vw_names.doubled(self.known)
             table[vw_names.REBUILD] = 1
             self.number(table, buffer, bare, found, more)
             self.known = more  # parsers look into the old one until the new one is there
-        self.names += self.known.fresh[: table[vw_names.FRESH]].tobytes().decode().split("\n")[:-1]
+        names, before = lines.decode().split("\n")[:-1], len(self.names)
+        if int(table[vw_names.NAMES]) - before < len(names):  # some are known by now, or written in two ways
+            highest = np.maximum.accumulate(np.concatenate(([before - 1], found)))
+            names = [names[place] for place in np.flatnonzero(found > highest[:-1]).tolist()]
+        self.names += names
         return found
 
 

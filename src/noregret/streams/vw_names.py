@@ -27,6 +27,7 @@ from noregret.streams.libsvm_text import (
     place,
     trailing_zeros,
 )
+from noregret.streams.utf8_text import after_utf8
 
 BAR, CARET = 124, 94
 
@@ -48,22 +49,38 @@ class Known(NamedTuple):
     waiting: np.ndarray
 
 
+def zeroed(size: int, kind: type) -> np.ndarray:
+    """Zeros from where a line of the cache begins on.
+
+    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
+    """
+    made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
+    made.fill(0)
+    first = -made.ctypes.data % LINE
+    return made[first : first + made.size - LINE].view(kind)
+
+
 def space_for(names: int) -> Known:
     """Room for so many names, a power of two, of some twenty bytes each."""
     return Known(
-        np.zeros(2 * names, np.uint64),
-        np.zeros(6 * names, np.uint64),
-        np.zeros(names, np.uint8),
-        np.zeros(24 * names, np.uint8),
+        zeroed(2 * names, np.uint64),
+        zeroed(6 * names, np.uint64),
+        zeroed(names, np.uint8),
+        zeroed(24 * names, np.uint8),
         np.zeros((TOGETHER, COLUMNS), np.uint64),
     )
 
 
 def doubled(known: Known) -> Known:
     """The same with room for as many more; its slots are empty."""
-    slots, *others = (np.concatenate([some, np.zeros_like(some)]) for some in known[:-1])
-    slots[:] = 0
-    return Known(slots, others[0], others[1], others[2], known.waiting)
+    parts = [zeroed(2 * some.size, some.dtype.type) for some in known[:-1]]
+    for new, old in zip(parts[1:], known[1:-1], strict=True):
+        new[: old.size] = old
+    return Known(parts[0], parts[1], parts[2], parts[3], known.waiting)
+
+
+def fetch(array: Any, i: Any) -> None:
+    """Have a value of an array brought near; a machine has an instruction for that, and plain Python no need of it."""
 
 
 # ---- texts and their hashes -----------------------------------------------------------------------------------------
@@ -75,6 +92,7 @@ MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 NO_NAMESPACE, IS_NAMESPACE, NOT_KNOWN = np.uint64(0), np.uint64(1), np.uint64(2)  # where a text stands; or an entry
+LINE = 64  # bytes of a line of the cache
 HEAD = 2  # words of an entry before its bytes
 TOGETHER, COLUMNS = 64, 10  # texts that are looked up together, and what is kept of each
 ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
@@ -169,43 +187,6 @@ def after_text(buffer: Any, i: Any) -> Any:
     return i
 
 
-def continues(byte: Any) -> Any:
-    """Whether a byte is one of those that follow the first of a character in UTF-8."""
-    return 0x80 <= byte <= 0xBF
-
-
-def after_utf8(buffer: Any, i: Any, last: Any) -> Any:
-    """`last`, or the first place before it where the bytes are not UTF-8 (RFC 3629)."""
-    while i < last:
-        lead = byte_at(buffer, i)
-        if lead < 0x80:
-            i += 1
-            continue
-        follow = byte_at(buffer, i + 1)  # past the last byte stands no byte that continues
-        low, high = 0x80, 0xBF
-        if lead == 0xE0:
-            low = 0xA0
-        elif lead == 0xED:
-            high = 0x9F
-        elif lead == 0xF0:
-            low = 0x90
-        elif lead == 0xF4:
-            high = 0x8F
-        if lead < 0xC2 or lead > 0xF4 or follow < low or follow > high:
-            return i
-        size = 2
-        if lead >= 0xE0:
-            if not continues(byte_at(buffer, i + 2)):
-                return i
-            size = 3
-        if lead >= 0xF0:
-            if not continues(byte_at(buffer, i + 3)):
-                return i
-            size = 4
-        i += size
-    return last
-
-
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
@@ -279,23 +260,22 @@ def written(known: Any, table: Any, buffer: Any, space: Any, text: Any) -> Any:
     return FINE
 
 
-def name_of(known: Any, table: Any, buffer: Any, space: Any, text: Any, bare: Any) -> Any:
-    """The verdict on a name, and its number."""
+def name_of(known: Any, table: Any, buffer: Any, text: Any, bare: Any) -> Any:
+    """The verdict on a name, its number, and whether it is new."""
     slot, held = slot_of(known, buffer, text)
     if held != NOTHING:
-        return FINE, np.int64(known.entries[held] >> HALF)
+        return FINE, np.int64(known.entries[held] >> HALF), False
     number = table[NAMES]
     verdict = added(known, table, buffer, text, slot)
     if verdict == FINE:
-        verdict = written(known, table, buffer, space, text)
-    if verdict == FINE:
         known.bare[number] = bare
         table[NAMES] = number + 1
-    return verdict, number
+    return verdict, number, True
 
 
-def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
+def wait(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
     """Keep a text to be looked up soon, and of its namespace where it stands and what it is known by here."""
+    fetch(shared.slots, text.mix & np.uint64(shared.slots.size - 1))
     row = known.waiting[place(n)]
     row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
     row[3], row[4], row[5] = text.one, text.two, text.mix
@@ -305,14 +285,14 @@ def wait(known: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
 def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries: loads that do
-    not wait for each other are made at the same time. What is short and where it was looked for first, as most is, has
-    its number then.
+    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought
+    near before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
     """
     waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
         row = waiting[place(n)]
         row[9] = shared.slots[row[5] & most] & LOW_HALF
+        fetch(entries, row[9])
     unsettled = NOTHING
     for n in range(count):
         row = waiting[place(n)]
@@ -333,7 +313,9 @@ def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, coun
             if held == NOTHING:
                 own = text_between(buffer, text.first, text.last, row[8])
                 prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
-                verdict, number = name_of(known, table, buffer, prefix, own, row[7] & ONE)
+                verdict, number, new = name_of(known, table, buffer, own, row[7] & ONE)
+                if verdict == FINE and new:
+                    verdict = written(known, table, buffer, prefix, own)
                 if verdict != FINE:
                     return verdict, text.first
                 number = -1 - number
@@ -391,19 +373,17 @@ def cut_of(buffer: Any, first: Any, last: Any) -> Any:
     return max(at, first)
 
 
-def full_name(buffer: Any, first: Any, last: Any, bare: Any, known: Any, table: Any) -> Any:
-    """The verdict on a name in full, and its number."""
+def full_name(buffer: Any, first: Any, last: Any, known: Any, table: Any) -> Any:
+    """A name in full as a text in its namespace, which is made known if it is not; and the verdict on that."""
     cut = cut_of(buffer, first, last)
     if cut == first:
-        return name_of(known, table, buffer, (first, first), text_between(buffer, first, last, NO_NAMESPACE), bare)
-    space = text_between(buffer, first, cut, IS_NAMESPACE)
+        return FINE, text_between(buffer, first, last, NO_NAMESPACE)
+    space, verdict = text_between(buffer, first, cut, IS_NAMESPACE), FINE
     slot, held = slot_of(known, buffer, space)
     if held == NOTHING:
         verdict = added(known, table, buffer, space, slot)
-        if verdict != FINE:
-            return verdict, np.int64(0)
         held = known.slots[slot] & LOW_HALF
-    return name_of(known, table, buffer, (first, cut), text_between(buffer, cut + 1, last, held), bare)
+    return verdict, text_between(buffer, cut + 1, last, held)
 
 
 def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
@@ -415,7 +395,10 @@ def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> No
         while byte_at(buffer, last) != NEWLINE:
             last += 1
         entries, filled = table[ENTRIES], table[FILLED]
-        verdict, number = full_name(buffer, i, last, bare[row], known, table)
+        verdict, text = full_name(buffer, i, last, known, table)
+        number = np.int64(0)
+        if verdict == FINE:
+            verdict, number, _ = name_of(known, table, buffer, text, bare[row])
         if verdict != FINE:
             forgotten(known, filled, table[FILLED])
             table[ENTRIES], table[FILLED] = entries, filled

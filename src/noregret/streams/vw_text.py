@@ -323,7 +323,7 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any) -
             verdict, i, text, bare = feature_at(buffer, i, table, out, k, space)
             if verdict != FINE:
                 return verdict, i, k
-            wait(known, count, text, (space.first, space.last, space.here), bare)
+            wait(known, shared, count, text, (space.first, space.last, space.here), bare)
             k += 1
             count += 1
             if byte_at(buffer, i) == BLANK:

@@ -1,0 +1,64 @@
+"""Names and rows under other numbers: what grows is known by itself, and rows are sorted again."""
+
+import numpy as np
+import pytest
+
+from noregret.chunk import SparseBlock, inspect, tidied
+from noregret.features import tidying
+from noregret.features.names import Growing, Names, extends
+from noregret.intake import arranged
+
+
+def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> SparseBlock:
+    sizes = rng.integers(0, longest, rows)
+    indptr = np.concatenate(([0], np.cumsum(sizes)))
+    idx = rng.integers(0, width, int(indptr[-1])).astype(np.int32)
+    return SparseBlock(indptr, idx, rng.integers(-9, 10, idx.size).astype(float), width)
+
+
+@pytest.mark.parametrize("longest", [2, 40, 65, 300, 1500])
+def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest: int) -> None:
+    rng = np.random.default_rng(longest)
+    given = block(rng, 30, 400, longest)
+    numbers = rng.permutation(400).astype(np.int32)
+    expected = tidied(given._replace(idx=numbers[given.idx]))
+    before = given.idx.copy()
+
+    def plain(table: np.ndarray, new: np.ndarray, indptr: np.ndarray, idx: np.ndarray, *others: np.ndarray) -> None:
+        tidying.renumber(table[tidying.FRESH], new, indptr, idx, others[0], others[1:])
+
+    for found in (arranged(numbers, given), tidying.arranged(numbers, given, plain)):
+        assert inspect(found) == 0
+        for mine, other in zip(found[:3], expected[:3], strict=True):
+            np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(given.idx, before)
+
+
+def test_a_list_that_grows_is_known_by_itself() -> None:
+    names = [f"n{j}" for j in range(1000)]
+    few, many = Growing(names, 3), Growing(names, 900)
+    assert extends(many, few)
+    assert not extends(few, many)
+    assert extends(many, names[:700])
+    assert not extends(Growing(["x", *names], 900), few)
+    assert (few[2], few[-1], few[1:], list(few), len(many)) == ("n2", "n2", ["n1", "n2"], names[:3], 900)
+    with pytest.raises(IndexError):
+        few[3]
+
+
+def test_names_of_a_stream_have_the_numbers_that_single_names_have() -> None:
+    names = [f"n{j}" for j in range(2000)]
+    for before in ([], ["n7", "other"], names[:5]):
+        known = Names()
+        known.known.update({name: number for number, name in enumerate(before)})
+        for size in (300, 301, 900, 900, 2000, 400, 2000):
+            found = known.grown(Growing(names, size))
+            assert found.numbers.tolist() == [known.known[name] for name in names[:size]]
+            assert found.same == (found.numbers.tolist() == list(range(size)))
+            assert found.rising == bool((np.diff(found.numbers) > 0).all())
+        assert sorted(known.known.values()) == list(range(len(known.known)))
+        strange = [*names[:500], "stranger", *names[500:]]
+        for size in (400, 800, 2001):
+            looked = known.looked_up(Growing(strange, size))
+            assert looked.known == (size <= 500)
+            assert looked.numbers.tolist() == [known.known.get(name, len(known.known)) for name in strange[:size]]
