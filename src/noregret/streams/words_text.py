@@ -11,18 +11,9 @@ import numpy as np
 
 from noregret.compiled import unbound
 from noregret.streams import vw_names
-from noregret.streams.libsvm_text import BLANK, byte_at, place
-from noregret.streams.vw_names import (
-    ENTRIES,
-    FILLED,
-    FINE,
-    NO_NAMESPACE,
-    continues,
-    forgotten,
-    name_of,
-    rebuilt,
-    text_between,
-)
+from noregret.streams.libsvm_text import BLANK, NEWLINE, byte_at, place
+from noregret.streams.utf8_text import continues
+from noregret.streams.vw_names import FINE, FRESH, NO_NAMESPACE, NO_ROOM, name_of, rebuilt, text_between
 
 # Slots of the table after those of the names: where it stands, how much was written, how long runs may be.
 PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
@@ -84,6 +75,21 @@ def counted(number: Any, out: Any, first: Any, k: Any) -> Any:
     return k + 1
 
 
+def number_of(known: Any, table: Any, plain: Any, first: Any, last: Any) -> Any:
+    """The verdict on a word, and its number; a new one is written out, too."""
+    at = table[FRESH]
+    if at + last - first >= known.fresh.size:
+        return NO_ROOM, np.int64(0)
+    verdict, number, new = name_of(known, table, plain, text_between(plain, first, last, NO_NAMESPACE), 0)
+    if verdict == FINE and new:
+        for i in range(first, last):
+            known.fresh[at] = plain[i]
+            at += 1
+        known.fresh[at] = NEWLINE
+        table[FRESH] = at + 1
+    return verdict, number
+
+
 def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
     """Count the words of one row: the verdict, and the next free place."""
     plain, first, at, words = out.plain, table[COUNT], 0, 0
@@ -101,12 +107,8 @@ def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> 
         words += 1
         for length in range(1, min(table[GRAMS], words) + 1):
             start = out.begins[words - length]
-            entries, filled = table[ENTRIES], table[FILLED]
-            text = text_between(plain, start, at, NO_NAMESPACE)
-            verdict, number = name_of(known, table, plain, (start, start), text, 0)
+            verdict, number = number_of(known, table, plain, start, at)
             if verdict != FINE:
-                forgotten(known, filled, table[FILLED])
-                table[ENTRIES], table[FILLED] = entries, filled
                 for value in range(first, k):
                     out.seat[out.idx[value]] = -1
                 return verdict, first
