@@ -213,3 +213,15 @@ class Columnar(Source):
             raise BadValue(f"{self.name}: row {lines[row]}: {bad[row]}", row=None)
         keep = ~np.isin(np.arange(columns.rows), list(bad))
         return columns.those(keep), lines[keep]
+
+
+def parquet(path: str, reading: Reading) -> Columnar:
+    """The rows of a Parquet file."""
+    if path == "-":
+        raise BadValue("a Parquet file cannot be read from standard input: its end comes first; name the file")
+    return Columnar(ParquetPieces, path, reading, "parquet", path)
+
+
+def ipc(path: str, reading: Reading) -> Columnar:
+    """The rows of an Arrow file or stream."""
+    return Columnar(IpcPieces, path, reading, "arrow", "standard input" if path == "-" else path)

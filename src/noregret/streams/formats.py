@@ -1,8 +1,8 @@
 """The formats of files, one module each: told by --format, by the ending of a name, or by a look at the first lines."""
 
 import re
-from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 
 from noregret.errors import BadValue, shown
@@ -24,66 +24,16 @@ NAMED = re.compile(
 NAMELESS = re.compile(rb"[ \t]*(?:" + NUMBER + rb"[ \t]+){0,3}(?:'[^\s|]*[ \t]*)?\|(?:[ \t]+[^\s|]+){2,}")  # 1 | a b
 
 
-def libsvm(path: str, reading: Reading) -> Source:
-    from noregret.streams.libsvm import Libsvm
-
-    return Libsvm(path, reading)
-
-
-def csv(path: str, reading: Reading) -> Source:
-    from noregret.streams.csv import Csv
-
-    return Csv(path, reading)
-
-
-def jsonl(path: str, reading: Reading) -> Source:
-    from noregret.streams.jsonl import Jsonl
-
-    return Jsonl(path, reading)
-
-
-def parquet(path: str, reading: Reading) -> Source:
-    from noregret.streams.arrow import Columnar, ParquetPieces
-
-    if path == "-":
-        raise BadValue("a Parquet file cannot be read from standard input: its end comes first; name the file")
-    return Columnar(ParquetPieces, path, reading, "parquet", path)
-
-
-def arrow(path: str, reading: Reading) -> Source:
-    from noregret.streams.arrow import Columnar, IpcPieces
-
-    return Columnar(IpcPieces, path, reading, "arrow", "standard input" if path == "-" else path)
-
-
-def idx(path: str, reading: Reading) -> Source:
-    from noregret.streams.idx import Idx
-
-    return Idx(path, reading)
-
-
-def vw(path: str, reading: Reading) -> Source:
-    from noregret.streams.vw import Vw
-
-    return Vw(path, reading)
-
-
-def text(path: str, reading: Reading) -> Source:
-    from noregret.streams.text import Texts
-
-    return Texts(path, reading)
-
-
-FORMATS: dict[str, Callable[[str, Reading], Source]] = {
-    "libsvm": libsvm,
-    "csv": csv,
-    "jsonl": jsonl,
-    "parquet": parquet,
-    "arrow": arrow,
-    "idx": idx,
-    "vw": vw,
-    "text": text,
-}
+FORMATS = {
+    "libsvm": ("libsvm", "Libsvm"),
+    "vw": ("vw", "Vw"),
+    "csv": ("csv", "Csv"),
+    "jsonl": ("jsonl", "Jsonl"),
+    "parquet": ("arrow", "parquet"),
+    "arrow": ("arrow", "ipc"),
+    "idx": ("idx", "Idx"),
+    "text": ("text", "Texts"),
+}  # each by its module, and by what makes a source of a path and a reading there
 OTHERWISE = {
     "svmlight": "libsvm", "svm": "libsvm", "tsv": "csv", "json": "jsonl", "ndjson": "jsonl", "feather": "arrow",
     "ipc": "arrow", "mnist": "idx",
@@ -95,7 +45,8 @@ def file_source(path: str, spec: str, reading: Reading) -> Source:
     if path != "-" and Path(path).is_dir():
         path = str(datasets.inside(Path(path), spec))
     kind = asked(reading) or datasets.split_name(path)[1] or looked_at(path)
-    source = FORMATS[kind](path, reading)
+    module, maker = FORMATS[kind]
+    source: Source = getattr(import_module(f"noregret.streams.{module}"), maker)(path, reading)
     reading.must_suit(f"{source.kind} ({source.name})", source.takes)
     return source
 
