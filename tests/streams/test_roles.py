@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import noregret as nr
 from noregret.errors import BadValue
 from noregret.streams import open_source
 
@@ -122,3 +123,28 @@ def test_a_first_line_of_words_is_a_row_if_that_is_said(tmp_path: Path) -> None:
     assert batch.X.names == ["1"]
     with pytest.raises(BadValue, match="no column 'c1'; say --no-header if the first line is a row"):
         list(open_source(written(tmp_path, "ham,hello\nspam,win\n"), label="c1"))
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_empty_cells_are_seen_where_missing_values_are_dealt_with(tmp_path: Path, native: bool) -> None:
+    text = "a,b,kind,label\n" + "".join(
+        f"{k},{'' if k % 3 else k / 2},{'u' if k % 2 else ''},{k % 2}\n" for k in range(60)
+    )
+    source: Any = open_source(written(tmp_path, text), gaps=True)
+    source.native = native
+    (batch,) = source
+    block, names = batch.X.block, list(batch.X.names)
+    rows = [
+        {names[j]: v for j, v in zip(block.idx[a:b].tolist(), block.val[a:b].tolist(), strict=True)}
+        for a, b in zip(block.indptr[:-1].tolist(), block.indptr[1:].tolist(), strict=True)
+    ]
+    for k, row in enumerate(rows):
+        assert row["a"] == k
+        assert np.isnan(row["b"]) if k % 3 else row["b"] == k / 2
+        assert ("kind=u" in row) == bool(k % 2), "an empty word is no number that is missing"
+    learner, dicts = (nr.missing("indicator") | nr.make("pa1") for _ in range(2))
+    learner.learn(batch.X, batch.y)
+    dicts.learn(rows, batch.y)
+    assert np.array_equal(learner.scores(rows), dicts.scores(rows))
+    with pytest.raises(BadValue, match="the value is nan"):
+        nr.make("pa1").learn(batch.X, batch.y)

@@ -119,9 +119,12 @@ def remembered(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in OPTIONS}
 
 
-def read_as_before(told: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:
+def read_as_before(told: argparse.Namespace, learner: Learner) -> dict[str, Any]:
     """What of the reading a model remembers and nobody told now."""
-    found = {name: value for name, value in remembered(kept).items() if name in ROLES and unsaid(told, name)}
+    kept = remembered(learner.source or {})
+    found = {name: value for name, value in kept.items() if name in ROLES and unsaid(told, name)}
+    if learner.settings.takes_gaps:
+        found["gaps"] = True
     return {**found, "mild": tuple(found)}
 
 

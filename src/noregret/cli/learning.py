@@ -74,7 +74,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
     told.game = "regression" if learner.game == "regression" else None
-    return learner, opened(told, **read_as_before(told, learner.source or {}))
+    return learner, opened(told, **read_as_before(told, learner))
 
 
 class Lesson:

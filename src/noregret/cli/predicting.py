@@ -61,7 +61,7 @@ def run(told: argparse.Namespace) -> int:
 def opened(told: argparse.Namespace, learner: Learner) -> Source:
     """The new rows, read as the rows that were learned."""
     how: dict[str, Any] = {"labelled": False, "targets": learner.game == "regression"}
-    how |= read_as_before(told, learner.source or {})
+    how |= read_as_before(told, learner)
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
 

@@ -30,7 +30,15 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    return open_source(told.data, reading(told, targets=told.game == "regression", **more), seed=told.seed)
+    return open_source(
+        told.data, reading(told, targets=told.game == "regression", **{**gaps(told), **more}), seed=told.seed
+    )
+
+
+def gaps(told: argparse.Namespace) -> dict[str, Any]:
+    """Whether empty cells are to be seen, as they are where missing values are dealt with."""
+    seen = any(str(step).startswith("missing") for step in told.transform)
+    return {"gaps": True, "mild": ("gaps",)} if seen else {}
 
 
 def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:

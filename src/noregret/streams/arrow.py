@@ -105,7 +105,7 @@ def standard_input() -> Any:
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:
@@ -148,7 +148,7 @@ class Columnar(Source):
         wanted = [name for name in schema.names if name not in self.reading.drop]
         empty = flat(arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted])))
         layout = self.laid_out(empty.schema)
-        table = Table(layout, self.reading.labelled, self.reading.targets, self.reading.ngrams)
+        table = Table(layout, self.reading)
         clock = Clock(self.reading, self.start)
         first, rows, seen = number_in(self.start, "group"), number_in(self.start, "row"), number_in(self.start, "rows")
         count = 0

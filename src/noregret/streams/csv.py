@@ -39,7 +39,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -71,7 +71,7 @@ class Csv(Source):
             line, start, layout = self.laid_out(head)
             if self.start is not None:
                 line, start = number_in(self.start, "line"), number_in(self.start, "byte")
-            table, skipped = Table(layout, self.reading.labelled, self.reading.targets, self.reading.ngrams), 0
+            table, skipped = Table(layout, self.reading), 0
             if len(head) >= SAMPLE if self.native is None else self.native:
                 table.compiled = compiled()
             byte, clock = start, Clock(self.reading, self.start)

@@ -38,7 +38,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, reading: Reading) -> None:
@@ -233,6 +233,8 @@ class Leaves:
                 self.bag(value, path, depth)
             elif value is not None:
                 self.leaf(value, path)
+            elif self.reader.reading.gaps and self.reader.kinds.get(path):
+                self.features[path] = math.nan
 
     def leaf(self, value: Any, path: str) -> None:
         """One value that is a feature."""

@@ -19,6 +19,7 @@ class Reading:
     where a look does not tell. label, weight, timestamp: the columns of the label, of the weight of a round, and of
     its time, which must never fall. drop: columns left out. text: columns of words, each a feature. ngrams: runs of
     up to so many words are features too. categorical: columns whose values are names even where they are numbers.
+    gaps: an empty cell among numbers is nan, for learners behind `missing`, and not a feature that the row lacks.
     zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that cannot be used out and
     counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when the labels may be
     missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
@@ -36,6 +37,7 @@ class Reading:
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     ngrams: int = 1
+    gaps: bool = False
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False

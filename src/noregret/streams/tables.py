@@ -26,6 +26,7 @@ from noregret.streams.columns import (
     times,
     wrong_label,
 )
+from noregret.streams.reading import PLAIN, Reading
 
 WORDY = 64  # columns of text that the compiled reader takes
 PATIENCE = 8  # blocks that the compiled reader may give up on before it is asked no more
@@ -66,9 +67,9 @@ class Columns:
 class Table:
     """The columns of a table and the features they have made so far; names are only ever added."""
 
-    def __init__(self, layout: Layout, labelled: bool = True, targets: bool = False, ngrams: int = 1) -> None:
-        self.layout, self.labelled, self.targets = layout, labelled, targets
-        self.wordy = [WordColumn(ngrams) for _ in layout.words]
+    def __init__(self, layout: Layout, reading: Reading = PLAIN) -> None:
+        self.layout, self.labelled, self.targets, self.gaps = layout, reading.labelled, reading.targets, reading.gaps
+        self.wordy = [WordColumn(reading.ngrams) for _ in layout.words]
         self.names = [layout.columns[place] for place in layout.numeric]
         self.told: list[str] = []  # the names as they were at the last block; what was handed over does not change
         self.flags = np.zeros(0, bool)
@@ -210,13 +211,15 @@ class Table:
         for at, found in enumerate(single, numbers):
             idx[:, at] = found
         idx[:, numbers:].sort(axis=1)
-        present = (idx != ABSENT) & ~np.isnan(val)
+        missing_values = np.isnan(val)
+        present = (idx != ABSENT) & ~(missing_values & (not self.gaps))
         counts = present.sum(axis=1)
         indptr = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         missing = rows * width - int(indptr[-1])
         self.empty += missing
         flat_idx, flat_val = (idx[present], val[present]) if missing else (idx.ravel(), val.ravel())
-        block = SparseBlock(indptr, flat_idx, flat_val, len(self.names))
+        sound = not (self.gaps and missing_values.any())
+        block = SparseBlock(indptr, flat_idx, flat_val, len(self.names), ready=sound)
         for place, offsets in columns.bags.items():
             bag = words[self.layout.text.index(place)]
             block = with_bag(block, offsets, bag, np.ones(bag.size))
