@@ -17,9 +17,9 @@ HEAD = ("learner", "twin", "one step", "theorem", "mutants killed", "published r
 ABOUT = """
 Every learner has an independent twin, which it follows round by round; tests of one step, in which it solves its
 defining problem or keeps its invariant; and tests of its theorem, on streams that meet its conditions (of `adadelta`,
-for which no theorem is known, of what bounds its moves). Files of tests are those of `tests/learners`, of twins those of
-`tests/naive`. Mutants are small changes made to the rule on purpose, those aside that compute the same: how they were
-tried is said in [mutants](mutants.md). The last column counts the rows above.
+for which no theorem is known, of what bounds its moves). Files of tests are those of `tests/learners`, of twins those
+of `tests/naive`. Mutants are small changes made to the rule on purpose, those aside that compute the same: how they
+were tried is said in [mutants](mutants.md). The last column counts the rows above.
 
 Written by `make closing` from `proof/closing/tests.toml`, that page and the tables above.
 """

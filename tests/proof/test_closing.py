@@ -11,7 +11,7 @@ from proof.closing.page import BELOW, MUTANTS, PAGE, cells, killed, met, page, s
 from proof.reproduce.report import Result, count, reproduced
 from tests import naive
 
-TESTS = '''
+TESTS = """
 import pytest
 
 BOTH = pytest.mark.parametrize("name", ["pa", "cw"])
@@ -32,7 +32,7 @@ def test_by_a_helper():
 
 def test_in_its_body():
     nr.make("ogd")
-'''
+"""
 
 
 def test_every_learner_has_tests_of_one_step_and_of_its_theorem() -> None:
@@ -53,9 +53,7 @@ def test_every_learner_has_tests_of_one_step_and_of_its_theorem() -> None:
         ("made", "arow", "no test made"),
     ],
 )
-def test_a_test_concerns_a_learner_if_it_leads_to_its_name(
-    test: str, learner: str, words: str, tmp_path: Path
-) -> None:
+def test_a_test_concerns_a_learner_if_it_leads_to_its_name(test: str, learner: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     found = fault(f"test_some.py::{test}", learner, tmp_path)
     assert words in found
