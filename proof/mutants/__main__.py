@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from proof.mutants.keeping import keep, recalled, rows
+from proof.mutants.keeping import keep, killers, recalled, rows
 from proof.mutants.report import Live, page
 from proof.mutants.running import Broken, Run
 from proof.mutants.subjects import FILES, ROOT, subjects
@@ -52,7 +52,8 @@ def main() -> int:
     if not options.recall:
         try:
             with live:
-                run = Run(chosen, everyone, listed, options.jobs, told=live.told, verdict=live.verdict)()
+                told, verdict = live.told, live.verdict
+                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers())()
         except Broken as error:
             print(error)
             return 1

@@ -44,6 +44,11 @@ def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = 
     path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
 
 
+def killers(path: Path = KEPT) -> dict[Key, str]:
+    """By which test each mutant was killed before."""
+    return {name_of(one): str(one["killer"]) for one in kept(path) if one["killer"]}
+
+
 def recalled(
     everyone: Sequence[Subject], listed: dict[Key, str], path: Path = KEPT
 ) -> tuple[list[Verdict], list[Mutant]]:
