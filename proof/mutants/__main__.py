@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from proof.mutants.keeping import keep, killers, recalled, rows
+from proof.mutants.keeping import in_part, keep, killers, recalled, rows
 from proof.mutants.report import Live, page
 from proof.mutants.running import Broken, Run
 from proof.mutants.subjects import FILES, ROOT, subjects
@@ -70,7 +70,8 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
-        PAGE.write_text(page(verdicts, found, options.recall), encoding="utf-8")
+        pieced = options.recall or bool(options.names)
+        PAGE.write_text(page(verdicts, found, pieced, in_part(everyone)), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

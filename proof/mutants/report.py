@@ -1,5 +1,6 @@
 """Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
 
+import textwrap
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, TextIO
@@ -28,14 +29,24 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def page(verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool) -> str:
-    """The tables as a page of the docs."""
+def told_of(in_part: Sequence[str]) -> str:
+    """How the results came about that a page recalls."""
+    said = ", from the results kept by runs of some learners\nafter others: each mutant met its tests until one failed, or all"
+    if in_part:
+        said += (
+            " of them. Of these, some mutants met a\npart of their tests only, as many as stand beside a survivor:\n"
+        )
+        said += textwrap.fill(", ".join(in_part), 118)
+    return said
+
+
+def page(
+    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[str] = ()
+) -> str:
+    """The tables as a page of the docs; `in_part` names those whose mutants did not all meet all their tests."""
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
-    source = (
-        ", from the kept results of several partial runs;\na survivor met only as many tests as stand beside it, "
-        "so what was killed is a lower bound"
-    )
-    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source if recalled else "")]
+    source = told_of(in_part) if recalled else ""
+    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
     for title, outcome in (("Survivors", "survived"), ("Equivalent mutants", "equivalent")):

@@ -229,7 +229,7 @@ def test_of_partial_rows_no_more_is_read_or_kept_than_promised_on_any_round(B: f
         assert len(read) <= B
         assert np.count_nonzero(w) <= B
         assert np.linalg.norm(w) <= guarantee.bound(R) * (1.0 + 1e-12)
-        most, longest = max(most, np.count_nonzero(w)), max(longest, float(np.linalg.norm(w)))
+        most, longest = max(most, float(np.count_nonzero(w))), max(longest, float(np.linalg.norm(w)))
     assert most == min(int(B), 30)
     assert longest > 0.99 * R or R > 1e6
 

@@ -7,7 +7,8 @@ import pytest
 import noregret as nr
 from proof.closing.__main__ import faults
 from proof.closing.named import Named, fault, named
-from proof.closing.page import BELOW, MUTANTS, PAGE, cells, killed, met, page, section, tables, twins
+from proof.closing.page import MUTANTS, PAGE, cells, killed, met, page, section, tables, twins
+from proof.reproduce.__main__ import BELOW
 from proof.reproduce.report import Result, count, reproduced
 from tests import naive
 
