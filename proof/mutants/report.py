@@ -31,7 +31,7 @@ def cells(score: Score) -> tuple[str, ...]:
 
 def told_of(in_part: Sequence[str]) -> str:
     """How the results came about that a page recalls."""
-    said = ", from the results that\nruns of some learners at a time kept: each mutant met its tests until one failed, or all"
+    said = ", from what runs of some\nlearners at a time kept: each mutant met its tests until one failed, or all"
     if in_part:
         said += " of them.\nOf these, some mutants met as many of their tests as stand beside a survivor:\n"
         said += textwrap.fill(", ".join(in_part), 118)
