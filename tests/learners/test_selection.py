@@ -240,9 +240,10 @@ def test_the_seed_decides_what_is_read() -> None:
     assert scores[0] == scores[1] != scores[2]
 
 
-def test_with_more_to_read_than_there_is_every_random_row_is_whole() -> None:
-    X, y = streams.dense(80, 6, seed=10)
-    learner = nr.make("ofs_partial", B=50, eps=1.0, eta=1.0, R=1e9, native=False).learn(X[:1], y[:1])
+@pytest.mark.parametrize(("B", "d"), [(50, 6), (1, 1)])
+def test_with_more_to_read_than_there_is_every_random_row_is_whole(B: int, d: int) -> None:
+    X, y = streams.dense(80, d, seed=10)
+    learner = nr.make("ofs_partial", B=B, eps=1.0, eta=1.0, R=1e9, native=False).learn(X[:1], y[:1])
     plain = nr.make("perceptron", native=False)
     assert learner.play(X[1:], y[1:]).scores.tolist() == pytest.approx(plain.play(X[1:], y[1:]).scores.tolist())
 
