@@ -16,7 +16,7 @@ help:
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
-	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour)"
+	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour; less once it has run)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
 	@echo "make closing   write the last table of docs/reproductions.md: every learner, its tests, mutants and results"

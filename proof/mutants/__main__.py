@@ -71,7 +71,7 @@ def main() -> int:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
         pieced = options.recall or bool(options.names)
-        PAGE.write_text(page(verdicts, found, pieced, in_part(everyone)), encoding="utf-8")
+        PAGE.write_text(page(verdicts, found, pieced, in_part(verdicts)), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

@@ -49,10 +49,10 @@ def killers(path: Path = KEPT) -> dict[Key, str]:
     return {name_of(one): str(one["killer"]) for one in kept(path) if one["killer"]}
 
 
-def in_part(everyone: Sequence[Subject], path: Path = KEPT) -> list[str]:
-    """The subjects some of whose mutants were last tried by a run that looked at a part of their tests."""
+def in_part(verdicts: Iterable[Verdict], path: Path = KEPT) -> list[Verdict]:
+    """Those of mutants that were last tried by a run that looked at a part of their tests."""
     whole = {name_of(one) for one in kept(path) if one.get("whole")}
-    return [one.name for one in everyone if any(key(mutant) not in whole for mutant in one.mutants)]
+    return [one for one in verdicts if key(one.mutant) not in whole]
 
 
 def recalled(

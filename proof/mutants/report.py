@@ -1,6 +1,5 @@
 """Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
 
-import textwrap
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, TextIO
@@ -29,19 +28,24 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def told_of(in_part: Sequence[str]) -> str:
+def told_of(in_part: Sequence[Verdict]) -> str:
     """How the results came about that a page recalls."""
-    said = ", from what runs of some\nlearners at a time kept: each mutant met its tests until one failed, or all"
+    said = (
+        ", from what runs of some\nlearners at a time kept. A mutant killed before first met the test that did it; "
+        "one that lives met all its own tests"
+    )
+    counted = total(in_part)
+    parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
     if in_part:
-        said += " of them.\nOf these, some mutants met as many of their tests as stand beside a survivor:\n"
-        said += textwrap.fill(", ".join(in_part), 118)
+        told = " and ".join(f"{number} {what}" for number, what in parts if number)
+        said += f".\nBut of {told} mutants an earlier result is recalled, for which some of their tests were run"
     return said
 
 
 def page(
-    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[str] = ()
+    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[Verdict] = ()
 ) -> str:
-    """The tables as a page of the docs; `in_part` names those whose mutants did not all meet all their tests."""
+    """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
     source = told_of(in_part) if recalled else ""
     lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]

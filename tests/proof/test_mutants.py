@@ -137,21 +137,20 @@ def test_scores_count_and_faults_are_told() -> None:
     assert len(verdicts.faults(verdicts.scores([good], ["b"]), [good], {verdicts.key(mutant): "no"})) == 1
 
 
-def test_a_page_from_kept_results_says_which_learners_met_a_part_of_their_tests(tmp_path: Path) -> None:
+def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> None:
     subject = subjects.subjects()["perceptron_truncated"]()
     found = [verdicts.Verdict((subject.name,), mutant, killer="t", tests=1) for mutant in subject.mutants]
     kept, scores = tmp_path / "results.json", verdicts.scores(found, [subject.name])
     keeping.keep(found[1:], [subject], kept)
-    assert keeping.in_part([subject], kept) == [subject.name]
     assert keeping.recalled([subject], {}, kept) == (found[1:], [subject.mutants[0]])
     old = [{**one, "whole": False} for one in keeping.rows(found[:1])]
     kept.write_text(json.dumps([*keeping.kept(kept), *old]), encoding="utf-8")
-    assert keeping.in_part([subject], kept) == [subject.name]
-    assert "perceptron_truncated" in report.page(found, scores, True, [subject.name]).partition("|")[0]
+    assert keeping.in_part(found, kept) == found[:1]
+    assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
     keeping.keep(found[:1], [subject], kept)
-    assert keeping.in_part([subject], kept) == []
+    assert keeping.in_part(found, kept) == []
     assert keeping.killers(kept) == {verdicts.key(mutant): "t" for mutant in subject.mutants}
-    assert "met its tests until one failed, or all." in report.page(found, scores, True, [])
+    assert "met all its own tests." in report.page(found, scores, True, [])
     assert "kept" not in report.page(found, scores)
 
 
