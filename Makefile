@@ -9,16 +9,17 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check mutants bench reproduce fuzz catalogue docs clean
+.PHONY: help race test test-all check mutants bench reproduce closing fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, game and algebra"
 	@echo "make check     ruff, mypy, import contracts"
-	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour)"
+	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour; less once it has run)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
+	@echo "make closing   write the last table of docs/reproductions.md: every learner, its tests, mutants and results"
 	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m proof.fuzz --help)"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
@@ -47,6 +48,9 @@ bench: $(BENCHED)
 
 reproduce: $(BENCHED)
 	@$(BIN)/python -m proof.reproduce $(ARGS)
+
+closing: $(TESTED)
+	@$(BIN)/python -m proof.closing
 
 fuzz: $(TESTED)
 	@$(BIN)/python -m proof.fuzz $(ARGS)

@@ -63,6 +63,13 @@ def test_long_runs_in_pieces_are_guessed_as_the_obvious_loop_guesses(classes: in
     assert referee.report() == naive_labels(labels.tolist())
 
 
+def test_who_leads_at_the_end_of_a_piece_leads_when_many_classes_come() -> None:
+    labels, referee = [["a", "b", "b"], ["b", *"cdefghijk", "b"]], Baselines()
+    for piece in labels:
+        referee.see(transcript(piece))
+    assert referee.report() == naive_labels([label for piece in labels for label in piece])
+
+
 @pytest.mark.parametrize("piece", [1, 7, 300])
 def test_targets_are_guessed_as_the_obvious_loop_guesses(piece: int) -> None:
     targets = np.random.default_rng(0).normal(3.0, 1.0, size=300)

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from proof.mutants.keeping import keep, recalled, rows
+from proof.mutants.keeping import in_part, keep, killers, recalled, rows
 from proof.mutants.report import Live, page
 from proof.mutants.running import Broken, Run
 from proof.mutants.subjects import FILES, ROOT, subjects
@@ -52,7 +52,8 @@ def main() -> int:
     if not options.recall:
         try:
             with live:
-                run = Run(chosen, everyone, listed, options.jobs, told=live.told, verdict=live.verdict)()
+                told, verdict = live.told, live.verdict
+                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers())()
         except Broken as error:
             print(error)
             return 1
@@ -69,7 +70,8 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
-        PAGE.write_text(page(verdicts, found, options.recall), encoding="utf-8")
+        pieced = options.recall or bool(options.names)
+        PAGE.write_text(page(verdicts, found, pieced, in_part(verdicts)), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

@@ -14,12 +14,12 @@ KEPT = Path(__file__).with_name("results.json")
 
 
 def row(one: Verdict, day: str) -> dict[str, Any]:
-    """A verdict for a file of JSON."""
+    """A verdict for a file of JSON; it is whole, since a run ends with a killer or after all tests."""
     return {
         "subjects": list(one.subjects), "file": one.mutant.file.relative_to(ROOT).as_posix(), "line": one.mutant.line,
         "function": one.mutant.owner, "kind": one.mutant.kind, "was": one.mutant.was, "now": one.mutant.now,
         "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason,
-        "nth": one.mutant.nth, "day": day,
+        "nth": one.mutant.nth, "day": day, "whole": True,
     }  # fmt: skip
 
 
@@ -42,6 +42,17 @@ def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = 
     told = {name_of(one) for one in new}
     old = [one for one in kept(path) if name_of(one) in known and name_of(one) not in told]
     path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
+
+
+def killers(path: Path = KEPT) -> dict[Key, str]:
+    """By which test each mutant was killed before."""
+    return {name_of(one): str(one["killer"]) for one in kept(path) if one["killer"]}
+
+
+def in_part(verdicts: Iterable[Verdict], path: Path = KEPT) -> list[Verdict]:
+    """Those of mutants that were last tried by a run that looked at a part of their tests."""
+    whole = {name_of(one) for one in kept(path) if one.get("whole")}
+    return [one for one in verdicts if key(one.mutant) not in whole]
 
 
 def recalled(

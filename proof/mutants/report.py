@@ -28,14 +28,27 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def page(verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool) -> str:
-    """The tables as a page of the docs."""
-    command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
-    source = (
-        ", from the kept results of several partial runs;\na survivor met only as many tests as stand beside it, "
-        "so what was killed is a lower bound"
+def told_of(in_part: Sequence[Verdict]) -> str:
+    """How the results came about that a page recalls."""
+    said = (
+        ", from what runs of some\nlearners at a time kept. A mutant killed before first met the test that did it; "
+        "one that lives met all its own tests"
     )
-    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source if recalled else "")]
+    counted = total(in_part)
+    parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
+    if in_part:
+        told = " and ".join(f"{number} {what}" for number, what in parts if number)
+        said += f".\nBut of {told} mutants an earlier result is recalled, for which some of their tests were run"
+    return said
+
+
+def page(
+    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[Verdict] = ()
+) -> str:
+    """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
+    command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
+    source = told_of(in_part) if recalled else ""
+    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
     for title, outcome in (("Survivors", "survived"), ("Equivalent mutants", "equivalent")):

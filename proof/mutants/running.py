@@ -29,7 +29,8 @@ class Broken(Exception):
 class Run:
     """What is asked for, and what came of it.
 
-    A mutant of what several subjects share is tried once, by the own tests of all of them.
+    A mutant of what several subjects share is tried once, by the own tests of all of them. Where it is known which
+    test killed a mutant before, that one is tried alone and first.
     """
 
     subjects: Sequence[Subject]  # those asked for
@@ -40,6 +41,8 @@ class Run:
     choose: Callable[[Subject], Sequence[Mutant]] = lambda subject: subject.mutants
     told: Callable[[str, int, int], None] = lambda what, done, of: None
     verdict: Callable[[Verdict], None] = lambda verdict: None
+    killers: dict[Key, str] = field(default_factory=dict)  # by which test a mutant was killed before
+    judged: set[Mutant] = field(default_factory=set)
     tests: list[Passed] = field(default_factory=list)
     left_out: list[Fault] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -78,12 +81,36 @@ class Run:
     def try_all(self, items: dict[str, pytest.Item]) -> None:
         gc.collect()
         gc.freeze()
-        asked = [name for name in items if any(one.may_own(name) for one in self.concerned)]
+        self.try_killers(items)
+        if left := [mutant for mutant in self.sharing if mutant not in self.judged]:
+            names = {name for mutant in left for name in self.sharing[mutant]}
+            known = {one.name for one in self.tests}
+            owners = [one for one in self.concerned if one.name in names]
+            self.look(items, [name for name in items if name not in known and any(o.may_own(name) for o in owners)])
+            self.break_all(items, self.noticing(left), final=True)
+
+    def try_killers(self, items: dict[str, pytest.Item]) -> None:
+        """A mutant that was killed before meets the test that did it; if that one fails again, no other is needed."""
+        known = {mutant: self.killers.get(key(mutant), "") for mutant in self.sharing}
+        self.look(items, sorted({name for name in known.values() if name in items}))
+        passed = {one.name: one for one in self.tests}
+        self.break_all(items, {one: [passed[name]] for one, name in known.items() if name in passed}, final=False)
+
+    def look(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> None:
+        """Run tests as things are; none may fail."""
         for found in self.unbroken(items, asked):
             (self.tests if isinstance(found, Passed) else self.left_out).append(found)  # type: ignore[arg-type]
         if failing := [f"  {one.name}: {one.words}" for one in self.left_out if one.outcome == "failed"]:
             raise Broken("\n".join(["fails unbroken, when interpreted:", *failing]))
-        self.break_all(items)
+
+    def noticing(self, mutants: Sequence[Mutant]) -> dict[Mutant, list[Passed]]:
+        """For each mutant the own tests of its subjects that could notice it."""
+        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+        owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
+        mine = {
+            mutant: {test.name: test for name in self.sharing[mutant] for test in owned[name]} for mutant in mutants
+        }
+        return {mutant: against(mutant, list(tests.values())) for mutant, tests in mine.items()}
 
     def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
         """How every test runs as things are."""
@@ -101,22 +128,21 @@ class Run:
             self.told("unbroken tests", done, len(asked))
             yield from results
 
-    def break_all(self, items: dict[str, pytest.Item]) -> None:
-        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
-        owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
+    def break_all(self, items: dict[str, pytest.Item], chosen: dict[Mutant, list[Passed]], final: bool) -> None:
+        """Try each mutant against its tests; unless that is final, one that survives them is not judged yet."""
 
         def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[Fault | int]]]]:
-            for mutant, names in self.sharing.items():
-                mine = {test.name: test for name in names for test in owned[name]}
-                chosen = against(mutant, list(mine.values()))
-                tests, seconds = [items[one.name] for one in chosen], [one.seconds for one in chosen]
+            for mutant, passed in chosen.items():
+                tests, seconds = [items[one.name] for one in passed], [one.seconds for one in passed]
                 yield (mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
 
         for (mutant, tests), results, ended_by in forked(works(), self.jobs):
             reason, names = self.listed.get(key(mutant), ""), tuple(self.sharing[mutant])
             one = Verdict(names, mutant, killer(mutant, results, ended_by), tests, reason)
-            self.verdicts.append(one)
-            self.verdict(one)
+            if final or one.killer:
+                self.judged.add(mutant)
+                self.verdicts.append(one)
+                self.verdict(one)
             self.told(names[0], len(self.verdicts), len(self.sharing))
 
 

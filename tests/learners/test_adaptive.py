@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
-from tests.learners.reading import steps, weights, written
+from tests.learners.reading import after_each_round, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -63,6 +63,34 @@ def test_the_first_step_of_adagrad_does_not_depend_on_how_large_a_column_is() ->
     np.testing.assert_allclose(weights(learner, 5), 0.2 * np.sign(sizes), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("loss", "onto"), list(product(LOSSES, ["everywhere", "box"])))
+def test_a_step_of_adagrad_solves_its_problem_in_the_norm_of_all_gradients(loss: str, onto: str) -> None:
+    """g.u + (u - w)'H (u - w) / (2 eta), H the roots of the sums of squares, is least at the next weights."""
+    X, y = noisy(40, seed=4)
+    eta, delta, radius, squares, walls = 0.3, 0.05, 0.15, np.zeros(5), 0
+    told: dict[str, Any] = {"radius": radius} if onto == "box" else {}
+    learner = nr.make("adagrad", loss=loss, onto=onto, eta=eta, delta=delta, native=False, **told)
+    before = np.zeros(5)
+    for t, after in enumerate(after_each_round(learner, X, y)):
+        g = SLOPES[loss](y[t] * before @ X[t]) * y[t] * X[t]
+        squares += g**2
+        reach = radius if onto == "box" else 10.0
+        for j in np.flatnonzero(g):
+            held = (np.sqrt(squares[j]) + delta) / (2.0 * eta)
+            found = minimize_scalar(
+                lambda u, j=j, g=g, w=before, held=held: g[j] * u + held * (u - w[j]) ** 2,
+                bounds=(-reach, reach),
+                method="bounded",
+                options={"xatol": 1e-9},
+            )
+            assert after[j] == pytest.approx(found.x, abs=1e-6)
+            walls += int(abs(after[j]) == radius)
+        still = g == 0.0
+        assert after[still].tolist() == before[still].tolist()
+        before = after
+    assert (walls > 10) == (onto == "box")
+
+
 @pytest.mark.parametrize(("loss", "eta", "seed"), list(product(LOSSES, [0.02, 0.5], range(2))))
 def test_adagrad_keeps_its_bound_with_the_distance_it_went(loss: str, eta: float, seed: int) -> None:
     X, y = noisy(150, seed)
@@ -114,6 +142,23 @@ def test_adadelta_by_hand() -> None:
     written(weights(learner, 2), [first - np.sqrt(0.1 * first**2 + 0.01) / np.sqrt(squares + 0.01), 0.0])
     half = nr.make("adadelta", **{**told, "eta": 0.5}).learn(np.array([[2.0, 0.0]]), [1])
     written(weights(half, 2), [0.5 * first, 0.0])
+
+
+@pytest.mark.parametrize(("rho", "eta"), list(product([0.0, 0.5, 0.95], [1.0, 0.3])))
+def test_a_move_of_adadelta_is_bounded_by_those_before_it_whatever_the_gradient(rho: float, eta: float) -> None:
+    """A gradient is at most 1 / sqrt(1 - rho) times the root of the mean square it has just entered."""
+    rng, delta = np.random.default_rng(5), 0.01
+    X = rng.normal(size=(150, 4)) * 10.0 ** rng.integers(-6, 7, size=(150, 4)) * (rng.random((150, 4)) < 0.7)
+    y, moves, nearest, before = rng.choice([-1.0, 1.0], size=150), np.zeros(4), 0.0, np.zeros(4)
+    learner = nr.make("adadelta", loss="squared", rho=rho, delta=delta, eta=eta, native=False)
+    for t, after in enumerate(after_each_round(learner, X, y)):
+        move, limit = np.abs(after - before) / eta, np.sqrt((moves + delta) / (1.0 - rho))
+        assert (move <= limit * (1.0 + 1e-9)).all()
+        nearest = max(nearest, float((move / limit).max()))
+        moved = X[t] != 0.0
+        moves[moved] = rho * moves[moved] + (1.0 - rho) * move[moved] ** 2
+        before = after
+    assert nearest > 0.999
 
 
 def test_adadelta_does_not_care_by_what_all_losses_are_multiplied() -> None:

@@ -58,8 +58,8 @@ def test_the_weights_move_only_when_a_batch_is_full_however_the_rounds_are_cut()
 @pytest.mark.parametrize("batch", [1, 1.9])
 def test_a_batch_of_one_round_is_a_step_on_every_round(batch: float) -> None:
     X, y = streams.dense(50, 3, seed=4)
-    held = nr.make("gradient_batch", eta=0.3, batch=batch, native=False).learn(X, y)
-    at_once = nr.make("ogd", eta0=0.3, schedule="constant", native=False).learn(X, y)
+    held = nr.make("gradient_batch", loss="logistic", eta=0.3, batch=batch, native=False).learn(X, y)
+    at_once = nr.make("ogd", loss="logistic", eta0=0.3, schedule="constant", native=False).learn(X, y)
     np.testing.assert_allclose(weights(held, 3), weights(at_once, 3), rtol=1e-13)
 
 

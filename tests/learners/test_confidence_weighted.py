@@ -1,5 +1,6 @@
 """CW (Dredze et al. 2008, Crammer et al. 2008) and soft CW (Hoi, Wang and Zhao 2012)."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -204,11 +205,52 @@ def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: st
         assert (x @ covariance(learner) @ x.T).item() > 1e-12 * (x @ x.T).item()
 
 
-def test_a_step_beyond_all_measure_is_not_taken() -> None:
+@pytest.mark.parametrize(
+    ("name", "told", "runs"),
+    [
+        ("cw", {}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
+        ("scw1", {"C": 1e9}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
+        ("scw2", {"C": 1e30}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
+        ("cw_variance", {}, [(0.9, [first, then]) for first in np.geomspace(1e10, 1e12, 50) for then in (first, 1.0)]),
+    ],
+    ids=ALL[:1] + ALL[2:] + ALL[1:2],
+)
+def test_a_variance_shrinks_just_as_long_as_what_is_left_is_above_its_floor(
+    name: str, told: dict[str, float], runs: list[tuple[float, list[float]]]
+) -> None:
+    """Labels that contradict each other: a step that would leave 1e-12 |x|^2 or less moves the weights alone."""
+    ratios = []
+    for eta, lengths in runs:
+        learner, w, variance, quantile_of = full(name, eta=eta, **told), 0.0, 1.0, float(norm.ppf(eta))
+        for t, length in enumerate(lengths):
+            label = -1.0 if t % 2 else 1.0
+            if not learner.play(np.array([[length]]), [label]).updated[0]:
+                break
+            alpha, v = label * (weights(learner, 1)[0] - w) / (variance * length), variance * length**2
+            a = alpha * v * quantile_of
+            left = v / (1.0 + 2.0 * a) if name == "cw_variance" else (2.0 * v / (a + np.sqrt(a * a + 4.0 * v))) ** 2
+            ratios.append(left / (1e-12 * length**2))
+            expected = left / length**2 if ratios[-1] > 1.0 else variance
+            assert covariance(learner).item() == pytest.approx(expected, rel=1e-6)
+            w, variance = weights(learner, 1)[0], covariance(learner).item()
+    above, below = (np.array(ratios) > 1.0), (np.array(ratios) <= 1.0)
+    assert min(above.sum(), below.sum()) > 10
+    assert np.array(ratios)[above].min() < 2.0
+
+
+@pytest.mark.parametrize("name", ["cw", "cw_variance"])
+def test_a_step_beyond_all_measure_is_not_taken(name: str) -> None:
     for variance, moves in ((1.5e-300, False), (1e-298, True)):
-        learner = full("cw", eta=0.999999).learn(np.array([[1.0]]), [1.0])
+        learner = full(name, eta=0.999999).learn(np.array([[1.0]]), [1.0])
         x = np.sqrt(variance / covariance(learner).item())
         assert learner.play(np.array([[x]]), [-1.0]).updated.tolist() == [moves]
+
+
+def test_a_step_of_cw_variance_keeps_its_digits_where_little_is_asked_for_on_the_wrong_side() -> None:
+    eta = 0.5 + 1e-10
+    phi = (eta - 0.5) * math.sqrt(2.0 * math.pi)  # so near to one half this is all of the quantile
+    learner = full("cw_variance", eta=eta).learn(np.array([[1.0]]), [1.0]).learn(np.array([[1e4]]), [-1.0])
+    assert -1e4 * weights(learner, 1)[0] == pytest.approx(phi * covariance(learner).item() * 1e8, rel=1e-9)
 
 
 def test_a_step_of_cw_variance_is_exact_however_little_is_asked_for() -> None:
@@ -268,9 +310,10 @@ def test_with_a_confidence_near_one_half_a_right_round_changes_next_to_nothing(n
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("name", ALL)
 def test_a_round_without_variance_changes_nothing(name: str, native: bool) -> None:
-    learner = nr.make(name, native=native).learn(np.eye(2), [1.0, -1.0])
+    learner = nr.make(name, native=native).learn(np.eye(2, 3), [1.0, -1.0])
+    learner.learn(np.array([[0.0, 0.0, 0.0], [1e-170, 0.0, 5e-324]]), [1.0, 1.0])
     before = state(learner)
-    rows = np.array([[1e-170, 0.0], [0.0, 5e-324], [0.0, 0.0], [1e-155, 0.0]])
-    transcript = learner.play(rows, [-1.0, 1.0, 1.0, -1.0])
+    rows = np.array([[1e-170, 0, 0], [0, 5e-324, 0], [0, 0, 0], [1e-155, 0, 0], [0, 0, 1e-155], [0, 0, 5e-324]])
+    transcript = learner.play(rows, [-1.0, 1.0, 1.0, -1.0, 1.0, -1.0])
     assert not transcript.updated.any()
     assert all((found == before[field]).all() for field, found in state(learner).items())

@@ -116,6 +116,18 @@ def apportioned(v: Array, radius: float) -> Array:
     return w
 
 
+def test_a_radius_far_below_the_cells_or_as_small_as_they_are_is_kept_to_the_bit() -> None:
+    assert contracted(np.array([1.0, -1e20, 5.0]), 1e-3).tolist() == [0.0, -1e-3, 0.0]
+    assert apportioned(np.array([1.0, 1e20, 5.0]), 1e-3).tolist() == [0.0, 1e-3, 0.0]
+    np.testing.assert_allclose(contracted(np.array([1e-20, -3e-20]), 1e-20), [0.0, -1e-20], rtol=1e-15)
+    np.testing.assert_allclose(apportioned(np.array([1e-20, 3e-20]), 1e-20), [0.0, 1e-20], rtol=1e-15)
+
+
+def test_a_vector_on_the_border_of_the_l1_ball_stays_as_it_is_to_the_bit() -> None:
+    v = np.array([0.1, -0.7, 0.2])
+    assert contracted(v, (0.1 + 0.7) + 0.2).tolist() == v.tolist()
+
+
 def test_a_vector_inside_the_l1_ball_stays_as_it_is_to_the_bit() -> None:
     v = np.random.default_rng(0).normal(size=30)
     assert same_bits(contracted(v, float(np.abs(v).sum()) * 1.01), v)

@@ -293,6 +293,16 @@ def test_iellip_cuts_the_ellipsoid_as_the_paper_does() -> None:
     assert learner.updates > 10
 
 
+@pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
+def test_a_row_so_short_that_no_step_of_iellip_reaches_margin_one_teaches_nothing(kept: str) -> None:
+    learner = nr.make("iellip", covariance=kept, native=False).learn(np.array([[1.0, 2.0]]), [1])
+    before = weights(learner, 2)
+    said = learner.play(np.array([[-1e-155, 0.0]]), [1])
+    assert (said.updated[0], learner.updates) == (False, 1)
+    assert weights(learner, 2).tolist() == before.tolist()
+    assert learner.play(np.array([[-1e-140, 0.0]]), [1]).updated[0]
+
+
 def test_iellip_without_a_cut_projects_onto_the_margin() -> None:
     X, y = noisy(seed=14)
     w = np.zeros(5)

@@ -108,8 +108,10 @@ def test_room_for_more_than_there_is_and_no_shrinking() -> None:
 
 
 def test_refuses_to_shrink_by_more_than_everything() -> None:
-    with pytest.raises(nr.BadValue, match="ofs: lam \\* eta must be below 1, not 2"):
-        nr.make("ofs", lam=4.0, eta=0.5)
+    for lam in (2.0, 2.5, 4.0):
+        with pytest.raises(nr.BadValue, match=f"ofs: lam \\* eta must be below 1, not {0.5 * lam:g}"):
+            nr.make("ofs", lam=lam, eta=0.5)
+    nr.make("ofs", lam=1.99, eta=0.5)
 
 
 def draws(features: int, times: int, **told: float) -> list[Draw]:
@@ -210,15 +212,38 @@ def test_a_step_is_by_the_expected_row_and_stays_in_its_ball() -> None:
     assert np.linalg.norm(weights(learner, 15)) <= guarantee.bound(2.0) * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize(("B", "eps", "R"), [(1.0, 0.5, 0.3), (4.7, 0.2, 1.0), (4.7, 1.0, 1e9), (12.0, 0.9, 2.0)])
+def test_of_partial_rows_no_more_is_read_or_kept_than_promised_on_any_round(B: float, eps: float, R: float) -> None:
+    """Features come late and few at a time; labels are noise, so that the weights never come to rest."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(150, 30)) * (rng.random((150, 30)) < 0.5) * (np.arange(30) <= np.arange(150)[:, None] / 3)
+    y = rng.choice([-1.0, 1.0], size=150)
+    learner = nr.make("ofs_partial", B=B, eps=eps, R=R, eta=0.5, native=False, algebra="sparse")
+    guarantee = nr.learners()["ofs_partial"].guarantee
+    assert guarantee is not None
+    most = longest = 0.0
+    for t in range(150):
+        learner.learn(csr_array(X[[t]]), y[[t]])
+        w, n = weights(learner, 30), learner.state.n
+        read = picked(Draw(n.factor, n.shift, n.among, float(int(B))), int(n.among)) if n.among else np.flatnonzero(w)
+        assert len(read) <= B
+        assert np.count_nonzero(w) <= B
+        assert np.linalg.norm(w) <= guarantee.bound(R) * (1.0 + 1e-12)
+        most, longest = max(most, float(np.count_nonzero(w))), max(longest, float(np.linalg.norm(w)))
+    assert most == min(int(B), 30)
+    assert longest > 0.99 * R or R > 1e6
+
+
 def test_the_seed_decides_what_is_read() -> None:
     X, y = streams.dense(80, 15, seed=9)
     scores = [nr.make("ofs_partial", B=4, seed=seed, native=False).play(X, y).scores.tolist() for seed in (0, 0, 1)]
     assert scores[0] == scores[1] != scores[2]
 
 
-def test_with_more_to_read_than_there_is_every_random_row_is_whole() -> None:
-    X, y = streams.dense(80, 6, seed=10)
-    learner = nr.make("ofs_partial", B=50, eps=1.0, eta=1.0, R=1e9, native=False).learn(X[:1], y[:1])
+@pytest.mark.parametrize(("B", "d"), [(50, 6), (1, 1)])
+def test_with_more_to_read_than_there_is_every_random_row_is_whole(B: int, d: int) -> None:
+    X, y = streams.dense(80, d, seed=10)
+    learner = nr.make("ofs_partial", B=B, eps=1.0, eta=1.0, R=1e9, native=False).learn(X[:1], y[:1])
     plain = nr.make("perceptron", native=False)
     assert learner.play(X[1:], y[1:]).scores.tolist() == pytest.approx(plain.play(X[1:], y[1:]).scores.tolist())
 

@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.learners import romma
-from proof.mutants import breaking, subjects, verdicts
+from proof.mutants import breaking, keeping, report, subjects, verdicts
 from proof.mutants.making import Mutant, mutants
 
 RULE = '''
@@ -137,11 +137,29 @@ def test_scores_count_and_faults_are_told() -> None:
     assert len(verdicts.faults(verdicts.scores([good], ["b"]), [good], {verdicts.key(mutant): "no"})) == 1
 
 
+def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> None:
+    subject = subjects.subjects()["perceptron_truncated"]()
+    found = [verdicts.Verdict((subject.name,), mutant, killer="t", tests=1) for mutant in subject.mutants]
+    kept, scores = tmp_path / "results.json", verdicts.scores(found, [subject.name])
+    keeping.keep(found[1:], [subject], kept)
+    assert keeping.recalled([subject], {}, kept) == (found[1:], [subject.mutants[0]])
+    old = [{**one, "whole": False} for one in keeping.rows(found[:1])]
+    kept.write_text(json.dumps([*keeping.kept(kept), *old]), encoding="utf-8")
+    assert keeping.in_part(found, kept) == found[:1]
+    assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
+    keeping.keep(found[:1], [subject], kept)
+    assert keeping.in_part(found, kept) == []
+    assert keeping.killers(kept) == {verdicts.key(mutant): "t" for mutant in subject.mutants}
+    assert "met all its own tests." in report.page(found, scores, True, [])
+    assert "kept" not in report.page(found, scores)
+
+
 SAMPLE = """
 import json, random
 from dataclasses import replace
 from proof.mutants.running import Run
 from proof.mutants.subjects import subjects
+from proof.mutants.verdicts import key
 
 def some(subject):
     chosen = random.Random(subject.name).sample(subject.mutants, 2)
@@ -149,8 +167,12 @@ def some(subject):
     return [*chosen, replace(chosen[0], kind="none", source=unbroken)]
 
 chosen = [subjects()[name]() for name in ("losses", "basic", "baselines", "romma")]
-run = Run(chosen, chosen, {}, 2, choose=some, only=FILES)()
-print(json.dumps([[one.subjects[0], one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]))
+killers = {}
+for _ in range(2):
+    run = Run(chosen, chosen, {}, 2, choose=some, only=FILES, killers=killers)()
+    found = [[one.subjects[0], one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]
+    print(json.dumps(found))
+    killers = {key(one.mutant): one.killer for one in run.verdicts if one.killer}
 """
 FILES = ["tests/test_losses.py", "tests/test_referees.py", "tests/every/test_bounds.py"]
 
@@ -160,12 +182,16 @@ def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() ->
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=subjects.ROOT, check=True
     )
-    found = json.loads(done.stdout.splitlines()[-1])
+    found, again = map(json.loads, done.stdout.splitlines()[-2:])
     assert len(found) == 12
     assert [one for one in found if one[1] == "none" and one[3]] == []
     killed = [one for one in found if one[3]]
     assert len({one[0] for one in killed}) >= 3, found
     assert len(killed) >= 5, found
+    # A second time what killed a mutant is tried first; what is not broken passes it, and then meets all the others.
+    assert sorted([*one[:2], *one[3:]] for one in again) == sorted([*one[:2], *one[3:]] for one in found)
+    assert all(one[2] == 1 for one in again if one[3].startswith("tests/"))
+    assert sorted(one for one in again if not one[3]) == sorted(one for one in found if not one[3])
 
 
 def test_every_learner_is_a_subject() -> None:
