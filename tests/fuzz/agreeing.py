@@ -91,7 +91,7 @@ def parting(found: Said, expected: Said, tolerance: float) -> int | None:
     return None
 
 
-def agree(case: Case, found: Said, expected: Said, shaken: Callable[[int], Said], who: str) -> bool:
+def agree(case: Case, found: Said, expected: Said, shaken: Callable[[int], Said | None], who: str) -> bool:
     """Hold every number against its like. False when the two part where rounding decides; Parted when they may not."""
     with np.errstate(all="ignore"):
         t = parting(found, expected, CLOSE_FULL if case.play.full else CLOSE_ANGLES.get(case.play.name, CLOSE))
@@ -106,7 +106,7 @@ def agree(case: Case, found: Said, expected: Said, shaken: Callable[[int], Said]
         if not is_exact(case) and (case.play.name in THRESHOLDS or not same):
             for seed in range(TRIES):
                 other = shaken(seed)
-                if other.updated[: t + 1] != expected.updated[: t + 1]:
+                if other is None or other.updated[: t + 1] != expected.updated[: t + 1]:
                     return False
                 gaps = [np.abs(other.row(s) - expected.row(s)) for s in range(t + 1)]
                 far = max((float(np.nan_to_num(gap, nan=0.0).max(initial=0.0)) for gap in gaps), default=0.0)

@@ -10,7 +10,7 @@ import noregret as nr
 from noregret.modelfile import pack, unpack
 from tests.every.plays import arrays, same_bits
 from tests.every.test_compiled import CHECKED, exact
-from tests.fuzz.agreeing import SHAKEN, Parted, Said, Tally, agree, columns, measurable
+from tests.fuzz.agreeing import SHAKEN, Said, Tally, agree, columns, measurable
 from tests.fuzz.case import Case, Stream
 from tests.fuzz.invariants import holds
 from tests.naive.rules import Array
@@ -193,9 +193,9 @@ def by_twin(case: Case, X: Array, y: Any) -> Said:
 
 
 def shaking(case: Case, play: Any) -> Any:
-    """What a player says when every value is changed a little."""
+    """What a player says when every value is changed a little; None where its numbers overflow then."""
 
-    def shaken(seed: int) -> Said:
+    def shaken(seed: int) -> Said | None:
         rng = np.random.default_rng(seed)
         X = case.stream.X * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0, case.stream.X.shape))
         if case.play.algebra == "kernel":  # a row of zeros is a row like any other
@@ -204,8 +204,6 @@ def shaking(case: Case, play: Any) -> Any:
         if case.play.game == "regression":
             y = [target * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0)) for target in y]
         said: Said | None = play(X, y)
-        if said is None:
-            raise Parted("rows that are hardly different overflow")
         return said
 
     return shaken

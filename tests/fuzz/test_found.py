@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.modelfile import pack
 from tests.every.plays import near, state
 
 BOTH = pytest.mark.parametrize("algebra", ["sparse", "reference"])
@@ -99,3 +100,15 @@ def test_the_reference_plays_rounds_without_features(name: str) -> None:
 def test_a_row_with_an_infinite_score_is_explained_without_a_warning() -> None:
     learner = nr.make("perceptron", native=False).learn(np.array([[1e200, 1.0]]), [1])
     assert learner.explain_one({0: 1e200, 1: 2.0}) == {0: np.inf, 1: 2.0}
+
+
+def test_lengths_in_the_reference_do_not_depend_on_room_for_more_features() -> None:
+    rng = np.random.default_rng(5)
+    numbers, values = rng.integers(30, size=(40, 6)).tolist(), rng.normal(size=(40, 6)).tolist()
+    rows = [dict(zip(*row, strict=True)) for row in zip(numbers, values, strict=True)]
+    y = rng.choice([-1, 1], size=40).tolist()
+    whole = nr.make("alma", p=2.0, algebra="reference", native=False).learn(rows, y)
+    parts = nr.make("alma", p=2.0, algebra="reference", native=False)
+    for row, label in zip(rows, y, strict=True):
+        parts.learn_one(row, label)
+    assert pack(parts) == pack(whole)

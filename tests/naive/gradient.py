@@ -5,10 +5,10 @@ regression g is the gradient of (f - y)^2 or of max(0, |f - y| - eps); as z = si
 slope along z is minus the size of the derivative.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit
 
 from .rules import Array, FirstOrder, Round, Rule
 
@@ -20,7 +20,7 @@ def hinge(m: float) -> float:
 
 def logistic(m: float) -> float:
     """ln(1 + exp(-m)), whose derivative is -1 / (1 + exp(m))"""
-    return -float(expit(-m))
+    return -math.exp(-m) / (1.0 + math.exp(-m)) if m > 0.0 else -1.0 / (1.0 + math.exp(m))
 
 
 def squared(m: float) -> float:
