@@ -2,14 +2,13 @@
 
 import argparse
 
-import noregret as nr
 from proof.closing.named import fault, named
-from proof.closing.page import PAGE, page
+from proof.closing.page import PAGE, page, shelf
 
 
 def faults() -> list[str]:
     """Learners that are not in the list, and tests named there that are not what they should be."""
-    listed, learners = named(), {card.name for card in nr.learners()}
+    listed, learners = named(), set(shelf())
     found = [f"{name}: not in proof/closing/tests.toml" for name in sorted(learners - set(listed))]
     found += [f"{name}: no learner, but in proof/closing/tests.toml" for name in sorted(set(listed) - learners)]
     for name, tests in listed.items():

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import noregret as nr
+from noregret.card import built_in
 from proof.closing.named import ROOT, Named, named
 from proof.reproduce.__main__ import BELOW
 from proof.reproduce.report import COLUMNS, Result, Row, Table, reproduced, summary
@@ -23,6 +24,11 @@ were tried is said in [mutants](mutants.md). The last column counts the rows abo
 
 Written by `make closing` from `proof/closing/tests.toml`, that page and the tables above.
 """
+
+
+def shelf() -> list[str]:
+    """The names of all learners that come with the library; a user's own rules are not told of here."""
+    return sorted(card.name for card in nr.learners() if built_in(card.rule))
 
 
 def cells(line: str) -> list[str]:
@@ -80,7 +86,7 @@ def section(published: str, mutants: str, tests: dict[str, Named]) -> str:
     """The section of the page, with one row for every learner."""
     results, dead, twin = reproduced(tables(published)), killed(mutants), twins()
     lines = [f"{BELOW}\n{ABOUT}", "| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
-    for name in sorted(card.name for card in nr.learners()):
+    for name in shelf():
         named_here = (shown(tests[name].one_step), shown(tests[name].theorem))
         row = (f"`{name}`", f"`{twin[name]}`", *named_here, dead[name], met(results.get(name, [])))
         lines.append("| " + " | ".join(row) + " |")
