@@ -44,6 +44,14 @@ def page(tables: dict[str, list[Row]], titles: dict[str, str], where: str, comma
     return "\n".join(parts)
 
 
+def patched(old: str, new: str) -> str:
+    """The old page with the sections of a new one, by their titles, in place of its own."""
+    fresh = {part.partition("\n")[0]: part for part in new.split("\n## ")[1:]}
+    head, *parts = old.split("\n## ")
+    kept = [fresh.pop(part.partition("\n")[0], part) for part in parts]
+    return "\n## ".join([head, *(part.rstrip("\n") + "\n" for part in [*kept, *fresh.values()])])
+
+
 def versions() -> dict[str, str]:
     return {package: installed(package) or "not installed" for package in PACKAGES}
 
@@ -55,12 +63,12 @@ def versions_line() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run, of {', '.join(NAMES)}")
-    parser.add_argument("--docs", action="store_true", help="rewrite docs/benchmarks.md (runs all)")
+    parser.add_argument(
+        "--docs", action="store_true", help="rewrite docs/benchmarks.md, or those parts of it that are named"
+    )
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(NAMES)):
         parser.error(f"no benchmark named {', '.join(unknown)}: there are {', '.join(NAMES)}")
-    if options.docs and options.names:
-        parser.error("--docs writes the whole page: give it no names")
 
     where = machine()
     print(where)
@@ -82,9 +90,11 @@ def main() -> int:
     if draw(tables, CHART, caption):
         print(f"\ndrew {CHART}")
     if options.docs:
-        draw(tables, PICTURE, caption)
+        if not options.names:
+            draw(tables, PICTURE, caption)
         PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(page(tables, titles, where, "python -m benchmarks --docs"))
+        whole = page(tables, titles, where, "python -m benchmarks --docs")
+        PAGE.write_text(patched(PAGE.read_text(), whole) if options.names else whole)
         print(f"\nwrote {PAGE}")
     verdicts = [row.met for rows in tables.values() for row in rows]
     print(f"\n{verdicts.count(True)} targets met, {verdicts.count(False)} missed; figures in {RESULTS}")

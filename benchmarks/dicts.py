@@ -59,7 +59,7 @@ def at_once(rounds: tuple[Round, ...]) -> Prepare:
 
 def run() -> list[Row]:
     table = []
-    for nonzeros, loop_target in ((10, 2.5), (60, 2.0)):
+    for nonzeros, loop_target in ((10, 4.0), (60, 3.0)):
         rounds = dictionaries(ROUNDS, nonzeros)
         contestants: dict[str, Prepare] = {"loop": one_by_one(rounds), "play": at_once(rounds)}
         for prepare in (one_by_one(rounds[:100]), at_once(rounds[:100])):

@@ -94,7 +94,7 @@ def table(times: Times, note: str) -> list[Row]:
         return Row(work, mine, f"{peer} {rate(rows, best(times, peer))}", figure, "x", at_least, seconds=seconds)
 
     if PEER not in times:
-        first = missing(f"{WORK} ({note})", mine, PEER, "x", 3.5, times)
+        first = missing(f"{WORK} ({note})", mine, PEER, "x", 5.0, times)
     else:
-        first = against(PEER, f"{WORK} ({note})", 3.5)
-    return [first, against(LOADED, WORK, None)]
+        first = against(PEER, f"{WORK} ({note})", 5.0)
+    return [first, against(LOADED, WORK, 20.0)]
