@@ -19,7 +19,7 @@ class WordColumn:
         self.numbers, self.size = np.zeros(0, np.int32), 0
 
     def count(self, column: Any) -> None:
-        self.bags = self.counter.count(column.fill_null("").to_pylist())
+        self.bags = self.counter.count_column(column)
 
     def add(self, numbers: range) -> None:
         """The next words of the counter make these features."""

@@ -43,19 +43,32 @@ class Words:
     def count(self, texts: list[str]) -> Bags:
         """The words of every text."""
         encoded = [prepared(one) for one in texts]
-        parts, start, size = [], 0, 0
-        for row, one in enumerate(encoded, 1):
-            size += len(one)
-            if size >= PIECE or row == len(encoded):
-                parts.append(self.piece(encoded[start:row]))
-                start, size = row, 0
+        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        return self.pieces(b"".join(encoded), ends)
+
+    def count_column(self, column: Any) -> Bags:
+        """The words of every cell of a column of pyarrow; where all of it is ASCII, straight from its bytes."""
+        column = column.fill_null("") if column.null_count else column
+        _, offsets, data = column.buffers()
+        if not len(column) or data is None:
+            return self.count(column.to_pylist())
+        ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1].astype(np.int64)
+        raw = bytes(memoryview(data)[ends[0] : ends[-1]])
+        return self.pieces(raw, ends[1:] - ends[0]) if raw.isascii() else self.count(column.to_pylist())
+
+    def pieces(self, data: bytes, ends: np.ndarray) -> Bags:
+        """The words of the texts that end at these places, some megabytes at a time."""
+        parts, row, start = [], 0, 0
+        while row < ends.size:
+            last = max(int(np.searchsorted(ends, start + PIECE, side="right")), row + 1)
+            stop = int(ends[last - 1])
+            parts.append(self.piece(data[start:stop], ends[row:last] - start))
+            row, start = last, stop
         return joined(parts)
 
-    def piece(self, encoded: list[bytes]) -> Bags:
-        data = b"".join(encoded)
-        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        if self.out.plain.size < 2 * len(data) + PAD or self.out.indptr.size <= len(encoded):
-            made = text.room(2 * len(data) + PAD, len(encoded), self.grams, 0)
+    def piece(self, data: bytes, ends: np.ndarray) -> Bags:
+        if self.out.plain.size < 2 * len(data) + PAD or self.out.indptr.size <= ends.size:
+            made = text.room(2 * len(data) + PAD, ends.size, self.grams, 0)
             self.out = made._replace(seat=self.out.seat)
         table, buffer = self.table, np.frombuffer(data + bytes(PAD), np.uint8)
         table[[vw_names.FRESH, text.PLACE, text.DONE, text.COUNT]] = 0
@@ -63,7 +76,7 @@ class Words:
         self.out.seat[:] = -1
         before = int(table[vw_names.NAMES])
         self.run(table, buffer, ends, self.out, self.known)
-        while table[text.DONE] < len(encoded):
+        while table[text.DONE] < ends.size:
             self.known = vw_names.doubled(self.known)
             self.out = self.out._replace(seat=np.concatenate([self.out.seat, np.full_like(self.out.seat, -1)]))
             table[vw_names.REBUILD] = 1
@@ -72,7 +85,7 @@ class Words:
         fresh = self.known.fresh[: table[vw_names.FRESH]].tobytes().decode().split("\n")[:-1]
         numbers = self.out.idx[:count].copy()
         first = np.searchsorted(np.maximum.accumulate(numbers), np.arange(before, names))
-        return Bags(self.out.indptr[: len(encoded) + 1].copy(), numbers, self.out.val[:count].copy(), fresh, first)
+        return Bags(self.out.indptr[: ends.size + 1].copy(), numbers, self.out.val[:count].copy(), fresh, first)
 
 
 def prepared(one: str) -> bytes:
