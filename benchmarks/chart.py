@@ -1,5 +1,6 @@
 """A picture of the figures: how many times as fast as each peer, with the target marked."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from benchmarks.measure import Row
 
 MET, MISSED, PLAIN, INK = "#2a9d8f", "#e76f51", "#8d99ae", "#222222"
 WIDTH = 48  # of the bars of a terminal
+FIGURE = re.compile(r" [\d.,]+ (?:M rows/s|MB/s|s|us a round)$")
 
 
 def ratios(tables: Mapping[str, Sequence[Row]]) -> list[Row]:
@@ -17,10 +19,7 @@ def ratios(tables: Mapping[str, Sequence[Row]]) -> list[Row]:
 
 def peer(row: Row) -> str:
     """The peer without its figures."""
-    words = row.peer.split()
-    while words and (words[-1] in ("rows/s", "M", "us", "MB/s") or words[-1].replace(".", "").isdigit()):
-        words.pop()
-    return " ".join(words)
+    return FIGURE.sub("", row.peer)
 
 
 def title(row: Row) -> str:
