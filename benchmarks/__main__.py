@@ -19,7 +19,7 @@ RESULTS = Path(__file__).with_name("results.json")
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 CHART = RESULTS.with_name("results.png")
-PICTURE = PAGE.parent / "pictures" / "benchmarks.png"
+PICTURE = PAGE.with_suffix(".png")
 
 PREFACE = """# Benchmarks
 
@@ -29,7 +29,7 @@ The data are generated from a seed. Contestants run in one process and take turn
 counts. A figure in x is a ratio of times: the peer's over ours where the target is a floor (>=), ours over
 the other's where it is a ceiling (<=).
 
-![how many times as fast as each peer](pictures/benchmarks.png)
+![how many times as fast as each peer](benchmarks.png)
 """
 
 
