@@ -308,3 +308,16 @@ def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, ki
     resumed.save(folder / "m.nr")
     whole.save(folder / "whole.nr")
     assert (folder / "m.nr").read_bytes() == (folder / "whole.nr").read_bytes()
+
+
+def test_a_table_without_column_names_is_read_alike_by_all_commands(folder: Path) -> None:
+    (folder / "plain.csv").write_text("ham,hello\nspam,win\n" * 20)
+    raced = well(noregret("race", "plain.csv", "--no-header", "--label", "c1", "--learners", "pa1", cwd=folder))
+    assert "learn plain.csv --learner pa1 --no-header --label c1" in raced.stdout
+    words = ["--no-header", "--label", "c1", "--learner", "pa1", "--save", "plain.nr", "--quiet"]
+    well(noregret("learn", "plain.csv", *words, cwd=folder))
+    (folder / "new.csv").write_text("ham,hello\nham,win\n")
+    assert well(noregret("predict", "plain.nr", "new.csv", cwd=folder)).stdout.split() == ["prediction", "ham", "spam"]
+    asked = noregret("learn", "plain.csv", "--resume", "plain.nr", "--header", cwd=folder)
+    assert asked.returncode == 2
+    assert "learned without a line of column names, not with a line" in asked.stderr

@@ -15,7 +15,7 @@ from noregret.streams.reading import SHAPES
 
 HEAD_BYTES = 1 << 16
 DEAR = 20  # a model is not kept more often than it takes this many times as long to keep it
-ROLES = ("label", "weight", "timestamp", "drop", "text", "ngrams", "categorical", "zero_based")
+ROLES = ("header", "label", "weight", "timestamp", "drop", "text", "ngrams", "categorical", "zero_based")
 
 
 class Keeper:
@@ -90,13 +90,13 @@ class Keeper:
 def head_of(told: argparse.Namespace, source: Source) -> str | None:
     """What tells this source from others: how its files begin, or its name and seed; nothing for a pipe."""
     names = [one.name for one in getattr(source, "sources", [source])]
-    heads = [file_head(name, f"{told.data}, seed {told.seed}", source.kind) for name in names]
+    heads = [file_head(name, f"{told.data}, seed {told.seed}") for name in names]
     if None in heads:
         return None
     return heads[0] if len(heads) == 1 else hashlib.sha256("\n".join(map(str, heads)).encode()).hexdigest()
 
 
-def file_head(name: str, otherwise: str, kind: str) -> str | None:
+def file_head(name: str, otherwise: str) -> str | None:
     path = Path(name)
     if path.is_file():
         with open(path, "rb") as file:
@@ -148,6 +148,8 @@ def take_up(told: argparse.Namespace, kept: Mapping[str, Any], model: str) -> No
 def said(name: str, value: Any) -> str:
     if name == "label":
         return f"with the label {value!r}"
+    if name == "header":
+        return f"with{'' if value else 'out'} a line of column names"
     if name == "zero_based":
         return f"from features that count from {0 if value else 1}"
     return f"without --{name}" if value in (None, False, []) else f"with --{name.replace('_', '-')} {value}"

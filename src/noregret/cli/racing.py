@@ -104,7 +104,10 @@ def training(told: argparse.Namespace, best: Standing) -> str:
     for name, value in valued.items():
         flag = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
-            words += [] if one is None else [flag] if one is True else [flag, str(one)]
+            if isinstance(one, bool):
+                words.append(flag if one else flag.replace("--", "--no-", 1))
+            elif one is not None:
+                words += [flag, str(one)]
     words += [] if told.bits is None else ["--bits", str(told.bits)]
     for name in ("scale", "bias"):
         asked = getattr(told, name)
