@@ -13,7 +13,8 @@ import noregret as nr
 from noregret import compiled, objects
 from noregret.algebra.kernel import BANKS
 from noregret.card import Card
-from noregret.games.assembly import GAMES, Plan, fingerprint
+from noregret.games.assembly import Plan, fingerprint
+from noregret.games.table import GAMES
 from noregret.settings import COVARIANCES
 from tests.border import by_name, by_number, load_own_rules, registered, small_stream
 from tests.border.processes import in_a_process, modules_after

@@ -12,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from noregret.games.assembly import GAMES, Plan
+from noregret.games.assembly import Plan
+from noregret.games.table import GAMES
 
 BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
@@ -65,7 +66,9 @@ def source_hash(game: str, options: Any) -> str:
     """A hash of our own texts a loop is made from: the algebra, its game, the entry, `native`."""
     here = Path(__file__).parent
     files = sorted((here / "algebra").glob("*.py"))
-    texts = {GAMES[game].module.play.__code__.co_filename, GAMES[game].module.judge.__code__.co_filename}
+    played = GAMES[game]
+    moves = [move for choice in played.choices.values() for move in choice.among.values() if hasattr(move, "__code__")]
+    texts = {text.__code__.co_filename for text in (played.module.play, played.module.judge, *moves)}
     files += [*map(Path, sorted(texts)), here / "games/hooks.py", here / "games/entry.py"]
     files += [here / "games/assembly.py", here / "layout.py", here / "native.py"]
     return files_hash(files, options)

@@ -90,10 +90,10 @@ class Choice:
         return given
 
 
-def bindings(card: "Card", chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What the options of a rule stand for in its text."""
+def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[str, Any]:
+    """What the options of a rule, or of a game, stand for in its text."""
     bound: dict[str, Any] = {}
-    for name, option in card.choices.items():
+    for name, option in choices.items():
         thing = option.among[chosen[name]]
         bound[option.binds or name] = thing.slope if isinstance(thing, Loss) else thing
     return bound
@@ -227,7 +227,7 @@ class Card:
 
     def verbs_with(self, chosen: Mapping[str, str]) -> frozenset[Verb]:
         """The verbs of the rule and of the options it was given."""
-        texts = [*self.functions(), *bindings(self, chosen).values()]
+        texts = [*self.functions(), *bindings(self.choices, chosen).values()]
         return frozenset(verb for text in texts for verb in verbs_named(text))
 
     @cache  # noqa: B019
@@ -299,7 +299,9 @@ def tried(card: Card, default: float = 1.0, chosen: tuple[tuple[str, str], ...] 
 
     from noregret.algebra.reference import ReferenceExample
 
-    rule = grafting(bindings(card, card.defaults if chosen is None else dict(chosen)), rebound, "tried")(card.rule)
+    rule = grafting(bindings(card.choices, card.defaults if chosen is None else dict(chosen)), rebound, "tried")(
+        card.rule
+    )
 
     def returned(margin: float) -> Any:
         p = card.parameters(*[param.between(default) for param in card.numbers.values()] or [0.0])
@@ -358,16 +360,31 @@ def coordinate_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     return lambda rule: register(rule, "coordinate", told)
 
 
+def prototype_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of many classes of `rule(p, s, steps, scores, required, truth, size)`.
+
+    It writes into steps how far the weights w of each class move along the row, whose square is size; required says by
+    how much the right class must beat each other one.
+    """
+    told.setdefault("plays", ("multiclass",))
+    return lambda rule: register(rule, "prototype", told)
+
+
 def schedule(default: str, steps: bool = False) -> Choice:
     """How the rate falls; a rule that hands over its steps can have it fall with them, too."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
     return Choice(default, among, "how the rate falls with the rounds", binds="rate")
 
 
-ARGUMENTS = {"margin": ("p", "s", "z", "margin"), "gradient": ("p", "s", "g"), "coordinate": ("p", "s", "j", "g")}
+ARGUMENTS = {
+    "margin": ("p", "s", "z", "margin"),
+    "gradient": ("p", "s", "g"),
+    "coordinate": ("p", "s", "j", "g"),
+    "prototype": ("p", "s", "steps", "scores", "required", "truth", "size"),
+}
 RESERVED = (
     "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
-    "transforms", "average", "groups", "bits",
+    "transforms", "average", "groups", "bits", "cost",
 )  # fmt: skip
 
 

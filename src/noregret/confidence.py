@@ -8,6 +8,7 @@ from noregret.chunk import SparseBlock, verified
 from noregret.errors import BadValue
 from noregret.merging import symmetric
 from noregret.state import parts
+from noregret.tasks.classes import Classes
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -17,12 +18,12 @@ def confidence(learner: "Learner", X: Any, y: Any = None) -> np.ndarray:
     """The probability that the margin is positive: of the predicted label, or of those given."""
     if not learner.card.keeps_covariance:
         raise BadValue(f"{learner.card.name} keeps no covariance, so it has no confidence; use arow, cw, scw1 ...")
-    if learner.game == "regression":
-        raise BadValue("confidence is about labels; regression has targets")
+    if not isinstance(learner.task, Classes):
+        raise BadValue(f"confidence is about labels, one for every row; {learner.game} has none")
     from scipy.special import ndtr
 
     scores, variances = learner.scores(X), spread(learner, X)
-    if learner.game == "multiclass":
+    if learner.task.many:
         own = np.argmax(scores, axis=1) if y is None else codes(learner, y, len(scores))
         rows = np.arange(len(scores))
         others = scores.copy()
@@ -59,7 +60,7 @@ def spread(learner: "Learner", X: Any) -> np.ndarray:
         for name, field, array in parts(learner.shape, learner.state, learner.space)
         if field.kind == "covariance"
     )
-    classes = len(learner.labels) if learner.game == "multiclass" else 1
+    classes = learner.task.blocks(len(learner.labels))
     grown = f"{name}_scale"
     factor = float(learner.state.n[grown]) if grown in learner.state.n.dtype.names else 1.0
     if isinstance(block, SparseBlock):

@@ -9,6 +9,7 @@ from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.chunk import Block, DenseBlock
 from noregret.games.assembly import Plan, assemble
+from noregret.games.table import GAMES
 from noregret.layout import Layout, address, fill
 from noregret.samples import tell_classes
 from noregret.state import Space, bank_of
@@ -18,8 +19,8 @@ from noregret.texts import rebound
 class Engine:
     """Plays and judges blocks of rows for one learner."""
 
-    def __init__(self, plan: Plan, params: Any, setting: Any, native: bool) -> None:
-        self.plan, self.params, self.setting = plan, params, setting
+    def __init__(self, plan: Plan, params: Any, native: bool) -> None:
+        self.plan, self.params = plan, params
         self.asked = native
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
@@ -27,9 +28,9 @@ class Engine:
         self.loops = None if self.native else assemble(plan, rebound)
         self.bound = False
 
-    def bind(self, state: Any, space: Space) -> None:
-        """Work on this state from now on."""
-        self.state, self.space = state, space
+    def bind(self, state: Any, space: Space, setting: Any) -> None:
+        """Work on this state in this setting of the game from now on."""
+        self.state, self.space, self.setting = state, space, setting
         tell_classes(state, space.classes)
         self.bound = False
 
@@ -52,31 +53,33 @@ class Engine:
         from noregret.compiled import loop
 
         if self.layout is None:
-            outcomes = 2 if self.plan.game == "multiclass" else 1
-            self.layout = Layout(self.params, self.setting, self.state, rows, outcomes)
+            game = GAMES[self.plan.game]
+            self.layout = Layout(self.params, self.setting, self.state, rows, game.truths, 2 if game.many else 1)
             self.entry = loop(self.plan, self.layout)
             self.table = np.zeros(self.layout.slots, np.int64)
             self.at = address(self.table)
             fill(self.table, self.layout.first["params"], self.params)
-            fill(self.table, self.layout.first["setting"], self.setting)
         self.seat()
         return self.entry
 
     def seat(self) -> None:
-        """See that the table leads to the state as it is now."""
+        """See that the table leads to the state and the setting as they are now."""
         if not self.bound:
+            fill(self.table, self.layout.first["setting"], self.setting)  # type: ignore[union-attr]
             fill(self.table, self.layout.first["state"], self.state)  # type: ignore[union-attr]
             self.bound = True
 
-    def play(self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, moved: np.ndarray) -> bool:
+    def play(
+        self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, moved: np.ndarray, note: np.ndarray
+    ) -> bool:
         """Predict, then learn, every round. False when the rule raised an error."""
         if self.loops is not None:
             with np.errstate(all="ignore"):
-                self.loops[0](self.params, self.setting, self.state, rows, y, h, out, moved)
+                self.loops[0](self.params, self.setting, self.state, rows, y, h, out, moved, note)
             return True
         entry = self.prepare(rows)
         first = self.layout.first  # type: ignore[union-attr]
-        for name, value in (("rows", rows), ("y", y), ("h", h), ("out", out), ("moved", moved)):
+        for name, value in (("rows", rows), ("y", y), ("h", h), ("out", out), ("moved", moved), ("note", note)):
             fill(self.table, first[name], value)
         self.table[0] = 1
         return bool(entry.run(self.at) == 0)
@@ -85,7 +88,7 @@ class Engine:
         """Score without learning."""
         if self.loops is not None:
             with np.errstate(all="ignore"):
-                self.loops[1](self.params, self.state, rows, out)
+                self.loops[1](self.params, self.setting, self.state, rows, out)
             return True
         entry = self.prepare(rows)
         fill(self.table, self.layout.first["rows"], rows)  # type: ignore[union-attr]

@@ -58,24 +58,23 @@ def nonzeros(learner: "Learner") -> int:
         found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
         cells = next(array for _, field, array in found if field.kind != "covariance")
         return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
-    classes = len(learner.labels) if learner.game == "multiclass" else 1
-    return sum(unit_scores(learner, first, classes) for first in range(0, size, UNITS))
+    return sum(unit_scores(learner, first) for first in range(0, size, UNITS))
 
 
-def unit_scores(learner: "Learner", first: int, classes: int) -> int:
+def unit_scores(learner: "Learner", first: int) -> int:
     """How many unit rows from a feature on have a score: where weights are a formula, only a score shows them."""
     assert learner.space is not None
     count = min(UNITS, learner.space.features - first)
     units = SparseBlock(np.arange(count + 1), np.arange(first, first + count, dtype=np.int32), np.ones(count),
                         learner.space.features)  # fmt: skip
     block = units if learner.algebra == "sparse" else to_dense(units)
-    out = np.zeros((count, classes) if learner.game == "multiclass" else count)
+    out = learner.task.room(count, len(learner.labels))
     learner.engine.judge(learner.engine.rows(block, 0, count), out)
     return int(np.count_nonzero(out.reshape(count, -1).any(axis=1)))
 
 
 def which_column(learner: "Learner", features: Mapping[Any, Any], label: Any) -> int | None:
-    if learner.game != "multiclass":
+    if not learner.task.many:
         if label is not None:
             raise BadValue("label can be told only where there are more than two classes")
         return None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from noregret.learner import Learner
 
 HEAD = 32  # bytes before the row: y, h, and the two offsets of one row
+SERVED = ("binary", "multiclass", "regression")  # the games whose labels and scores a lane understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 KEPT = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # too short to let go
 
@@ -34,6 +35,7 @@ class Lane:
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
         settled = learner.names.mode in ("names", "columns") and settings.class_weight is None
+        settled = settled and learner.game in SERVED
         as_given = not learner.transforms and not settings.bias and settings.touches == "row"
         return cls(learner) if fits and settled and as_given else None
 
@@ -61,7 +63,7 @@ class Lane:
         self.judging_at = address(self.judging)
         self.out = (ctypes.c_double * max(self.classes, 1))()
         self.moved = ctypes.c_uint8()
-        self.found = np.zeros(1, np.int64)
+        self.found, self.note = np.zeros(1, np.int64), np.zeros(1)
         self.packers: dict[int, tuple[Any, int]] = {}
         self.make_room(features)
 
@@ -84,6 +86,7 @@ class Lane:
             fill(table, first["h"], raw[8:16].view(np.float64))
             fill(table, first["out"], scores.reshape(1, -1) if self.multiclass else scores)
             fill(table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
+            fill(table, first["note"], self.note)
             self.values_at.append(ctypes.c_int64.from_address(address(table) + 8 * (first["rows"] + 4)))
         self.packed = address(raw)
         self.packers.clear()

@@ -42,19 +42,19 @@ def fill(table: np.ndarray, first: int, value: Any) -> None:
 
 
 class Layout:
-    """The slots of one loop, from examples of what it will be given."""
+    """The slots of one loop, from examples of what it will be given, and the dimensions of truths and outcomes."""
 
-    def __init__(self, params: Any, setting: Any, state: Any, rows: Any, outcomes: int) -> None:
-        scores = np.zeros(1) if outcomes == 1 else np.zeros((1, 1))
+    def __init__(self, params: Any, setting: Any, state: Any, rows: Any, truths: int, outcomes: int) -> None:
         self.examples = {
             "params": params,
             "setting": setting,
             "state": state,
             "rows": rows,
-            "y": np.zeros(1),
+            "y": np.zeros((1,) * truths),
             "h": np.zeros(1),
-            "out": scores,
+            "out": np.zeros((1,) * outcomes),
             "moved": np.zeros(1, np.uint8),
+            "note": np.zeros(1),
         }
         self.first: dict[str, int] = {}
         slot = HEAD

@@ -21,12 +21,14 @@ from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform, scale
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
 from noregret.intake import runner, taken
-from noregret.labels import Labels, as_array
+from noregret.labels import Labels
 from noregret.lane import Lane
-from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
+from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
 from noregret.settings import Settings, settle
 from noregret.state import Shape, Space, bank_of, enlarged, grown, refreshed
-from noregret.transcribe import mistaken, transcribe
+from noregret.tasks import TASKS
+from noregret.tasks.task import Outcome, Task
+from noregret.transcribe import transcribe
 
 PART = 1024  # rows of a sparse matrix that a dense learner looks at in one go
 
@@ -138,7 +140,7 @@ class Learner:
             transform.restore()
         self._lane = None
         if self.engine is not None:
-            self.engine.bind(self.state, self.space)
+            self.engine.bind(self.state, self.space, self.setting)
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
@@ -156,11 +158,7 @@ class Learner:
 
     def decided(self, scores: np.ndarray) -> np.ndarray:
         """The label (or target) that each of these scores stands for."""
-        if self.game == "regression":
-            return scores
-        if self.game == "multiclass":
-            return np.asarray(as_array(self.labels.order)[np.argmax(scores, axis=1)])
-        return np.asarray(as_array(list(self.labels.sides(len(self.labels))))[(scores >= 0.0).astype(int)])
+        return self.task.decided(self, scores)
 
     def predict_one(self, x: Any) -> Any:
         """The label (or target) of one row; None before any label was seen."""
@@ -189,7 +187,7 @@ class Learner:
                 X = X.tocsr()
                 return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
             block = verified(self.block(X, grow=False))
-            out = np.zeros((block.rows, len(self.labels)) if self.game == "multiclass" else block.rows)
+            out = self.task.room(block.rows, len(self.labels))
             for start in range(0, block.rows, SLICE):
                 stop = min(start + SLICE, block.rows)
                 try:
@@ -210,7 +208,7 @@ class Learner:
             score = None if lane is None else lane.score(x)
             if score is None:
                 score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
-            return dict(zip(self.labels.order, score, strict=True)) if self.game == "multiclass" else score
+            return dict(zip(self.labels.order, score, strict=True)) if self.task.many else score
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
         """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
@@ -330,7 +328,8 @@ class Learner:
     @property
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
-        return {**self.settings.numbers, **dict(self.settings.choices), **self.settings.setting}
+        settings = self.settings
+        return {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
 
     @property
     def space(self) -> Space | None:
@@ -362,6 +361,16 @@ class Learner:
         return self.card.keeps_covariance and self.settings.covariance == "full"
 
     @property
+    def task(self) -> Task:
+        """How this learner's game takes labels and reads scores."""
+        return TASKS[self.game]
+
+    @property
+    def setting(self) -> Any:
+        """The numbers and arrays of the game, as its loop is given them."""
+        return self.task.setting(self)
+
+    @property
     def bank(self) -> Any:
         return bank_of(self.state)
 
@@ -377,9 +386,8 @@ class Learner:
         assert self.space is not None
         plan = self.settings.plan(self.game, self.algebra)
         if self.engine is None or self.engine.plan != plan or self.engine.asked != self.settings.native:
-            setting = self.settings.setting_of(self.game)
-            self.engine = Engine(plan, self.settings.params, setting, self.settings.native)
-        self.engine.bind(self.state, self.space)
+            self.engine = Engine(plan, self.settings.params, self.settings.native)
+        self.engine.bind(self.state, self.space, self.setting)
         self._space, self._lane = self.space, None
 
     def block(self, X: Any, grow: bool, heed: bool = False) -> Block:
@@ -431,7 +439,7 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     found = np.zeros(3, np.int64)
     found[ROUNDS] = call.block.rows
     found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-    found[MISTAKES] = sum(int(np.count_nonzero(mistaken(learner, outcome))) for outcome in outcomes)
+    found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
     return found
 
 

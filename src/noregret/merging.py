@@ -23,7 +23,7 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)
     same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
     same = same and a.settings.transforms == b.settings.transforms
-    if not same or (a.game == "regression") != (b.game == "regression"):
+    if not same or kind_of(a) != kind_of(b):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
     if a.settings.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
@@ -53,9 +53,14 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     return a
 
 
+def kind_of(learner: "Learner") -> str:
+    """The game, where two classes and many are one: either may become the other."""
+    return "multiclass" if learner.game == "binary" else learner.game
+
+
 def seat_alike(a: "Learner", b: "Learner") -> None:
     """Give both learners the same classes and features in the same order."""
-    if a.game != "regression":
+    if a.task.labelled:
         for label in b.labels.order:
             a.labels.code[label]
         if a.labels.fixed and a.labels.order != list(a.settings.classes or ()):
@@ -75,8 +80,8 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
     if a.names.mode == "names":
         order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
     features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
-    classes = len(a.labels) if a.game == "multiclass" else 1
-    codes = [a.labels.code[label] for label in b.labels.order] if a.game == "multiclass" else [0]
+    classes = a.task.blocks(len(a.labels))
+    codes = [a.labels.code[label] for label in b.labels.order] if a.task.many else [0]
     place(a, features, classes, list(range(a.space.classes)), None)  # type: ignore[union-attr]
     place(b, features, classes, codes, order)
     a.classes_before = len(a.labels)

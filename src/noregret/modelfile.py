@@ -26,6 +26,7 @@ from noregret.samples import derived, revived_samples, sample_tensors
 from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
 from noregret.stores import possible
+from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -43,6 +44,8 @@ def header(learner: "Learner") -> dict[str, Any]:
     told = dict(settings.told)
     if settings.class_weight is not None:
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
+    if settings.cost is not None:
+        told["cost"] = [list(entry) for entry in settings.cost]
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
@@ -224,6 +227,8 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
     parameters = dict(told["parameters"])
     if parameters.get("class_weight") is not None:
         parameters["class_weight"] = dict(parameters["class_weight"])
+    if parameters.get("cost") is not None:
+        parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
     if not sensible(told, arrays):
         raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner = Learner(settle(card, parameters))
@@ -264,13 +269,14 @@ def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None
 def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     """Whether the parts of a header agree with each other and with the arrays that are there."""
     labels, mode, learned = told["labels"], told["names"], told["counters"] is not None
-    most = {"binary": 2, "regression": 0}.get(told["game"], len(labels))
+    task = TASKS[told["game"]]
+    most = (2 if told["game"] == "binary" else len(labels)) if task.labelled else 0
     return (
         all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
         and isinstance(labels, list)
         and isinstance(told.get("source", {}), dict)
         and len(set(labels)) == len(labels) <= most
-        and (not learned or bool(labels) == (told["game"] != "regression"))
+        and (not learned or bool(labels) == task.labelled)
         and (mode == "names") == ("names.bytes" in arrays)
         and (mode == "hashed") <= (told["parameters"].get("bits") is not None)
         and (
@@ -284,7 +290,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
-    classes = len(learner.labels) if learner.game == "multiclass" else 1
+    classes = learner.task.blocks(len(learner.labels))
     space = expected_space(learner, told["features"], classes, arrays)
     learner.state = make(learner.shape, space)
     learner.space = space

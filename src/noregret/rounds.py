@@ -1,7 +1,6 @@
 """One call of learn or play: the border checks, the growth of classes and features, the rounds, all or nothing."""
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import numpy as np
 from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
-from noregret.labels import targets
 from noregret.samples import with_room
 from noregret.state import (
     Space,
@@ -23,6 +21,7 @@ from noregret.state import (
     physical_memory,
     split,
 )
+from noregret.tasks.task import Outcome, Segment
 from noregret.undo import CellUndo, KeptUndo, WholeUndo
 
 if TYPE_CHECKING:
@@ -44,27 +43,6 @@ class RuleRaised(Exception):
     """The rule raised an error inside compiled code."""
 
 
-@dataclass(frozen=True)
-class Segment:
-    """Consecutive rounds with the same classes; `fresh` when the first of them brings a class never seen before."""
-
-    start: int
-    stop: int
-    known: int
-    fresh: bool
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a slice of rounds left behind."""
-
-    segment: Segment
-    start: int
-    scores: np.ndarray
-    moved: np.ndarray
-    truth: np.ndarray
-
-
 class Call:
     """The rounds of one call, played on a learner."""
 
@@ -82,38 +60,9 @@ class Call:
         length = len(y) if hasattr(y, "__len__") else None
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
-        if learner.game == "regression":
-            self.codes = targets(y)
-            self.segments = [Segment(0, rows, 0, False)] if rows else []
-        else:
-            self.codes = learner.labels.codes(y)
-            self.segments = self.cut(rows)
+        self.codes, self.segments = learner.task.taken(learner, y, rows)
         self.h = self.importance(weight, rows)
         self.undo: Any = None
-
-    def cut(self, rows: int) -> list[Segment]:
-        """The rounds between appearances of new classes."""
-        labels = self.learner.labels
-        before = self.learner.classes_before
-        labels.refuse_new(before)
-        total = len(labels)
-        if total > 2 and self.learner.game == "binary" and not self.learner.settings.auto:
-            raise BadValue(
-                f"the binary game has two classes, and {labels.order[2]!r} is a third; "
-                'leave game out, or make the learner with game="multiclass"'
-            )
-        if total == before:
-            return [Segment(0, rows, total, False)] if rows else []
-        if total - before <= 8:
-            firsts = np.array([np.argmax(self.codes == code) for code in range(before, total)])
-        else:
-            highest = np.maximum.accumulate(np.concatenate(([before - 1], self.codes[:-1])))
-            firsts = np.flatnonzero(self.codes > highest)
-        segments = [Segment(0, int(firsts[0]), before, False)] if firsts[0] > 0 else []
-        stops = [*firsts[1:].tolist(), rows]
-        for number, (start, stop) in enumerate(zip(firsts.tolist(), stops, strict=True)):
-            segments.append(Segment(start, stop, before + number + 1, True))
-        return segments
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
@@ -131,7 +80,7 @@ class Call:
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
-                truth = self.truth(segment)
+                truth = self.learner.task.truth(self.learner, segment, self.codes)
                 for start in range(segment.start, segment.stop, SLICE):
                     outcomes.append(self.play(segment, truth, start, min(start + SLICE, segment.stop)))
             if self.undo is not None and not self.undo.sound(self.learner.state):
@@ -142,12 +91,12 @@ class Call:
 
     def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
         learner, size = self.learner, stop - start
-        out = np.zeros((size, segment.known) if learner.game == "multiclass" else size)
-        moved = np.zeros(size, np.uint8)
+        out = learner.task.room(size, segment.known)
+        moved, note = np.zeros(size, np.uint8), np.zeros(size)
         y = truth[start - segment.start : stop - segment.start]
         rows = learner.engine.rows(self.block, start, stop)
         try:
-            ended = learner.engine.play(rows, y, self.h[start:stop], out, moved)
+            ended = learner.engine.play(rows, y, self.h[start:stop], out, moved, note)
         except Exception as error:
             if learner.engine.native:
                 raise
@@ -158,30 +107,23 @@ class Call:
             raise Unchecked
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
-        if segment.fresh and start == segment.start and learner.game == "multiclass":
-            out[0, segment.known - 1] = -np.inf
-        return Outcome(segment, start, out, moved, y)
-
-    def truth(self, segment: Segment) -> np.ndarray:
-        """The truth of a segment as its game sees it: a target, a class number, or a sign."""
-        codes = self.codes[segment.start : segment.stop]
-        if self.learner.game == "binary":
-            return np.ascontiguousarray(self.learner.labels.signs(segment.known)[codes])
-        return np.ascontiguousarray(codes, dtype=np.float64)
+        outcome = Outcome(learner.task, segment, start, out, moved, y, note)
+        learner.task.seal(outcome)
+        return outcome
 
     # ---- growth --------------------------------------------------------------------------------------------------
 
     def make_room(self, segment: Segment) -> None:
         """See that the state has a cell for every feature and class, and that it can be undone."""
         learner, shape = self.learner, self.learner.shape
-        turning = learner.game == "binary" and segment.fresh and learner.labels.turns(segment.known)
+        turning = learner.game == "binary" and segment.fresh > 0 and learner.labels.turns(segment.known)
         self.whole = self.whole or turning  # then every weight changes its sign, whatever the rows touch
         splitting = learner.game == "binary" and segment.known == 3
         if splitting and "multiclass" not in learner.card.games:
             raise BadValue(f"{learner.card.name} plays two classes only, and {learner.labels.order[2]!r} is a third")
         if splitting:
             learner.game = "multiclass"
-        classes = segment.known if learner.game == "multiclass" else 1
+        classes = learner.task.blocks(segment.known)
         old_state, old = learner.state, learner.space
         base = old or learner.settings.space(learner.settled_algebra(self.block))
         supports, values = self.supports_needed(old_state)

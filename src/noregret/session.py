@@ -14,7 +14,7 @@ from noregret.making import learners as catalogue
 from noregret.referees import Baselines, Loss, Mistakes, Referee, Runtime, Updates
 from noregret.reports.tables import table
 from noregret.streams import Batch, Source, open_source
-from noregret.transcribe import loss_of
+from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
 LONG = 1e9  # losses from here on are shown by their size only

@@ -6,11 +6,13 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.card import RESERVED, Card, Choice, Param, must_say_whether_it_moved, suggestion
+from noregret.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
+from noregret.costs import Costs, asked_cost
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
-from noregret.games.assembly import GAMES, SETTINGS, Plan
+from noregret.games.assembly import Plan
+from noregret.games.table import GAMES
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
@@ -40,6 +42,8 @@ class Settings:
     numbers: Mapping[str, float]
     choices: tuple[tuple[str, str], ...]
     setting: Mapping[str, float]
+    setup: tuple[tuple[str, str], ...]
+    cost: Costs | None
     classes: tuple[Any, ...] | None
     class_weight: Mapping[Any, float] | None
     native: bool
@@ -54,7 +58,8 @@ class Settings:
 
     @property
     def state_shape(self) -> Shape:
-        return self.card.shaped(self.average)
+        fields, counters = self.card.shaped(self.average)
+        return Shape(fields, {**counters, **GAMES[self.game].counters})
 
     @property
     def takes_gaps(self) -> bool:
@@ -70,11 +75,18 @@ class Settings:
     def params(self) -> Any:
         return self.card.parameters(*self.numbers.values() or [0.0])
 
-    def setting_of(self, game: str) -> Any:
-        return SETTINGS[game](*(self.setting.values() if game == self.game else ()) or [0.0])
+    def setting_of(self, game: str) -> dict[str, float]:
+        """The numbers of a game: as told, or by default where another was asked for and this one came of it."""
+        return {name: self.setting.get(name, param.default) for name, param in GAMES[game].params.items()}
+
+    def setup_of(self, game: str) -> tuple[tuple[str, str], ...]:
+        """The options of a game, likewise."""
+        told = dict(self.setup)
+        return tuple((name, told.get(name, choice.default)) for name, choice in GAMES[game].choices.items())
 
     def plan(self, game: str, algebra: str) -> Plan:
-        return Plan(self.card, game, algebra, self.covariance, self.kernel, self.choices, self.average is not None)
+        averaged, setup = self.average is not None, self.setup_of(game)
+        return Plan(self.card, game, algebra, self.covariance, self.kernel, self.choices, averaged, setup)
 
     def space(self, algebra: str) -> Space:
         spread = self.numbers.get("random_start", 0.0)
@@ -89,7 +101,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     told = {name: unwrapped(value) for name, value in told.items()}
     must_say_whether_it_moved(card)
     rest = dict(told)
-    game, auto = asked_game(card, rest.pop("game", None))
+    game, auto = asked_game(card, rest.pop("game", None), rest)
     classes = asked_classes(game, rest.pop("classes", None))
     if classes is not None:
         told["classes"] = classes
@@ -132,12 +144,15 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     check_together(card, game, algebra, numbers, choices)
     average = asked_average(card, asked_mean, numbers, choices)
     setting = settle_game(card, game, choices, rest)
+    cost = asked_cost(rest.pop("cost", None), classes)
+    setup = settle_setup(card, game, choices, cost, rest)
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     if rest:
         name = next(iter(rest))
         known = [
             *card.params,
             *GAMES[game].params,
+            *GAMES[game].choices,
             *(KERNEL_TAKES[kernel] if algebra == "kernel" else ()),
             *RESERVED,
         ]
@@ -162,6 +177,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         numbers,
         tuple(choices.items()),
         setting,
+        setup,
+        cost,
         None if classes is None else tuple(classes),
         class_weight,
         native,
@@ -191,9 +208,14 @@ def asked_classes(game: str, classes: Any) -> list[Any] | None:
     return [checked(label) for label in classes]
 
 
-def asked_game(card: Card, game: Any) -> tuple[str, bool]:
+def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, bool]:
+    """The game, and whether it may become another when a third class appears."""
     if game is None:
-        return "binary", True
+        own = next((one for one in ("binary", *card.games) if one in card.games), "binary")
+        many = [name for name in (*GAMES["multiclass"].choices, "cost") if name in told and name not in card.params]
+        if many and "multiclass" in card.games:
+            own = "multiclass"
+        return own, own == "binary"
     if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
     if game not in card.games:
@@ -296,6 +318,26 @@ def settle_game(card: Card, game: str, choices: Mapping[str, str], rest: dict[st
         else:
             setting[name] = param.check(f"game {game}", name, param.default if asked is None else asked)
     return setting
+
+
+def settle_setup(
+    card: Card, game: str, choices: Mapping[str, str], cost: Costs | None, rest: dict[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    """The options of the game; where no costs are told every mistake costs 1, and so does the required margin."""
+    found = {}
+    for name, choice in GAMES[game].choices.items():
+        asked = rest.pop(f"game.{name}", rest.pop(name, None))
+        if asked is None and name == "margin" and cost is not None:
+            asked = "loss"
+        found[name] = choice.check(f"game {game}", name, choice.default if asked is None else asked)
+    if cost is None:
+        if "margin" in found:
+            found["margin"] = "unit"
+    elif "margin" not in found:
+        raise BadValue(f'the {game} game has no costs; leave cost out, or ask for game="multiclass"')
+    elif card.kind == "margin" and not loss_driven(card, tuple(choices.items())):
+        raise BadValue(f"{card.name} cannot heed costs: it moves on mistakes, not on losses. Use class_weight, or pa1")
+    return tuple(found.items())
 
 
 def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, float]:

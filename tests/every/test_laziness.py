@@ -63,12 +63,14 @@ def cells_touched(play: Play, features: int) -> int:
     learner = play.make(**({"classes": [0, 1, 2]} if play.game == "multiclass" else {}))
     learner.learn(wide[:20], y[:20])
     learner.state = counted(learner.state)
-    learner.engine.bind(learner.state, learner.space)
+    learner.engine.bind(learner.state, learner.space, learner.setting)
     block = learner.block(wide[20:], grow=True)
     out = np.zeros((20, 3) if play.game == "multiclass" else 20)
     truth = np.asarray(y[20:], dtype=float)
     Counting.cells = 0
-    learner.engine.play(learner.engine.rows(block, 0, 20), truth, np.ones(20), out, np.zeros(20, np.uint8))
+    learner.engine.play(
+        learner.engine.rows(block, 0, 20), truth, np.ones(20), out, np.zeros(20, np.uint8), np.zeros(20)
+    )
     return Counting.cells
 
 

@@ -87,7 +87,7 @@ def show_datasets(told: argparse.Namespace) -> None:
 
 def warm_up(told: argparse.Namespace) -> None:
     from noregret.algebra import TYPES
-    from noregret.games.assembly import GAMES
+    from noregret.games.table import GAMES
     from noregret.streams import csv, libsvm, vw
     from noregret.warming import warm
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from noregret.card import Card, Choice, Param, suggestion
 from noregret.errors import BadValue
-from noregret.games.assembly import GAMES
+from noregret.games.table import GAMES
 from noregret.losses import LOSSES
 from noregret.settings import COVARIANCES, default_option
 

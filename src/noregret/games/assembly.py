@@ -2,33 +2,18 @@
 
 import hashlib
 import types
-from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from noregret.card import Card, Param, bindings
-from noregret.games import binary, hooks, multiclass, regression
+from noregret.card import Card, bindings
+from noregret.games import hooks
+from noregret.games.table import GAMES
 from noregret.texts import Maker, grafting
 
-
-class Game(NamedTuple):
-    """A game: the module with its loops, and the numbers it takes."""
-
-    module: Any
-    params: Mapping[str, Param]
-
-
-GAMES = {
-    "binary": Game(binary, {}),
-    "multiclass": Game(multiclass, {}),
-    "regression": Game(regression, {"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}),
-}
-SETTINGS: dict[str, Any] = {
-    name: namedtuple(f"{name}_setting", list(game.params) or ["none"]) for name, game in GAMES.items()
-}
+PLAYS = {"prototype": "play_prototypes"}  # the loop of a game that a kind of rule asks for
 
 
 @dataclass(frozen=True)
@@ -42,19 +27,29 @@ class Plan:
     kernel: str
     choices: tuple[tuple[str, str], ...]
     averaged: bool = False
+    setup: tuple[tuple[str, str], ...] = ()  # the options of the game
 
     @property
     def name(self) -> str:
         """Unique for every loop: no two share a cache entry."""
         sigma = self.covariance if self.card.keeps_covariance else ""
         kind = self.kernel if self.algebra == "kernel" else ""
+        usual = GAMES[self.game].choices
         options = [option for _, option in self.choices] + ["averaged"] * self.averaged
-        return "_".join(filter(None, [self.game, self.card.name, self.algebra, sigma, kind, *options]))
+        options += [option for name, option in self.setup if option != usual[name].default]
+        return "_".join(
+            filter(None, [self.game.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
+        )
 
     @property
     def bindings(self) -> dict[str, Callable[..., Any]]:
         """What the options of the rule stand for in its text."""
-        return bindings(self.card, dict(self.choices))
+        return bindings(self.card.choices, dict(self.choices))
+
+    @property
+    def moves(self) -> dict[str, Callable[..., Any]]:
+        """What the options of the game stand for in its loops."""
+        return bindings(GAMES[self.game].choices, dict(self.setup))
 
 
 def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -67,11 +62,11 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
         return maker(function, f"{function.__name__}_{tag}", bound)
 
     rule = graft(card.rule)
+    update = rule
     if card.kind == "margin":
         update = text(hooks.update_margin, rule=rule)
-    else:
-        adaptor = {"gradient": hooks.update_gradient, "coordinate": hooks.update_coordinates}[card.kind]
-        update = text(adaptor, rule=rule, slope=graft(options["slope"]))
+    elif card.kind in hooks.BY_SLOPE:
+        update = text(hooks.BY_SLOPE[card.kind], rule=rule, slope=graft(options["slope"]))
 
     if card.score is not None:
         score = graft(card.score)
@@ -82,17 +77,20 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     final = graft(card.final) if card.final is not None else score
     if plan.averaged:
         final = text(hooks.final_by_mean)
-
-    module = GAMES[plan.game].module
-    if plan.game != "multiclass":
-        return (
-            text(module.play, score=score, update=update),
-            text(module.judge, final=final),
-        )
     by_vector = card.score is None and card.weight is None
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
-    return text(module.play, scores=scores, update=update), text(module.judge, finals=finals)
+
+    module, moves = GAMES[plan.game].module, plan.moves
+    play = getattr(module, PLAYS.get(card.kind, "play"))
+    own = grafting(moves, maker, tag)
+    bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
+    bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
+
+    def loop(function: Callable[..., Any]) -> Callable[..., Any]:
+        return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
+
+    return loop(play), loop(module.judge)
 
 
 def frozen(thing: Any) -> bytes:

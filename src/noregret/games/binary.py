@@ -7,7 +7,7 @@ from noregret.algebra.verbs import row, stretch, unbound
 score = update = final = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any) -> Any:
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
@@ -16,6 +16,6 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any) -
             moved[t] = update(p, s, stretch(x, y[t]), y[t] * out[t], h[t])
 
 
-def judge(p: Any, s: Any, X: Any, out: Any) -> Any:
+def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
     for t in range(out.size):
         out[t] = final(p, s, row(X, t))

@@ -4,17 +4,18 @@ from typing import Any
 
 from noregret.algebra.verbs import unbound
 
-read_params = read_setting = read_state = read_rows = read_y = read_h = read_out = read_moved = unbound
+read_params = read_setting = read_state = read_rows = read_y = read_h = read_out = read_moved = read_note = unbound
 play = judge = unbound
 
 
 def entry(table: Any) -> int:
     p = read_params(table)
+    g = read_setting(table)
     s = read_state(table)
     X = read_rows(table)
     out = read_out(table)
     if table[0] == 1:
-        play(p, read_setting(table), s, X, read_y(table), read_h(table), out, read_moved(table))
+        play(p, g, s, X, read_y(table), read_h(table), out, read_moved(table), read_note(table))
     else:
-        judge(p, s, X, out)
+        judge(p, g, s, X, out)
     return 0

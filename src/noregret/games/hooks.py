@@ -90,3 +90,6 @@ def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
             if g != 0.0:
                 rule(p, s, place(q, k), g)
     return True
+
+
+BY_SLOPE = {"gradient": update_gradient, "coordinate": update_coordinates}

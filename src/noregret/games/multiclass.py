@@ -1,28 +1,92 @@
-"""Many classes: z = Psi(x, truth) - Psi(x, rival), the rival being the best other class; margin = w . z."""
+"""Many classes: z = Psi(x, truth) - Psi(x, rival), the rival being another class; margin = w . z.
+
+Where a mistake costs more than 1 the required margin is larger, and the rule is handed a margin smaller by as much.
+"""
 
 from typing import Any
 
-from noregret.algebra.verbs import difference, row, unbound
+from noregret.algebra.verbs import add, difference, row, seat, sqnorm, unbound
+from noregret.games.hooks import weighed
 
-scores = update = finals = unbound
+scores = update = finals = rule = rival_of = required = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any) -> Any:
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
     for t in range(y.size):
         x = row(X, t)
         f = out[t]
         scores(p, s, x, X.stride, f)
         truth = int(y[t])
-        rival = -1
-        for c in range(f.size):
-            if c != truth and (rival < 0 or f[c] > f[rival]):
-                rival = c
+        rival = rival_of(g, f, truth)
         if h[t] > 0.0:
             s.n.t += 1.0
             if rival >= 0:
-                moved[t] = update(p, s, difference(x, truth, rival, X.stride), f[truth] - f[rival], h[t])
+                margin = f[truth] - f[rival] - (required(g, truth, rival) - 1.0)
+                moved[t] = update(p, s, difference(x, truth, rival, X.stride), margin, h[t])
 
 
-def judge(p: Any, s: Any, X: Any, out: Any) -> Any:
+def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
+    """The rule says how far each class moves along the row."""
+    for t in range(y.size):
+        x = row(X, t)
+        f = out[t]
+        scores(p, s, x, X.stride, f)
+        truth = int(y[t])
+        size = sqnorm(x)
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            if size > 0.0:
+                steps, owed = g.steps[: f.size], g.owed[: f.size]
+                for c in range(f.size):
+                    steps[c] = 0.0
+                    owed[c] = required(g, truth, c) if c != truth else 0.0
+                moved[t] = rule(weighed(p, h[t]), s, steps, f, owed, truth, size)
+                for c in range(f.size):
+                    if steps[c] != 0.0:
+                        add(s.w, steps[c], seat(x, c, X.stride))
+
+
+def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
     for t in range(out.shape[0]):
         finals(p, s, row(X, t), X.stride, out[t])
+
+
+# ---- against whom, and by how much -----------------------------------------------------------------------------------
+
+
+def runner_up(g: Any, f: Any, truth: Any) -> Any:
+    """The best other class."""
+    rival = -1
+    for c in range(f.size):
+        if c != truth and (rival < 0 or f[c] > f[rival]):
+            rival = c
+    return rival
+
+
+def predicted(g: Any, f: Any, truth: Any) -> Any:
+    """The class that was predicted, unless it is the right one."""
+    best = 0
+    for c in range(1, f.size):
+        if f[c] > f[best]:
+            best = c
+    return best if best != truth else -1
+
+
+def max_loss(g: Any, f: Any, truth: Any) -> Any:
+    """The class whose required margin is missed by most."""
+    rival = -1
+    most = 0.0
+    for c in range(f.size):
+        if c != truth:
+            missing = f[c] + required(g, truth, c)
+            if rival < 0 or missing > most:
+                rival, most = c, missing
+    return rival
+
+
+def one(g: Any, truth: Any, rival: Any) -> Any:
+    return 1.0
+
+
+def by_cost(g: Any, truth: Any, rival: Any) -> Any:
+    return g.costs[truth, rival]

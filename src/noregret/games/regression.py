@@ -11,7 +11,7 @@ __all__ = ["judge", "play"]
 score = update = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any) -> Any:
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)

@@ -10,7 +10,7 @@ from noregret.chunk import Rows, weights
 from noregret.errors import BadValue, shown
 from noregret.labels import as_array, targets
 from noregret.learner import Learner
-from noregret.transcribe import loss_of
+from noregret.tasks.targets import loss_of
 
 
 class Lesson:

@@ -1,0 +1,140 @@
+"""A task is the side of a game that Python sees: how labels come in, and how scores are read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.errors import BadValue
+from noregret.games.table import GAMES, SETTINGS
+from noregret.labels import as_array
+from noregret.losses import LOSSES
+
+if TYPE_CHECKING:
+    from noregret.learner import Learner
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive rounds with the same classes; `fresh` is how many of them the first of these rounds brings."""
+
+    start: int
+    stop: int
+    known: int
+    fresh: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a slice of rounds left behind; `note` is what the game says of each round beside its scores."""
+
+    task: "Task"
+    segment: Segment
+    start: int
+    scores: np.ndarray
+    moved: np.ndarray
+    truth: np.ndarray
+    note: np.ndarray
+
+    @property
+    def known_at_first(self) -> int:
+        """How many classes were known when the first round of the slice was predicted."""
+        first = self.start == self.segment.start
+        return self.segment.known - self.segment.fresh if first else self.segment.known
+
+
+class Task:
+    """What every game says of its labels and scores. The labels it knows are those of the learner."""
+
+    labelled = True  # whether labels are classes, numbered as they appear
+    loss = "hinge"  # what is suffered by a rule that has no loss of its own
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.many = GAMES[game].many
+
+    def setting(self, learner: "Learner") -> Any:
+        """What the game is given: its numbers, and arrays for the classes known."""
+        fields = [*learner.settings.setting_of(self.game).values(), *self.arrays(learner)]
+        return SETTINGS[self.game](*fields or [0.0])
+
+    def arrays(self, learner: "Learner") -> list[np.ndarray]:
+        """The arrays that the loops of the game are given, in the order of its table."""
+        return []
+
+    # ---- in --------------------------------------------------------------------------------------------------
+
+    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
+        raise NotImplementedError
+
+    def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
+        """The truth of a segment as its game is told it."""
+        return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)
+
+    def blocks(self, known: int) -> int:
+        """How many weights a feature has when so many classes are known."""
+        return known if self.many else 1
+
+    def room(self, rows: int, known: int) -> np.ndarray:
+        """Where a game writes the scores of so many rows."""
+        return np.zeros((rows, self.blocks(known)) if self.many else rows)
+
+    def seal(self, outcome: Outcome) -> None:
+        """Take back the scores of classes that were not known when a round was predicted."""
+
+    # ---- out -------------------------------------------------------------------------------------------------
+
+    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
+        """The label (or target) that each of these scores stands for."""
+        raise NotImplementedError
+
+    def scores(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
+        """The scores of all rounds in one array."""
+        return np.concatenate([outcome.scores for outcome in outcomes])
+
+    def predicted(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """The labels (or targets) predicted in a slice."""
+        return self.decided(learner, outcome.scores)
+
+    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """Which rounds were predicted wrongly."""
+        raise NotImplementedError
+
+    def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """What the loss is a function of: 1 when all is well, infinite where there was nothing to lose."""
+        raise NotImplementedError
+
+    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """What was suffered, round by round."""
+        return suffered(loss_value(learner), self.margins(learner, outcome))
+
+
+def loss_value(learner: "Learner") -> Callable[[Any], Any]:
+    """The loss of a learner as a function of margins."""
+    return LOSSES[dict(learner.settings.choices).get("loss", learner.task.loss)].value
+
+
+def suffered(loss: Callable[[Any], Any], margin: np.ndarray) -> np.ndarray:
+    """The losses at these margins; where a class has no rival yet there is nothing to lose."""
+    return np.where(np.isposinf(margin), 0.0, loss(margin))
+
+
+def joined(pieces: list[np.ndarray]) -> np.ndarray:
+    """Arrays of labels one after the other; of objects when they are mixed."""
+    kinds = {piece.dtype.kind for piece in pieces}
+    if len(pieces) == 1:
+        return pieces[0]
+    if len(kinds) == 1 or kinds <= set("fiu"):
+        return np.concatenate(pieces)
+    return as_array([label for piece in pieces for label in piece.tolist()])
+
+
+def refuse_third(learner: "Learner") -> None:
+    """Say that there are two classes only, where that was asked for."""
+    if learner.game == "binary" and len(learner.labels) > 2 and not learner.settings.auto:
+        raise BadValue(
+            f"the binary game has two classes, and {learner.labels.order[2]!r} is a third; "
+            'leave game out, or make the learner with game="multiclass"'
+        )
