@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noregret.card import coordinate_rule as coordinate_rule
     from noregret.card import gradient_rule as gradient_rule
     from noregret.card import margin_rule as margin_rule
+    from noregret.card import prototype_rule as prototype_rule
     from noregret.card import schedule as schedule
     from noregret.chunk import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
@@ -67,7 +68,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule", "schedule",
+        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule",
+        "prototype_rule", "schedule",
     ),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),

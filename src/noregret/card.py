@@ -192,7 +192,7 @@ class Card:
     @property
     def weighs(self) -> bool:
         """Whether rounds of different importance can be learned."""
-        return bool(self.weigh) or (self.kind != "margin" and self.weigh is None)
+        return bool(self.weigh) or (self.kind not in ("margin", "prototype") and self.weigh is None)
 
     @property
     def keeps_covariance(self) -> bool:
@@ -239,6 +239,17 @@ class Card:
             return "all"
         return "kept" if kinds == {"kept"} else "all" if "kept" in kinds else "row"
 
+    def why_no_rest(self, chosen: Mapping[str, str]) -> str | None:
+        """Why the classes cannot each play against the rest from one state, or None if they can."""
+        if self.kind not in ("margin", "gradient", "coordinate"):
+            return "it moves all classes at once"
+        kinds = {field.kind for field in self.state.values()}
+        steps = all(not verb.writes or verb.name in ROW_ONLY for verb in self.verbs_with(chosen))
+        counted = set(self.counters) - {"steps", "features", "classes"} or chosen.get("schedule") in OF_STEPS
+        if not steps or counted or not kinds <= {"vector", "covariance"} or self.score is not None:
+            return "what it keeps belongs to all classes together"
+        return None
+
     @cached_property
     def algebras(self) -> tuple[str, ...]:
         """Where the rule can play, computed from the verbs it names and the state it keeps."""
@@ -267,6 +278,9 @@ class Card:
     def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
         driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
         return tuple(game for game in self.plays if driven or game != "regression")
+
+
+ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
 def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> set[Verb]:

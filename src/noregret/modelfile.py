@@ -288,7 +288,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
 
 
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
+    if learner.game not in (*learner.card.games, learner.settings.game) or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
     classes = learner.task.blocks(len(learner.labels))
     space = expected_space(learner, told["features"], classes, arrays)

@@ -141,6 +141,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         for name, option in card.choices.items()
         for asked in [rest.pop(name, None)]
     }
+    if rest.get("competitor") != "rest" or game != "multiclass":
+        must_play(card, game, choices)
     check_together(card, game, algebra, numbers, choices)
     average = asked_average(card, asked_mean, numbers, choices)
     setting = settle_game(card, game, choices, rest)
@@ -213,11 +215,13 @@ def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, boo
     if game is None:
         own = next((one for one in ("binary", *card.games) if one in card.games), "binary")
         many = [name for name in (*GAMES["multiclass"].choices, "cost") if name in told and name not in card.params]
-        if many and "multiclass" in card.games:
+        if many and ("multiclass" in card.games or told.get("competitor") == "rest"):
             own = "multiclass"
         return own, own == "binary"
     if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
+    if game == "multiclass" and "binary" in card.games and told.get("competitor") == "rest":
+        return game, False
     if game not in card.games:
         reason = "it moves on mistakes, not on losses; it" if game in card.plays else "it"
         raise BadValue(f"{card.name} cannot play {game}: {reason} plays {', '.join(card.games)}")
@@ -277,13 +281,17 @@ def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     )
 
 
+def must_play(card: Card, game: str, choices: Mapping[str, str]) -> None:
+    """Refuse choices with which a rule cannot play the game."""
+    if game not in card.games_with(choices):
+        told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
+        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
+
+
 def check_together(
     card: Card, game: str, algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str]
 ) -> None:
     """What single parameters cannot know: whether the choices suit the game and the algebra, and each other."""
-    if game not in card.games_with(choices):
-        told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
-        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
     reason = None if algebra is None else card.why_not(algebra, choices)
     if reason is not None:
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
@@ -327,9 +335,19 @@ def settle_setup(
     found = {}
     for name, choice in GAMES[game].choices.items():
         asked = rest.pop(f"game.{name}", rest.pop(name, None))
+        if name == "competitor" and card.kind == "prototype":
+            if asked is not None:
+                raise BadValue(f"{card.name} moves all classes at once; leave competitor out")
+            asked = "max_loss"
         if asked is None and name == "margin" and cost is not None:
             asked = "loss"
         found[name] = choice.check(f"game {game}", name, choice.default if asked is None else asked)
+    if found.get("competitor") == "rest":
+        reason = card.why_no_rest(choices)
+        if reason is not None:
+            raise BadValue(f"{card.name} cannot play each class against the rest: {reason}")
+        if cost is not None or found["margin"] != "unit":
+            raise BadValue('competitor="rest" holds no class against another; leave cost and margin out')
     if cost is None:
         if "margin" in found:
             found["margin"] = "unit"

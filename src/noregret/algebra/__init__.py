@@ -55,6 +55,7 @@ from noregret.algebra.verbs import (
     remembered,
     rights,
     scale,
+    serve_alike,
     share,
     shared,
     sharpen,
@@ -125,8 +126,19 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart} | types_of(glimpses)
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart} | types_of(glimpses)
+for _several, _one in ((examples.SparseBlocks, examples.SparseSeat), (examples.DenseBlocks, examples.DenseSeat)):
+    serve_alike(_several, _one)
+
+SPARSE = {
+    examples.Sparse,
+    examples.SparseBlocks,
+    examples.SparseSeat,
+    examples.SparseRows,
+    examples.SparsePart,
+} | types_of(glimpses)
+DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
+    glimpses
+)
 VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {

@@ -26,7 +26,12 @@ class Game(NamedTuple):
     truths: int = 1  # the dimensions of what the loops are told of the truth
 
 
-RIVALS = {"runner_up": multiclass.runner_up, "predicted": multiclass.predicted, "max_loss": multiclass.max_loss}
+RIVALS = {
+    "runner_up": multiclass.runner_up,
+    "predicted": multiclass.predicted,
+    "max_loss": multiclass.max_loss,
+    "rest": multiclass.rest,
+}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
 GAMES = {
