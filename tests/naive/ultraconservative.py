@@ -72,7 +72,7 @@ class Mira(Ultraconservative):
             if theta >= falling[r]:
                 break
         tau = np.minimum(theta, D) - B
-        return np.where((np.arange(len(s)) == y) | (D > theta), tau, 0.0)
+        return np.where((np.arange(len(s)) == y) | (theta < D), tau, 0.0)
 
 
 class AllConstraints(Ultraconservative):
