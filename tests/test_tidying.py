@@ -16,7 +16,7 @@ def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> Spar
     return SparseBlock(indptr, idx, rng.integers(-9, 10, idx.size).astype(float), width)
 
 
-@pytest.mark.parametrize("longest", [2, 40, 65, 300, 1500])
+@pytest.mark.parametrize("longest", [2, 17, 40, 65, 255, 258, 300, 1500])
 def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest: int) -> None:
     rng = np.random.default_rng(longest)
     given = block(rng, 30, 400, longest)
@@ -32,6 +32,23 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
         for mine, other in zip(found[:3], expected[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
     np.testing.assert_array_equal(given.idx, before)
+
+
+@pytest.mark.parametrize("longest", [3, 30, 257, 700])
+def test_values_of_one_feature_are_summed_in_their_order_and_a_negative_zero_stays_one(longest: int) -> None:
+    rng = np.random.default_rng(longest)
+    given = block(rng, 40, 20, longest)
+    val = np.where(given.val == 0.0, -0.0, given.val / 7.0 * 10.0 ** rng.integers(-9, 9, given.val.size))
+    given, numbers = given._replace(val=val), rng.permutation(20).astype(np.int32)
+    found = arranged(numbers, given)
+    for row in range(given.rows):
+        sums: dict[int, float] = {}
+        for k in range(given.indptr[row], given.indptr[row + 1]):
+            number = int(numbers[given.idx[k]])
+            sums[number] = sums[number] + float(val[k]) if number in sums else float(val[k])
+        part = slice(found.indptr[row], found.indptr[row + 1])
+        assert found.idx[part].tolist() == sorted(sums)
+        assert list(map(repr, found.val[part].tolist())) == [repr(sums[number]) for number in sorted(sums)]
 
 
 def test_a_list_that_grows_is_known_by_itself() -> None:

@@ -383,7 +383,25 @@ def fetch(typing_context: Any, array: Any, i: Any) -> Any:
     return types.void(array, types.uint64), codegen
 
 
-MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch}
+@intrinsic  # type: ignore[untyped-decorator]
+def smaller(typing_context: Any, array: Any, i: Any, number: Any) -> Any:
+    """How many of sixteen whole numbers, from a place on, are below a number: all compared at once."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = context.make_array(array)(context, builder, arguments[0])
+        cell, sixteen = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
+        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), sixteen.as_pointer())
+        some = builder.load(place)
+        some.align = 4
+        alone = builder.insert_element(ir.Constant(sixteen, ir.Undefined), arguments[2], cell(0))
+        everywhere = builder.shuffle_vector(alone, alone, ir.Constant(sixteen, [0] * 16))
+        below = builder.bitcast(builder.icmp_signed("<", some, everywhere), ir.IntType(16))
+        return builder.zext(builder.ctpop(below), ir.IntType(64))
+
+    return types.int64(array, types.int64, types.int32), codegen
+
+
+MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch, "smaller": smaller}
 
 
 def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:
