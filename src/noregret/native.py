@@ -418,5 +418,5 @@ def text_bindings(
 ) -> dict[str, Any]:
     """What a text over arrays needs: readers of its places, the functions of the machine, and all it calls."""
     bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    stamped = {name: stamp(one, name, {}) for name, one in replaced.items()}
+    stamped = {name: stamp(one, name, MACHINE) for name, one in replaced.items()}
     return with_all_it_calls(text, {**MACHINE, **bound, **stamped})
