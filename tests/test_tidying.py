@@ -59,6 +59,10 @@ def test_a_list_that_grows_is_known_by_itself() -> None:
     assert extends(many, names[:700])
     assert not extends(Growing(["x", *names], 900), few)
     assert (few[2], few[-1], few[1:], list(few), len(many)) == ("n2", "n2", ["n1", "n2"], names[:3], 900)
+    assert few == names[:3]
+    assert names[:3] == Growing(["n0", "n1", "n2", "x"], 3)
+    assert few != names[:2]
+    assert few != "n0"
     with pytest.raises(IndexError):
         few[3]
 

@@ -25,6 +25,11 @@ class Growing(Sequence[str]):
     def __len__(self) -> int:
         return self.size
 
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, (list, Growing)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
     @overload
     def __getitem__(self, at: int) -> str: ...
 

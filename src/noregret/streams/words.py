@@ -13,11 +13,9 @@ import numpy as np
 from noregret.streams import vw_names
 from noregret.streams import words_text as text
 from noregret.streams.libsvm_text import PAD
-from noregret.texts import grafting, rebound
 
 FEW = 1 << 15  # words there is room for at first
 PIECE = 1 << 22  # bytes of text counted at a time
-plain_text = grafting(text.REPLACED, rebound, "words")(text.count_words)
 OTHER = re.compile(r"\W")
 WORD = re.compile(r"\w\w+")
 
@@ -127,9 +125,3 @@ def compiled() -> Callable[..., None]:
         "known": (text.KNOWN, vw_names.space_for(1)),
     }
     return over_arrays(text.words, examples, text.REPLACED)
-
-
-def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: text.Out, known: vw_names.Known) -> None:
-    """The same text in plain Python."""
-    with np.errstate(over="ignore"):
-        plain_text(buffer, ends, out, known, table)
