@@ -1,8 +1,7 @@
-"""Stamp and compile: the only file that imports numba. What is compiled is kept, and found again, by `compiled`."""
+"""Stamp and compile: with `machine`, all that imports numba. What is compiled is kept, and found, by `compiled`."""
 
 import contextlib
 import logging
-import sys
 import threading
 import types as plain
 from collections import namedtuple
@@ -27,6 +26,7 @@ from noregret.games import hooks
 from noregret.games.assembly import Plan, assemble
 from noregret.games.entry import entry
 from noregret.layout import Layout, cache_folder
+from noregret.machine import MACHINE
 from noregret.texts import rebound
 
 log = logging.getLogger("noregret")
@@ -335,73 +335,6 @@ def guarded_bindings() -> dict[str, Any]:
 
 
 # ---- texts over arrays --------------------------------------------------------------------------------------------
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(typing_context: Any, buffer: Any, i: Any) -> Any:
-    """Eight bytes of a buffer from any place on, the first one lowest."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(buffer)(context, builder, arguments[0])
-        place = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
-        word = builder.load(place)
-        word.align = 1
-        return word if sys.byteorder == "little" else builder.bswap(word)
-
-    return types.uint64(buffer, types.int64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fma(*arguments)
-
-    return types.float64(types.float64, types.float64, types.float64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing_context: Any, array: Any, i: Any) -> Any:
-    """Have a value of an array brought near, without waiting for it."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        made = context.make_array(array)(context, builder, arguments[0])
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), byte)
-        builder.call(prefetch, [place, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def smaller(typing_context: Any, array: Any, i: Any, number: Any) -> Any:
-    """How many of sixteen whole numbers, from a place on, are below a number: all compared at once."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        made = context.make_array(array)(context, builder, arguments[0])
-        cell, sixteen = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
-        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), sixteen.as_pointer())
-        some = builder.load(place)
-        some.align = 4
-        alone = builder.insert_element(ir.Constant(sixteen, ir.Undefined), arguments[2], cell(0))
-        everywhere = builder.shuffle_vector(alone, alone, ir.Constant(sixteen, [0] * 16))
-        below = builder.bitcast(builder.icmp_signed("<", some, everywhere), ir.IntType(16))
-        return builder.zext(builder.ctpop(below), ir.IntType(64))
-
-    return types.int64(array, types.int64, types.int32), codegen
-
-
-MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch, "smaller": smaller}
 
 
 def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:

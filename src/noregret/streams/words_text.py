@@ -11,26 +11,16 @@ import numpy as np
 
 from noregret.compiled import unbound
 from noregret.streams import vw_names
-from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place, trailing_zeros
+from noregret.streams.hashed_text import bytes_before, seed, text_at, text_between
+from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place
 from noregret.streams.utf8_text import continues
-from noregret.streams.vw_names import (
-    FINE,
-    FRESH,
-    HIGH_BITS,
-    NO_NAMESPACE,
-    NO_ROOM,
-    ONES,
-    name_of,
-    rebuilt,
-    seed,
-    text_at,
-    text_between,
-)
+from noregret.streams.vw_names import FINE, FRESH, NO_NAMESPACE, NO_ROOM, name_of, rebuilt
 
 # Slots of the table after those of the names: where it stands, how much was written, how long runs may be.
 PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
 ENDS, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 16
 SLOTS = KNOWN + 11
+HIGH_BITS = np.uint64(0x8080808080808080)
 # Of every byte: what it is as part of a word, in small letters; 0 for those that end one.
 LETTERS = np.zeros(256, np.uint8)
 for _byte in (*range(48, 58), *range(65, 91), 95, *range(97, 123), *range(128, 256)):
@@ -62,12 +52,12 @@ def room(size: int, rows: int, grams: int, names: int) -> Out:
     )
 
 
-def bytes_of_word(word: Any) -> Any:
-    """How many bytes of eight stand before the first that is zero; see `plain_bytes`, in whose place this is called."""
-    return trailing_zeros((word - ONES) & ~word & HIGH_BITS) >> 3
+def bytes_of_word(buffer: Any, i: Any) -> Any:
+    """How many of sixteen bytes stand before the first that is zero."""
+    return bytes_before(buffer, i, 0, 0, 0)
 
 
-REPLACED = {"plain_bytes": bytes_of_word}
+REPLACED = {"plain_bytes": bytes_of_word}  # words end in zeros
 
 
 def spell_out(buffer: Any, i: Any, last: Any, plain: Any) -> Any:
