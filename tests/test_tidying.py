@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from noregret.chunk import SparseBlock, inspect, tidied
+import noregret as nr
+from noregret.chunk import Rows, SparseBlock, inspect, tidied
+from noregret.errors import BadValue
 from noregret.features import tidying
 from noregret.features.names import Growing, Names, extends
 from noregret.intake import arranged
@@ -83,3 +85,32 @@ def test_names_of_a_stream_have_the_numbers_that_single_names_have() -> None:
             looked = known.looked_up(Growing(strange, size))
             assert looked.known == (size <= 500)
             assert looked.numbers.tolist() == [known.known.get(name, len(known.known)) for name in strange[:size]]
+
+
+def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
+    """A learner that has met a stream only enters its names when asked; no order of batches and rows shows it."""
+    rng = np.random.default_rng(5)
+    names = [f"n{j}" for j in range(1200)]
+    learner, twin = nr.make("pa1"), nr.make("pa1")
+    for turn, size in enumerate((300, 400, 400, 700, 900, 1200)):
+        given = block(rng, 20, size, 9)
+        y = rng.choice([-1, 1], 20)
+        given = tidied(given)
+        learner.learn(Rows(given, Growing(names, size)), y)
+        pairs = zip(given.indptr[:-1], given.indptr[1:], strict=True)
+        twin.learn([{}, dict.fromkeys(names[:size], 0.0)], [1, 1])  # numbers in the order of the stream
+        learner.learn([{}, {}], [1, 1])
+        twin.learn([{names[j]: given.val[k] for k, j in enumerate(given.idx[a:b], a)} for a, b in pairs], y)
+        if turn in (1, 3):
+            row = {"n3": 1.0, f"n{size - 1}": -2.0, f"alone{turn}": 1.0}
+            for one in (learner, twin):
+                one.learn_one(row, 1)
+                one.learn_one(row, -1)
+        if turn == 4:
+            endless = given._replace(val=np.full_like(given.val, np.inf), ready=False)
+            with pytest.raises(BadValue):
+                learner.learn(Rows(endless, Growing(names, 1000)), y)
+        assert learner.names.size == twin.names.size
+    assert learner.names.listed() == twin.names.listed()
+    assert learner.mistakes == twin.mistakes
+    np.testing.assert_array_equal(learner.state.w, twin.state.w)
