@@ -96,18 +96,23 @@ def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
     return True
 
 
+def likely_slot(slots: Any, mix: Any, slot: Any) -> Any:
+    """From a slot on, the first that is empty or holds an entry of this hash, as far as half of it tells; and what it
+    holds."""
+    most, held = np.uint64(slots.size - 1), slots[slot]
+    while held != NOTHING and (held ^ mix) >> HALF != NOTHING:
+        slot = (slot + ONE) & most
+        held = slots[slot]
+    return slot, held
+
+
 def slot_of(known: Any, buffer: Any, text: Any) -> Any:
     """The slot where a text is, or would be; and where its entry stands, or zero."""
-    slots, entries = known.slots, known.entries
-    most = np.uint64(slots.size - 1)
-    slot, tag = text.mix & most, text.mix >> HALF
-    while True:
-        held = slots[slot]
-        if held == NOTHING:
-            return slot, NOTHING
-        if held >> HALF == tag and is_entry(entries, held & LOW_HALF, buffer, text):
-            return slot, held & LOW_HALF
-        slot = (slot + ONE) & most
+    most = np.uint64(known.slots.size - 1)
+    slot, held = likely_slot(known.slots, text.mix, text.mix & most)
+    while held != NOTHING and not is_entry(known.entries, held & LOW_HALF, buffer, text):
+        slot, held = likely_slot(known.slots, text.mix, (slot + ONE) & most)
+    return slot, held & LOW_HALF
 
 
 def rounded(words: Any) -> Any:
@@ -175,16 +180,17 @@ def wait(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> N
     row[6], row[7] = space[0], space[1] | np.uint64(bare)
 
 
-def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
-    """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
+def settled(waiting: Any, shared: Any, numbers: Any, count: Any) -> Any:
+    """Give those texts that wait their numbers that are short and known, as most are; how many are left. Which ones
+    these are stands in column 5 of the first rows, in order.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought
-    near before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
+    First all slots are read, then all entries, each brought near before: memory is far away.
     """
-    waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
+    entries, most = shared.entries, np.uint64(shared.slots.size - 1)
     for n in range(count):
         row = waiting[place(n)]
-        row[5] = shared.slots[row[5] & most] & LOW_HALF
+        _, held = likely_slot(shared.slots, row[5], row[5] & most)
+        row[5] = held & LOW_HALF
         fetch(entries, row[5])
     late = 0
     for n in range(count):
@@ -193,11 +199,19 @@ def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, coun
         differ = ((entries[at] & LOW_HALF) ^ length) | (length & ~SHORT)
         differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
         numbers[place(n)] = np.int32(entries[at] >> HALF)
-        waiting[place(late)][5] = np.uint64(n)  # where an entry was looked for that is not wanted any more
+        waiting[place(late)][5] = np.uint64(n)
         late += differ != NOTHING
-    for n in range(late):
-        one = waiting[place(n)][5]
-        verdict, number, at = looked_up(known, shared, table, buffer, waiting[one])
+    return late
+
+
+def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
+    """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
+
+    Returns the verdict, and the place of the text at fault.
+    """
+    for n in range(settled(known.waiting, shared, numbers, count)):
+        one = known.waiting[place(n)][5]
+        verdict, number, at = looked_up(known, shared, table, buffer, known.waiting[one])
         if verdict != FINE:
             return verdict, at
         numbers[one] = number

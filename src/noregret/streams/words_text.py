@@ -14,12 +14,23 @@ from noregret.streams import vw_names
 from noregret.streams.hashed_text import bytes_before, seed, text_at, text_between
 from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place
 from noregret.streams.utf8_text import continues
-from noregret.streams.vw_names import FINE, FRESH, NO_NAMESPACE, NO_ROOM, name_of, rebuilt
+from noregret.streams.vw_names import (
+    FINE,
+    FRESH,
+    NO_NAMESPACE,
+    NO_ROOM,
+    TOGETHER,
+    name_of,
+    rebuilt,
+    settled,
+    wait,
+)
 
 # Slots of the table after those of the names: where it stands, how much was written, how long runs may be.
 PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
 ENDS, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 16
 SLOTS = KNOWN + 11
+ALONE = (NO_NAMESPACE, NO_NAMESPACE)
 HIGH_BITS = np.uint64(0x8080808080808080)
 # Of every byte: what it is as part of a word, in small letters; 0 for those that end one.
 LETTERS = np.zeros(256, np.uint8)
@@ -116,12 +127,32 @@ def number_of(known: Any, table: Any, plain: Any, text: Any) -> Any:
     return verdict, number
 
 
+def taken(out: Any, known: Any, table: Any, first: Any, k: Any, count: Any) -> Any:
+    """Count the words that wait: the verdict, and the next free place.
+
+    Their numbers stand where they will be counted, or later: each is read before something is written there.
+    """
+    plain, waiting, numbers = out.plain, known.waiting, out.idx[k : k + count]
+    for n in range(settled(waiting, known, numbers, count)):
+        one = waiting[place(n)][5]
+        begin, length = np.int64(waiting[one][0]), np.int64(waiting[one][1])
+        verdict, number = number_of(known, table, plain, text_between(plain, begin, begin + length, NO_NAMESPACE))
+        if verdict != FINE:
+            for value in range(first, k):
+                out.seat[out.idx[value]] = -1
+            return verdict, first
+        numbers[one] = number
+    for n in range(count):
+        k = counted(numbers[place(n)], out, first, k)
+    return FINE, k
+
+
 def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
     """Count the words of one row: the verdict, and the next free place.
 
     Where runs are counted too, words move up to stand one blank apart.
     """
-    plain, first, grams, at, words = out.plain, table[COUNT], table[GRAMS], 0, 0
+    plain, first, grams, at, words, count = out.plain, table[COUNT], table[GRAMS], 0, 0, 0
     k, i, end, seeded = first, 0, spell_out(buffer, i, last, plain), seed(NO_NAMESPACE)
     while i < end:
         text = text_at(plain, i, NO_NAMESPACE, seeded)
@@ -135,14 +166,15 @@ def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> 
         for length in range(1, min(grams, words) + 1):
             if grams > 1:
                 text = text_between(plain, out.begins[words - length], at, NO_NAMESPACE)
-            verdict, number = number_of(known, table, plain, text)
-            if verdict != FINE:
-                for value in range(first, k):
-                    out.seat[out.idx[value]] = -1
-                return verdict, first
-            k = counted(number, out, first, k)
+            wait(known, known, count, text, ALONE, 0)
+            count += 1
+            if count == TOGETHER:
+                verdict, k = taken(out, known, table, first, k, count)
+                if verdict != FINE:
+                    return verdict, k
+                count = 0
         at += 1
-    return FINE, k
+    return taken(out, known, table, first, k, count)
 
 
 def count_words(buffer: Any, ends: Any, out: Any, known: Any, table: Any) -> None:
