@@ -129,7 +129,7 @@ def called(function: Callable[..., Any], seen: dict[str, Any] | None = None) -> 
 
 def symbol_of(text: Callable[..., Any], replaced: Mapping[str, Any]) -> str:
     """What the cache knows a text by: its name, and all the files it is made from."""
-    here = [Path(__file__).with_name(name) for name in ("native.py", "layout.py")]
+    here = [Path(__file__).with_name(name) for name in ("native.py", "machine.py", "layout.py")]
     files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
     return f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
 

@@ -1,8 +1,7 @@
-"""Stamp and compile: the only file that imports numba. What is compiled is kept, and found again, by `compiled`."""
+"""Stamp and compile: with `machine`, all that imports numba. What is compiled is kept, and found, by `compiled`."""
 
 import contextlib
 import logging
-import sys
 import threading
 import types as plain
 from collections import namedtuple
@@ -27,6 +26,7 @@ from noregret.games import hooks
 from noregret.games.assembly import Plan, assemble
 from noregret.games.entry import entry
 from noregret.layout import Layout, cache_folder
+from noregret.machine import MACHINE
 from noregret.texts import rebound
 
 log = logging.getLogger("noregret")
@@ -337,55 +337,6 @@ def guarded_bindings() -> dict[str, Any]:
 # ---- texts over arrays --------------------------------------------------------------------------------------------
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(typing_context: Any, buffer: Any, i: Any) -> Any:
-    """Eight bytes of a buffer from any place on, the first one lowest."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(buffer)(context, builder, arguments[0])
-        place = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
-        word = builder.load(place)
-        word.align = 1
-        return word if sys.byteorder == "little" else builder.bswap(word)
-
-    return types.uint64(buffer, types.int64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fma(*arguments)
-
-    return types.float64(types.float64, types.float64, types.float64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing_context: Any, array: Any, i: Any) -> Any:
-    """Have a value of an array brought near, without waiting for it."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        made = context.make_array(array)(context, builder, arguments[0])
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), byte)
-        builder.call(prefetch, [place, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), codegen
-
-
-MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch}
-
-
 def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:
     """The plain functions that a text calls, stamped; those that are bound already stay as they are."""
     for name in function.__code__.co_names:
@@ -400,5 +351,5 @@ def text_bindings(
 ) -> dict[str, Any]:
     """What a text over arrays needs: readers of its places, the functions of the machine, and all it calls."""
     bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    stamped = {name: stamp(one, name, {}) for name, one in replaced.items()}
+    stamped = {name: stamp(one, name, MACHINE) for name, one in replaced.items()}
     return with_all_it_calls(text, {**MACHINE, **bound, **stamped})
