@@ -166,15 +166,14 @@ class Learner:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if lane is not None and score is not None:
+            if lane is not None and (found := lane.score(x)) is not None:
                 if lane.two_classes:
-                    return lane.sides[score >= 0.0]
-                return score if lane.regression else lane.labels[score.index(max(score))]
+                    return lane.sides[found >= 0.0]
+                return found if lane.regression else lane.labels[found]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
-            return found.item() if isinstance(found, np.generic) else found
+            label = self.predict(one_row(x, self.settings.takes_gaps))[0]
+            return label.item() if isinstance(label, np.generic) else label
 
     def _open_lane(self) -> Lane | None:
         if self.state is not None:
@@ -207,8 +206,9 @@ class Learner:
         with self._lock:
             self._must_have_learned()
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if score is None:
+            if lane is not None and lane.score(x) is not None:
+                score = lane.out.tolist() if self.game == "multiclass" else float(lane.out[0])
+            else:
                 score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
             return dict(zip(self.labels.order, score, strict=True)) if self.game == "multiclass" else score
 
