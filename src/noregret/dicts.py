@@ -2,12 +2,15 @@
 
 `take_round` reads the dict through functions of Python's own interface, whose addresses stand in its table, and runs a
 loop on the row. It takes only what it knows: a plain dict, plain names or whole numbers, plain numbers. Of anything
-else it says so, having changed nothing. No code written in Python runs meanwhile, unless names of a kind of their own are
-compared; so names are held while they are looked up, and whoever calls keeps all arrays of the table alive.
+else it says so, having changed nothing. No code written in Python runs meanwhile, unless a learner knows names of a
+class of their own, which says how they are compared; so a name is held while it is looked up, and whoever calls keeps
+all arrays of the table alive.
 """
 
 import math
 from typing import Any
+
+import numpy as np
 
 from noregret.algebra.verbs import unbound
 from noregret.guard import LARGEST, TOUCHED, largest
@@ -27,32 +30,39 @@ FUNCTIONS = (
 )  # fmt: skip
 DICT, STR, INT, BOOL, FLOAT, DOUBLE = range(13, 19)  # types
 NONE, TRUE, FALSE = range(19, 22)
-KNOWN, LIMIT, SPARE, SIZE = range(22, 26)  # names by number, or 0: numbers are names; where numbers end; see `number_of`
+KNOWN, LIMIT, SPARE, SIZE = range(
+    22, 26
+)  # names by number, or 0: numbers are names; where numbers end; see `number_of`
 LEARNS, LOOP, LOOP_TABLE, JOURNAL, BY = range(26, 31)
 IDX, VAL, ENDS, TRUTH, IMPORTANCE, SCORES = range(31, 43, 2)
 SLOTS = 43
-DOUBLES = {"read_val": VAL, "read_truth": TRUTH, "read_importance": IMPORTANCE, "read_scores": SCORES}
+ARRAYS = {
+    "read_idx": (IDX, np.dtype(np.int32)),
+    "read_val": (VAL, np.dtype(np.float64)),
+    "read_ends": (ENDS, np.dtype(np.int64)),
+    "read_truth": (TRUTH, np.dtype(np.float64)),
+    "read_importance": (IMPORTANCE, np.dtype(np.float64)),
+    "read_scores": (SCORES, np.dtype(np.float64)),
+}
 
 UNFIT, NEW = -1, -2
 
 
-def take_round(owner: Any, given: Any, count: Any) -> int:
-    """Score the row that is given, or learn it with the truth given beside it; instead of a row there may be None, where
-    it is in place already.
+def take_round(owner: Any, given: Any, count: Any) -> Any:
+    """Score the row that is given, or learn it with the truth that is given last; without a row, the one in its place.
 
     The answer is an object: a score, or the number of the class with the largest one; True for a round that was
-    learned. None: this is not for here, nothing has changed. False: the round has names that are new, nothing has changed.
+    learned. None: this is not for here. False: the row has names that are new. Then nothing has changed.
     """
     at = word_at(owner + CONTENT)
     table = table_at(at)
-    x = word_at(given)
-    n = table[SIZE] if x == table[NONE] else row_of(table, at, x)
+    n = row_of(table, at, word_at(given)) if count > table[LEARNS] else table[SIZE]
     if n < 0:
         return answered(table, table[FALSE] if n == NEW else table[NONE])
     read_ends(table)[1] = n
     table_at(table[JOURNAL])[TOUCHED + 1] = n
     if table[LEARNS] != 0:
-        fine, truth = number(table, word_at(given + 8))
+        fine, truth = number(table, word_at(given + 8 * (count - 1)))
         read_truth(table)[0] = truth
         read_importance(table)[0] = 1.0
         if not fine or call(table[LOOP], table[LOOP_TABLE]) != 0:

@@ -91,7 +91,7 @@ class Lane:
 
         # All stay as long as the lane does: a round that is under way may still use what it began with.
         self.buffers += [idx, val, ends, truth, importance, saved, journal, counters, round_table]
-        self.idx, self.val = idx, val
+        self.idx, self.val = idx.data, val.data
         row = (idx, val, ends, truth, importance, self.out)
         largest = guard.LARGEST if self.multiclass else guard.SIGN
         self.looks = self.table((0, loop, address(self.judging), address(journal), largest), row)
@@ -124,7 +124,7 @@ class Lane:
     def score(self, x: Any) -> Any:
         """The score of a row, of many classes the number of the best; None when it is not for this lane."""
         found = self.judge(x)
-        return self.judge(None) if found is None and self.written(x, learn=False) else found
+        return self.judge() if found is None and self.written(x, learn=False) else found
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when it is not for this lane."""
@@ -140,7 +140,7 @@ class Lane:
                 deque(map(self.known.__getitem__, x), 0)
                 learned = self.round(x, truth)
             elif self.written(x, learn=True):
-                learned = self.round(None, truth)
+                learned = self.round(truth)
         except UNFIT:
             pass
         if not self.by_column and len(self.known) > self.used:
@@ -200,7 +200,7 @@ def objects_are_as_known() -> bool:
     alone = getattr(sys, "_is_gil_enabled", lambda: True)()
     if not alone or sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
-    things = ({}, "x", 1, True, 2.5, np.float64(2.5))
+    things: tuple[Any, ...] = ({}, "x", 1, True, 2.5, np.float64(2.5))
     typed = all(ctypes.c_int64.from_address(id(one) + dicts.TYPE).value == id(type(one)) for one in things)
     valued = all(ctypes.c_double.from_address(id(one) + dicts.CONTENT).value == 2.5 for one in things[-2:])
     array = np.zeros(1)

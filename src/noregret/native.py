@@ -368,20 +368,10 @@ def content(kind: Any) -> Any:
 
 
 def dict_bindings() -> dict[str, Any]:
-    doubles = {name: reader(vector(types.float64), first) for name, first in dicts.DOUBLES.items()}
-    bound = {
-        "word_at": content(types.int64),
-        "double_at": content(types.float64),
-        "table_at": table_at,
-        "call": call_loop,
-        "ask": foreign(types.int64),
-        "ask_int": foreign(types.int32),
-        "ask_double": foreign(types.float64),
-        "tell": foreign(types.void),
-        "read_idx": reader(vector(types.int32), dicts.IDX),
-        "read_ends": reader(vector(types.int64), dicts.ENDS),
-        **doubles,
-    }
+    bound = {name: reader(vector(numba.from_dtype(kind)), first) for name, (first, kind) in dicts.ARRAYS.items()}
+    bound |= {"word_at": content(types.int64), "double_at": content(types.float64), "table_at": table_at}
+    bound |= {"ask": foreign(types.int64), "ask_int": foreign(types.int32), "ask_double": foreign(types.float64)}
+    bound |= {"tell": foreign(types.void), "call": call_loop}
     return with_all_it_calls(dicts.take_round, bound)
 
 
