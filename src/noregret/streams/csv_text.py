@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.compiled import unbound
-from noregret.streams.libsvm_text import BLANK, FINE, NEWLINE, PAD, RETURN, TAB, byte_at, place, value_at
+from noregret.streams.libsvm_text import BLANK, FINE, NEWLINE, RETURN, TAB, byte_at, place, value_at
 
-COMMA, SEMICOLON, BAR = 44, 59, 124
-END, DELIMITER, ROWS, BUFFER = range(4)  # the slots of the table: what is given, how many rows were made, two addresses
+QUOTE, COMMA, SEMICOLON, BAR = 34, 44, 59, 124
+# The slots of the table: what is given; what was found; and, from two of them on, addresses.
+END, DELIMITER, LOOKS, ROWS, STRANGE, BUFFER = range(6)
 OUT = BUFFER + 2
 SLOTS = OUT + 10
 
@@ -36,11 +37,6 @@ def room(numeric: np.ndarray, size: int, rows: int) -> Out:
         np.empty((words, size), np.uint8),
         np.zeros((words, rows + 1), np.int32),
     )
-
-
-def padded(block: bytes) -> np.ndarray:
-    """The block as bytes, with the newlines behind it that the text needs."""
-    return np.frombuffer(block + b"\n" * PAD, np.uint8)
 
 
 def closes(byte: Any) -> Any:
@@ -117,7 +113,22 @@ def parse_table(buffer: Any, out: Any, table: Any) -> None:
     table[ROWS] = row
 
 
+def look(buffer: Any, table: Any) -> None:
+    """Count the lines, and note whether there is a zero byte or a quote."""
+    lines, strange, end = 0, 0, table[END]
+    for i in range(end):
+        byte = byte_at(buffer, i)
+        lines += 1 if byte == NEWLINE else 0
+        strange |= 1 if byte == QUOTE or byte == 0 else 0
+    if end > 0 and byte_at(buffer, end - 1) != NEWLINE:
+        lines += 1
+    table[ROWS], table[STRANGE] = lines, strange
+
+
 def csv(table: Any) -> int:
-    """`parse_table` on what the table holds."""
-    parse_table(read_buffer(table), read_out(table), table)
+    """Look at the text that the table holds, or read it."""
+    if table[LOOKS] != 0:
+        look(read_buffer(table), table)
+    else:
+        parse_table(read_buffer(table), read_out(table), table)
     return 0
