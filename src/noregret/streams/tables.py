@@ -95,7 +95,7 @@ class Table:
         return self.labels_fine(columns) and weights_fine(columns)
 
     def by_compiled(self, buffer: np.ndarray, end: int, compiled: Callable[..., None]) -> "Found":
-        """The columns of the lines in buffer[:end], if nothing in them needs a closer look; behind them there is PAD."""
+        """The columns of the lines in buffer[:end], behind which there is room, if none needs a closer look."""
         from noregret.streams import csv_text as text
 
         numeric = np.isin(np.arange(len(self.layout.columns)), self.exact()).astype(np.int8)
