@@ -45,18 +45,21 @@ ARRAYS = {
     "read_scores": (SCORES, np.dtype(np.float64)),
 }
 
-UNFIT, NEW = -1, -2
+UNFIT, NEW, RAISED = -1, -2, -3
 
 
 def take_round(owner: Any, given: Any, count: Any) -> Any:
     """Score the row that is given, or learn it with the truth that is given last; without a row, the one in its place.
 
     The answer is an object: a score, or the number of the class with the largest one; True for a round that was
-    learned. None: this is not for here. False: the row has names that are new. Then nothing has changed.
+    learned. None: this is not for here. False: the row has names that are new. Then nothing has changed. No object
+    is the answer where an error was raised.
     """
     at = word_at(owner + CONTENT)
     table = table_at(at)
     n = row_of(table, at, word_at(given)) if count > table[LEARNS] else table[SIZE]
+    if n == RAISED:
+        return 0
     if n < 0:
         return answered(table, table[FALSE] if n == NEW else table[NONE])
     read_ends(table)[1] = n
@@ -86,21 +89,21 @@ def answered(table: Any, thing: Any) -> Any:
 
 
 def row_of(table: Any, at: Any, x: Any) -> Any:
-    """Write the row in a dict: how many features it has; or UNFIT, or NEW."""
+    """Write the row in a dict: how many features it has; or UNFIT, NEW or RAISED."""
     if word_at(x + TYPE) != table[DICT]:
         return UNFIT
     idx, val, n = read_idx(table), read_val(table), 0
     table[POSITION] = 0
     while ask_int(table[NEXT], (x, at + 8 * POSITION, at + 8 * KEY, at + 8 * VALUE)) != 0:
         key, value = table[KEY], table[VALUE]
-        fine, val_n = number(table, value)  # first: looking up a name might in theory take the value away
+        fine, size = number(table, value)  # first: looking up a name might take the value away
         if n == val.size or not fine:
             return UNFIT
         j = number_of(table, key)
         if j < 0:
             return j
         idx[n] = j
-        val[n] = val_n
+        val[n] = size
         n += 1
     return n
 
@@ -128,7 +131,7 @@ def number_of(table: Any, key: Any) -> Any:
     tell(table[DROP], (key,))
     if found != 0:
         return whole(table, found)
-    return UNFIT if ask(table[FAILED], (0,)) != 0 else table[SPARE]
+    return RAISED if ask(table[FAILED], (0,)) != 0 else table[SPARE]
 
 
 def whole(table: Any, thing: Any) -> Any:
