@@ -6,6 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ def test_any_number_is_a_value(value: Any, names: bool) -> None:
 @pytest.mark.parametrize("names", [True, False], ids=["names", "numbers"])
 def test_rounds_of_every_game(game: str, names: bool) -> None:
     rng = np.random.default_rng(4)
-    truths: list[Any] = {"binary": [1, -1], "multiclass": [0, 1, 2], "regression": [0.5, -2, np.float32(0.3)]}[game]
+    told: dict[str, list[Any]] = {"binary": [1, -1], "multiclass": [0, 1, 2], "regression": [0.5, -2, np.float32(0.3)]}
+    truths = told[game]
     features: list[Any] = ["c", "a", "b"] if names else [2, 0, 1]
     rounds = [
         ({j: float(rng.normal()) for j in features if rng.random() < 0.7}, truths[t % len(truths)]) for t in range(60)
@@ -95,6 +97,17 @@ def test_new_names_are_taken_as_they_come_and_long_rows_too() -> None:
     assert len(same_as_in_batches(rounds).features) == 3 + 300
 
 
+@pytest.mark.parametrize("kind", [dict, Counter])
+def test_more_new_names_than_there_is_room_for(kind: Callable[[Any], Any]) -> None:
+    rounds = [(kind({f"n{t * t + j}": j + 1 for j in range(t * t)}), 1 - 2 * (t % 2)) for t in range(2, 20)]
+    same_as_in_batches(rounds)
+
+
+def test_new_numbers_of_features_are_taken_as_they_come() -> None:
+    rounds: list[tuple[Any, Any]] = [({t: 1.0, 0: 0.5, t // 2: -1.0}, 1 - 2 * (t % 2)) for t in range(3, 80)]
+    assert len(same_as_in_batches(rounds, names=False).features) == 80
+
+
 def test_looking_at_new_names_learns_none() -> None:
     learner = started()
     assert learner.scores_one({"new": 5.0, "a": 1.0}) == learner.scores_one({"a": 1.0})
@@ -109,8 +122,8 @@ WRONG = [math.nan, math.inf, -math.inf, None, "1", b"1", 10**400, -(10**400), 1j
 def test_what_is_no_finite_number_changes_nothing(value: Any, x: dict[str, Any]) -> None:
     learner = started()
     for row in ({**x, "b": value}, {"b": value, **x}):
-        assert "feature 'b'" in refused(learner, lambda row=row: learner.learn_one(row, 1))
-        assert "feature 'b'" in refused(learner, lambda row=row: learner.predict_one(row))
+        assert "feature 'b'" in refused(learner, partial(learner.learn_one, row, 1))
+        assert "feature 'b'" in refused(learner, partial(learner.predict_one, row))
     assert learner.learn_one(x, 1).rounds == 4
 
 
@@ -118,7 +131,7 @@ def test_what_is_no_finite_number_changes_nothing(value: Any, x: dict[str, Any])
 def test_what_is_no_name_changes_nothing(name: Any) -> None:
     learner = started()
     for row in ({"a": 1.0, name: 1.0}, {name: 1.0, "new": 1.0}):
-        refused(learner, lambda row=row: learner.learn_one(row, 1))
+        refused(learner, partial(learner.learn_one, row, 1))
 
 
 @pytest.mark.parametrize("number", [-1, 2**31, 2**63, 10**30, 1.0, "a"], ids=repr)
@@ -200,7 +213,7 @@ def test_a_name_that_meddles_while_it_is_compared_breaks_nothing(deed: Callable[
     try:
         for act in (learner.predict_one, lambda row: learner.learn_one(row, 1)):
             row = {"".join(("b",)): 2.0, "".join(("a", "")): 1.0, "c": 3.0}
-            Meddling.meddle = lambda row=row: deed(learner, row)
+            Meddling.meddle = partial(deed, learner, row)
             if deed is raising:
                 with pytest.raises(RuntimeError, match="meddled"):
                     act(row)
