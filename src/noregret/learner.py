@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.hashing import HashedNames
@@ -20,7 +20,7 @@ from noregret.features.running import Running
 from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform, scale
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import runner, taken
+from noregret.intake import one_row, runner, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
@@ -164,15 +164,14 @@ class Learner:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if lane is not None and score is not None:
+            if lane is not None and (found := lane.score(x)) is not None:
                 if lane.two_classes:
-                    return lane.sides[score >= 0.0]
-                return score if lane.regression else lane.labels[score.index(max(score))]
+                    return lane.sides[found >= 0.0]
+                return found if lane.regression else lane.labels[found]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
-            return found.item() if isinstance(found, np.generic) else found
+            label = self.predict(one_row(x, self.settings.takes_gaps))[0]
+            return label.item() if isinstance(label, np.generic) else label
 
     def _open_lane(self) -> Lane | None:
         if self.state is not None:
@@ -205,10 +204,12 @@ class Learner:
         with self._lock:
             self._must_have_learned()
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if score is None:
-                score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
-            return dict(zip(self.labels.order, score, strict=True)) if self.task.many else score
+            if lane is not None and lane.score(x) is not None:
+                scores = lane.out
+            else:
+                scores = np.atleast_1d(self.scores(one_row(x, self.settings.takes_gaps))[0])
+            each: list[float] = scores.tolist()
+            return dict(zip(self.labels.order, each, strict=True)) if self.task.many else each[0]
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
         """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
@@ -441,18 +442,3 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
     found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
     return found
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    if isinstance(x, Mapping):
-        return [x]
-    try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
-    except ValueError:
-        row = np.asarray(None)
-    if row.ndim == 1:
-        row = row.reshape(1, -1)
-    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
-    return row

@@ -17,7 +17,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret import guard, objects
+from noregret import dicts, guard, objects
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.cache import OPTIONS, discarded, explain, writable
 from noregret.compiled import Made
@@ -33,6 +33,7 @@ log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)
 # Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+FOR_C: dict[str, Any] = {**LEAN, "no_cfunc_wrapper": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
 CANNOT = (NumbaError, UnsupportedBytecodeError)
 ANY_ORDER = {"reassoc", "contract", "nsz"}
@@ -209,7 +210,7 @@ def only_the_entry(symbol: str) -> Iterator[None]:
         codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable = finalize, executable
 
 
-def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
+def disk_cached(text: Callable[..., Any], symbol: str, kinds: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Compile an entry; or, where entries are not kept as object files, take it from the compiler's own cache."""
     folder = cache_folder()
     cached = not objects.supported() and writable(folder)
@@ -217,7 +218,7 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
     numba.config.CACHE_DIR = str(folder)
     try:
         with only_the_entry(symbol):
-            compiler = numba.njit(types.int64(TABLE), cache=cached, **LEAN)
+            compiler = numba.njit(types.int64(*kinds), cache=cached, **options)
             try:
                 return compiler(text)
             except Exception as error:
@@ -231,9 +232,11 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
 
 def compiled(text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any]) -> Made:
     """A text with its names bound, as machine code."""
-    function = disk_cached(rebound(text, symbol, bindings), symbol)
-    made = function.overloads[(TABLE,)]
-    name = made.fndesc.llvm_func_name
+    words = text.__code__.co_argcount  # one is a table; a text over several words is called as a function of C is
+    kinds = (TABLE,) if words == 1 else (types.int64,) * words
+    function = disk_cached(rebound(text, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
+    made = function.overloads[kinds]
+    name = made.fndesc.llvm_func_name if words == 1 else made.fndesc.llvm_cfunc_wrapper_name
     where = int(made.library.get_pointer_to_function(name))
     code = bytes(made.library._compiled_object or b"")
     return Made(where, name, code, function, bool(sum(function.stats.cache_hits.values())))
@@ -330,8 +333,46 @@ def guarded_bindings() -> dict[str, Any]:
         "read_truth": reader(vector(types.float64), guard.TRUTH),
         "read_moved": reader(vector(types.uint8), guard.MOVED),
         "read_tally": reader(vector(types.int64), guard.TALLY),
-        "missed": stamp(guard.missed, "missed", {}),
+        "missed": stamp(guard.missed, "missed", {"largest": stamp(guard.largest, "largest", {})}),
     }
+
+
+def foreign(result: Any) -> Any:
+    """A call of the function at an address with a tuple of arguments, for what it returns."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def ask(typing_context: Any, function: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            words = [builder.extract_value(values[1], at) for at in range(len(arguments))]
+            back = ir.VoidType() if result is types.void else context.get_value_type(result)
+            kind = ir.FunctionType(back, [word.type for word in words])
+            found = builder.call(builder.inttoptr(values[0], kind.as_pointer()), words)
+            return context.get_dummy_value() if result is types.void else found
+
+        return result(function, arguments), codegen
+
+    return ask
+
+
+def content(kind: Any) -> Any:
+    """What stands at an address."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def content_at(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.load(builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer()))
+
+        return kind(address), codegen
+
+    return content_at
+
+
+def dict_bindings() -> dict[str, Any]:
+    bound = {name: reader(vector(numba.from_dtype(kind)), first) for name, (first, kind) in dicts.ARRAYS.items()}
+    bound |= {"word_at": content(types.int64), "double_at": content(types.float64), "table_at": table_at}
+    bound |= {"ask": foreign(types.int64), "ask_int": foreign(types.int32), "ask_double": foreign(types.float64)}
+    bound |= {"tell": foreign(types.void), "call": call_loop}
+    return with_all_it_calls(dicts.take_round, bound)
 
 
 # ---- texts over arrays --------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def share_of_numbers(cells: Any) -> float | None:
     cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
     cells = cells.filter(compute.not_equal(cells, ""))
     numbers = matches(cells, f"{NUMBER}|{ENDLESS}")
-    marks = matches(cells, MISSING)
+    marks = matches(cells, MISSING) if numbers < len(cells) else 0
     if len(cells) and numbers == 0:
         return None
     share: float = numbers / max(len(cells) - marks, 1) if len(cells) else 1.0
