@@ -14,13 +14,13 @@ from noregret.card import Card
 from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.choosing import Choosing
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
-from noregret.features.running import Running
 from noregret.features.scaling import Scaling
-from noregret.features.transforms import Pipeline, Transform, scale
+from noregret.features.transforms import Pipeline, Transform
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import runner, taken
+from noregret.intake import at_work, taken
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
@@ -54,8 +54,8 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        steps = (*settings.transforms, *(scale() if settings.scale else ()))
-        self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
+        self.choosing = Choosing(settings.transforms.groups)
+        self.transforms = at_work(settings, self.choosing)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.state: Any = None
