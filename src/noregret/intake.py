@@ -12,6 +12,7 @@ from noregret.chunk import (
     SparseBlock,
     as_block,
     narrowed,
+    tidied,
     to_dense,
     to_sparse,
     verified,
@@ -21,6 +22,7 @@ from noregret.errors import BadValue
 from noregret.features import tidying
 from noregret.features.choosing import Choosing, as_rows, gathered
 from noregret.features.hashing import HashedNames
+from noregret.features.keys import HashedKeys
 from noregret.features.running import LEARN, Loop, Passed, Runner, Running, interpreted
 from noregret.features.transforms import scale
 from noregret.settings import Settings
@@ -99,7 +101,9 @@ def named_kinds(learner: "Learner", block: SparseBlock, never: np.ndarray, given
 def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*settings.transforms, *(scale() if settings.scale else ()))
-    return [step.running(runner(settings.native), choosing, settings.bits) for step in steps]
+    tidy = sorted_out if settings.native else tidied
+    keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
+    return [step.running(runner(settings.native), choosing, keys) for step in steps]
 
 
 def must_fit(transform: Running, width: int) -> None:
@@ -137,3 +141,11 @@ def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     from noregret.compiled import over_arrays
 
     return tidying.arranged(numbers, block, over_arrays(tidying.tidy, tidying.places()))
+
+
+def sorted_out(block: SparseBlock) -> SparseBlock:
+    """The rows sorted, one value for each feature, at full speed."""
+    from noregret.compiled import over_arrays
+
+    copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
+    return tidying.arranged(NOTHING, copied, over_arrays(tidying.tidy, tidying.places()), fresh=True)

@@ -31,7 +31,7 @@ class Chosen:
         example = f'{name}=[("user", "ad")]' if self.paired else f'{name}=["user", "ad"]'
         given = [given] if isinstance(given, (str, int)) and not isinstance(given, bool) else given
         try:
-            listed = [tuple(map(called, one)) if self.paired else called(one) for one in as_listed(given)]
+            listed = [tuple(map(called, as_listed(one))) if self.paired else called(one) for one in as_listed(given)]
         except TypeError:
             raise BadValue(f"{owner}: {name} chooses features by name, as in {example}, not {shown(given)}") from None
         wrong = next((one for one in listed if self.paired and len(one) != 2), None)

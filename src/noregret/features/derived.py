@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from noregret.chunk import Block, DenseBlock, SparseBlock, tidied
+from noregret.chunk import Block, DenseBlock, SparseBlock
 from noregret.features.choosing import Choosing, gathered
 from noregret.features.keys import HashedKeys, Keys
 from noregret.features.running import Passed, Runner, Running, by_entry, distinct, entries, finite
@@ -29,10 +29,10 @@ class Derived(Running):
     regular: ClassVar[bool] = True  # whether a table makes the same features in every row, whatever its values
 
     def __init__(
-        self, told: Mapping[str, Any], run: Runner, choosing: Choosing | None = None, cells: int | None = None
+        self, told: Mapping[str, Any], run: Runner, choosing: Choosing | None = None, keys: HashedKeys | None = None
     ) -> None:
         super().__init__(told, run, choosing)
-        self.keys: Keys | HashedKeys = Keys(run) if cells is None else HashedKeys(cells)
+        self.keys: Keys | HashedKeys = keys or Keys(run)
 
     def from_table(self, val: np.ndarray, kinds: Kinds) -> Made:
         """The features that the columns of a table make, and their values in each row."""
@@ -80,10 +80,10 @@ class Derived(Running):
         values = finite(self.name, np.concatenate(val), indptr)
         out = SparseBlock(indptr, numbers, values, self.reached(numbers))
         now, never = None if rows.kinds is None else np.concatenate(kinds), np.unique(np.concatenate(says_yes))
-        if not self.keys.hashed:
+        if isinstance(self.keys, Keys):
             return Passed(out, never, now)
-        sorted_out = tidied(out)
-        return Passed(sorted_out, never, None if now is None else gathered(sorted_out, out, now))
+        whole = self.keys.tidied(out)
+        return Passed(whole, never, None if now is None else gathered(whole, out, now))
 
     def table_of(self, block: DenseBlock, rows: Passed, grow: bool) -> Passed:
         with np.errstate(over="ignore"):

@@ -1,12 +1,12 @@
 """Numbers for features made of others: each is known by two whole numbers, and numbered as it first appears."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.chunk import LARGEST_INDEX
+from noregret.chunk import LARGEST_INDEX, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.running import LEARN, Loop, Runner
 
@@ -134,8 +134,9 @@ class HashedKeys:
 
     hashed = True
 
-    def __init__(self, cells: int) -> None:
-        self.cells = cells
+    def __init__(self, cells: int, tidied: Callable[[SparseBlock], SparseBlock]) -> None:
+        """`tidied` sorts rows and puts together what shares a cell."""
+        self.cells, self.tidied = cells, tidied
 
     def __len__(self) -> int:
         return self.cells

@@ -10,6 +10,7 @@ from noregret.features.choosing import MOST, Choosing, Chosen, names_in
 from noregret.features.derived import Derived
 from noregret.features.documents import TfIdf
 from noregret.features.gaps import POLICIES, Missing
+from noregret.features.keys import HashedKeys
 from noregret.features.maps import OneHot, Pairs, Squares
 from noregret.features.ranges import MinMax
 from noregret.features.running import Runner, Running
@@ -50,12 +51,10 @@ class Transform:
         told = dict(self.told)
         return POLICIES[told["policy"]] if self.name == Missing.name else KINDS[self.name]
 
-    def running(self, run: Runner, choosing: Choosing, bits: int | None = None) -> Running:
-        """This step at work; what it makes of features is hashed where their names are."""
+    def running(self, run: Runner, choosing: Choosing, keys: HashedKeys | None = None) -> Running:
+        """This step at work; with `keys`, the features it makes are hashed."""
         told, kind = dict(self.told), self.kind
-        if issubclass(kind, Derived):
-            return kind(told, run, choosing, None if bits is None else 1 << bits)
-        return kind(told, run, choosing)
+        return kind(told, run, choosing, keys) if issubclass(kind, Derived) else kind(told, run, choosing)
 
 
 @dataclass(frozen=True)
