@@ -17,10 +17,12 @@ from noregret.chunk import (
     to_sparse,
     verified,
     with_bias,
+    with_gaps,
 )
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.features import tidying
 from noregret.features.choosing import Choosing, as_rows, gathered
+from noregret.features.frames import given, named_row
 from noregret.features.hashing import HashedNames
 from noregret.features.keys import HashedKeys
 from noregret.features.running import LEARN, Loop, Passed, Runner, Running, interpreted
@@ -39,6 +41,7 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
 
     Names that are not learned now are left out unless the learner is to heed them.
     """
+    X = given(X, learner.settings.takes_gaps)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     rows = numbered(learner, X, grow, heed)
@@ -104,6 +107,26 @@ def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
     tidy = sorted_out if settings.native else tidied
     keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
     return [step.running(runner(settings.native), choosing, keys) for step in steps]
+
+
+def one_row(x: Any, gaps: bool = False) -> Any:
+    """A single row as a batch of one; with `gaps`, values may be None."""
+    x = given(named_row(x), gaps)
+    if isinstance(x, Mapping):
+        return [x]
+    if isinstance(x, Rows):
+        if len(x) == 1:
+            return x
+        raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
+    try:
+        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+    except ValueError:
+        row = np.asarray(None)
+    if row.ndim == 1:
+        row = row.reshape(1, -1)
+    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
+    return row
 
 
 def must_fit(transform: Running, width: int) -> None:

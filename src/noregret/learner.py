@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,16 +11,17 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.choosing import Choosing
+from noregret.features.frames import given, listed
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
 from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import at_work, taken
+from noregret.intake import at_work, one_row, taken
 from noregret.labels import Labels, as_array
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Outcome, Overflow, RuleRaised, Unchecked, limited, use
@@ -73,12 +74,12 @@ class Learner:
 
     def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
         """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
-        self._rounds(X, y, weight)
+        self._rounds(X, listed(y), weight)
         return self
 
     def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began = time.perf_counter() - waits()
+        began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
@@ -93,6 +94,7 @@ class Learner:
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
+        X = given(X, self.settings.takes_gaps)
         with self._lock:
             before = self._marks()
             for transform in self.transforms:
@@ -433,18 +435,3 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
     found[MISTAKES] = sum(int(np.count_nonzero(mistaken(learner, outcome))) for outcome in outcomes)
     return found
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    if isinstance(x, Mapping):
-        return [x]
-    try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
-    except ValueError:
-        row = np.asarray(None)
-    if row.ndim == 1:
-        row = row.reshape(1, -1)
-    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
-    return row
