@@ -6,6 +6,7 @@ Columns that are left out are not read.
 """
 
 import contextlib
+import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -62,6 +63,7 @@ class IpcPieces(Pieces):
     """An Arrow file (Feather version 2), which knows its batches; or a stream of them, which does not."""
 
     def __init__(self, path: str) -> None:
+        self.path, self.size = path, 0 if path == "-" else os.path.getsize(path)
         self.raw = arrow().memory_map(path) if path != "-" else arrow().PythonFile(standard_input(), mode="r")
         head = b"" if path == "-" else self.raw.read(6)
         if path != "-":
@@ -77,7 +79,14 @@ class IpcPieces(Pieces):
         whole = [self.file.get_batch(group)] if self.listed else self.file
         for batch in whole:
             picked = batch.select(columns)
-            yield from (picked.slice(at, ROWS) for at in range(0, picked.num_rows, ROWS))
+            for at in range(0, picked.num_rows, ROWS):
+                self.must_be_whole()
+                yield picked.slice(at, ROWS)
+
+    def must_be_whole(self) -> None:
+        """Refuse a file that became shorter: whoever reads on where it is mapped is killed by the system."""
+        if self.path != "-" and os.path.getsize(self.path) < self.size:
+            raise OSError("it became shorter while it was read")
 
     def close(self) -> None:
         self.raw.close()

@@ -20,7 +20,7 @@ from noregret.streams.ahead import ahead
 from noregret.streams.clock import Clock, moment_of
 from noregret.streams.columns import arrow, in_full, times, wrong_time
 from noregret.streams.files import TextFile
-from noregret.streams.lines import LONGEST, lines_of
+from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.roles import USUAL_LABELS
 from noregret.streams.source import Batch, Source, number_in
@@ -67,9 +67,12 @@ class Jsonl(Source):
         byte, line = number_in(self.start, "byte"), number_in(self.start, "line")
         with file:
             file.go_to(byte)
-            for raw in lines_of(file, self.name, LONGEST):
+            for raw in lines_of(file, self.name, line, self.reading.lenient):
                 line, byte = line + 1, byte + len(raw)
-                reader.read(raw, line)
+                if isinstance(raw, TooLong):
+                    reader.skipped += 1
+                else:
+                    reader.read(raw, line)
                 if reader.rows == ROWS:
                     yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
             yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
