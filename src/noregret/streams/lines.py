@@ -26,24 +26,30 @@ def lines_of(
     such where the reader is lenient."""
     longest = LONGEST if longest is None else longest
     rest: list[bytes] = []
-    size = 0  # of the line so far, of which `rest` holds nothing any more once it is too long
+    size = 0  # of the line so far; `rest` holds nothing of it once it is too long
     room = bytearray(PIECE)
     while got := read_into(file, room, name, line):
         *whole, last = bytes(memoryview(room)[:got]).split(b"\n")
         for part in whole:
-            line += 1
-            size += len(part) + 1
-            yield TooLong(size) if size > longest + 1 else b"".join((*rest, part, b"\n"))
-            rest, size = [], 0
+            size += len(part)
+            if size > longest:
+                must_be_lenient(lenient, name, line + 1, longest)
+            yield b"".join((*rest, part, b"\n")) if size <= longest else TooLong(size + 1)
+            rest, size, line = [], 0, line + 1
         size += len(last)
         rest.append(last)
         if size > longest:
-            if not lenient:
-                limit = f"{longest >> 20} MB" if longest >= 1 << 20 else f"{longest} bytes"
-                raise BadValue(f"{name}:{line + 1}: the line is longer than {limit}; is this the right format?")
+            must_be_lenient(lenient, name, line + 1, longest)
             rest = []
     if size:
-        yield TooLong(size) if size > longest else b"".join(rest)
+        yield b"".join(rest) if size <= longest else TooLong(size)
+
+
+def must_be_lenient(lenient: bool, name: str, line: int, longest: int) -> None:
+    """Refuse a line that is too long, unless such lines are left out."""
+    if not lenient:
+        limit = f"{longest >> 20} MB" if longest >= 1 << 20 else f"{longest} bytes"
+        raise BadValue(f"{name}:{line}: the line is longer than {limit}; is this the right format?")
 
 
 def read_into(file: TextFile, room: bytearray, name: str, line: int) -> int:
