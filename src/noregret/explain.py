@@ -7,6 +7,7 @@ import numpy as np
 
 from noregret.chunk import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
+from noregret.features.frames import named_row
 from noregret.intake import one_row
 from noregret.state import at_rest, parts
 
@@ -17,6 +18,7 @@ UNITS = 256
 
 
 def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
+    x = named_row(x)
     if isinstance(x, Mapping):
         features = dict(x)
     else:

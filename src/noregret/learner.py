@@ -14,13 +14,14 @@ from noregret.card import Card
 from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.choosing import Choosing
+from noregret.features.frames import given, listed
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
-from noregret.features.running import Running
 from noregret.features.scaling import Scaling
-from noregret.features.transforms import Pipeline, Transform, scale
+from noregret.features.transforms import Pipeline, Transform
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import one_row, runner, taken
+from noregret.intake import at_work, one_row, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
@@ -56,8 +57,8 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        steps = (*settings.transforms, *(scale() if settings.scale else ()))
-        self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
+        self.choosing = Choosing(settings.transforms.groups)
+        self.transforms = at_work(settings, self.choosing)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.state: Any = None
@@ -75,12 +76,12 @@ class Learner:
 
     def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
         """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
-        self._rounds(X, y, weight)
+        self._rounds(X, listed(y), weight)
         return self
 
     def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began = time.perf_counter() - waits()
+        began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
@@ -95,6 +96,7 @@ class Learner:
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
+        X = given(X, self.settings.takes_gaps)
         with self._lock:
             before = self._marks()
             for transform in self.transforms:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from noregret.errors import BadValue
 from noregret.streams.ahead import in_order
-from noregret.streams.files import TextFile
+from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.libsvm_text import PAD
 from noregret.streams.tables import Columns, Table
 
@@ -61,7 +60,7 @@ class Blocks:
             filled += got
             self.pieces = 1 if cut else self.pieces + 1
             if self.pieces * got > LONGEST:
-                raise BadValue(f"{self.file.name}: a line is longer than {LONGEST >> 20} MB; is this a table?")
+                raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is this a table?")
         self.rest = bytes(memoryview(buffer)[cut:filled])
         return Block(buffer, cut, self.file.progress())
 
@@ -72,7 +71,11 @@ class Blocks:
             room[:got], self.head = self.head[:got], self.head[got:]
             return got
         while got < len(room) and more:
-            more = self.file.readinto(room[got:])
+            try:
+                more = self.file.readinto(room[got:])
+            except Unreadable as error:
+                error.line += bytes(room[:got]).count(b"\n")
+                raise
             got += more
         return got
 

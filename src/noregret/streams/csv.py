@@ -24,8 +24,9 @@ from noregret.streams.ahead import ahead
 from noregret.streams.blocks import LONGEST, Blocks, parsed
 from noregret.streams.clock import Clock
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
-from noregret.streams.files import TextFile
+from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.judge import Judge
+from noregret.streams.lines import located
 from noregret.streams.roles import USUAL_LABELS, roles_among
 from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.tables import Table
@@ -54,7 +55,7 @@ class Csv(Source):
         self.claim()
         self.notes = []
         rows = empty = 0
-        with contextlib.closing(ahead(self.batches(TextFile(self.path)))) as parts:
+        with contextlib.closing(ahead(self.placed(self.batches(TextFile(self.path))))) as parts:
             for batch, skipped, absent in parts:
                 rows, empty, self.skipped = rows + len(batch.X), absent, skipped
                 if len(batch.X):
@@ -63,6 +64,19 @@ class Csv(Source):
         if empty:
             cells = "1 empty cell was taken as an absent feature"
             self.notes.append(cells if empty == 1 else f"{empty:,} empty cells were taken as absent features")
+
+    def placed(
+        self, batches: Generator[tuple[Batch, int, int], None, None]
+    ) -> Generator[tuple[Batch, int, int], None, None]:
+        """The same; an error of the file is told with the line it is in."""
+        line = 1
+        with contextlib.closing(batches):
+            try:
+                for batch, skipped, empty in batches:
+                    line = line if batch.place is None else batch.place["line"]
+                    yield batch, skipped, empty
+            except Unreadable as error:
+                raise located(error, self.name, line) from None
 
     def batches(self, file: TextFile) -> Generator[tuple[Batch, int, int], None, None]:
         """Every batch, and how many rows were skipped and how many cells were empty up to its end."""
@@ -208,7 +222,11 @@ def full(file: TextFile, size: int) -> bytes:
     room = bytearray(size)
     view, got, more = memoryview(room), 0, 1
     while got < size and more:
-        more = file.readinto(view[got:])
+        try:
+            more = file.readinto(view[got:])
+        except Unreadable as error:
+            error.line += room.count(b"\n", 0, got)
+            raise
         got += more
     return bytes(view[:got])
 

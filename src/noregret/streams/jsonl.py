@@ -17,10 +17,10 @@ import numpy as np
 from noregret.chunk import Rows, SparseBlock
 from noregret.errors import BadValue, shown
 from noregret.streams.ahead import ahead
-from noregret.streams.clock import Clock
-from noregret.streams.columns import in_full, wrong_time
+from noregret.streams.clock import Clock, moment_of
+from noregret.streams.columns import arrow, in_full, times, wrong_time
 from noregret.streams.files import TextFile
-from noregret.streams.lines import LONGEST, lines_of
+from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.roles import USUAL_LABELS
 from noregret.streams.source import Batch, Source, number_in
@@ -67,9 +67,12 @@ class Jsonl(Source):
         byte, line = number_in(self.start, "byte"), number_in(self.start, "line")
         with file:
             file.go_to(byte)
-            for raw in lines_of(file, self.name, LONGEST):
+            for raw in lines_of(file, self.name, line, self.reading.lenient):
                 line, byte = line + 1, byte + len(raw)
-                reader.read(raw, line)
+                if isinstance(raw, TooLong):
+                    reader.skipped += 1
+                else:
+                    reader.read(raw, line)
                 if reader.rows == ROWS:
                     yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
             yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
@@ -185,20 +188,14 @@ class Reader:
         name = self.reading.timestamp
         if name is None:
             return True
-        value = found.aside.get(name)
-        why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
-        if why:
-            raise Wrong(f"field {name!r}: {why}")
-        keep = self.clock.in_order(np.array([seconds(value)]), np.array([line]), self.name)
-        return bool(keep[0])
-
-
-def seconds(value: Any) -> float:
-    if not isinstance(value, str):
-        return float(value)
-    from noregret.streams.columns import arrow, times
-
-    return float(times(arrow().array([value]))[0])
+        value: Any = found.aside.get(name)
+        moment = moment_of(value)
+        if moment is None:
+            why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
+            if why:
+                raise Wrong(f"field {name!r}: {why}")
+            moment = float(times(arrow().array([value]))[0]) if isinstance(value, str) else float(value)
+        return self.clock.admits(moment, line, self.name)
 
 
 class Leaves:
