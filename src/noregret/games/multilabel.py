@@ -3,10 +3,11 @@
 Block 0 of the weights is that of the virtual label, which is in no row's set; block c + 1 is that of label c. Among
 labels with the same score the first is taken.
 
-threshold="virtual": the label of the row with the lowest score steps against the virtual one; then all scores are looked
-up again, and the virtual one steps against the highest label that is not the row's. A score is told as how far it is
-above that of the virtual label. threshold="zero": there is one step, of the lowest label of the row against the highest
-other one, and scores are told as they are. Either way the predicted labels are those whose told score is above 0.
+threshold="virtual": the label of the row with the lowest score steps against the virtual one; then all scores are
+looked up again, and the virtual one steps against the highest label that is not the row's. A score is told as how far
+it is above that of the virtual label. threshold="zero": there is one step, of the lowest label of the row against the
+highest other one, and scores are told as they are. Either way the predicted labels are those whose told score is above
+0.
 
 Where every label known so far is the row's there is no other one, and the step against it is left out.
 """
@@ -15,7 +16,8 @@ from typing import Any
 
 from noregret.algebra.verbs import difference, helper, row, unbound
 
-scores = update = finals = virtual = unbound
+scores = update = finals = unbound
+virtual: Any = unbound
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:

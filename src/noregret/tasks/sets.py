@@ -84,7 +84,7 @@ class Sets(Task):
         return widened([outcome.scores for outcome in outcomes], -np.inf)
 
     def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
-        return widened([outcome.truth for outcome in outcomes], 0.0) > 0.0
+        return np.asarray(widened([outcome.truth for outcome in outcomes], 0.0) > 0.0)
 
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         return np.asarray(((outcome.scores > 0.0) != (outcome.truth > 0.0)).any(axis=1))
@@ -92,7 +92,7 @@ class Sets(Task):
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """The smaller of the margins of the two steps, or that of the only one."""
         own, others = self.steps(learner, outcome)
-        return np.minimum(own, others)
+        return np.asarray(np.minimum(own, others))
 
     def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         loss = loss_value(learner)
@@ -141,7 +141,7 @@ def by_rows(labels: Labels, y: Any) -> Codes:
         try:
             found += dict.fromkeys(labels.code[label] for label in listed(given))
         except TypeError:
-            raise at_row(f"a label must be a number, a string or a truth value, not {shown(given)}", row, len(y)) from None
+            raise at_row(f"labels must be numbers, strings or truth values, not {shown(given)}", row, len(y)) from None
         except BadValue as error:
             raise at_row(str(error), row, len(y)) from None
         if len(found) == starts[-1]:
