@@ -37,15 +37,19 @@ class Sets(Task):
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
         labels, before = learner.labels, learner.classes_before
         codes = by_columns(labels, y) if getattr(y, "ndim", 1) == 2 else by_rows(labels, y)
-        labels.refuse_new(before)
         sizes = np.diff(codes.starts)
+        of_row = np.repeat(np.arange(rows), sizes)
+        if labels.fixed and len(labels) > before:
+            row = int(of_row[np.argmax(codes.labels >= before)])
+            told, new = labels.order[:before], labels.order[before]
+            raise at_row(f"the label {new!r} is not one of the classes of this learner: {told}", row, rows)
         if labels.fixed and bool((sizes == len(labels)).any()):
             row = int(np.argmax(sizes == len(labels)))
             raise at_row(f"every label there is is the row's, all {len(labels)} of them; leave the row out", row, rows)
         if not rows:
             return codes, []
         highest = np.full(rows, before - 1)
-        np.maximum.at(highest, np.repeat(np.arange(rows), sizes), codes.labels)
+        np.maximum.at(highest, of_row, codes.labels)
         if getattr(y, "ndim", 1) == 2:  # a matrix names all its columns at once
             highest[:] = len(labels) - 1
         known = np.maximum.accumulate(highest) + 1
