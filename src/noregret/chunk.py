@@ -74,7 +74,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What happened, round by round: everything was predicted before its label was seen."""
+    """What happened, round by round: everything was predicted before its label was seen.
+
+    `relevant` says of every row which labels it has, by the columns of the scores, where it may have several.
+    """
 
     scores: np.ndarray
     predictions: np.ndarray
@@ -83,6 +86,7 @@ class Transcript:
     updated: np.ndarray
     truth: np.ndarray
     seconds: float = 0.0
+    relevant: np.ndarray | None = None
 
     @property
     def rounds(self) -> int:

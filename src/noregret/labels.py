@@ -25,7 +25,9 @@ def checked(label: Any) -> Any:
     """The label as a plain value, or an error that says why it cannot be one."""
     label = label.item() if isinstance(label, np.generic) else label
     if not isinstance(label, (bool, int, float, str)):
-        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}")
+        several = '; for several labels ask for game="multilabel" (--game multilabel)'
+        hint = several if isinstance(label, (tuple, frozenset)) else ""
+        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}{hint}")
     if isinstance(label, float):
         if label != label or label in (float("inf"), float("-inf")):
             raise BadValue(f"the label is {label}; it must be finite")

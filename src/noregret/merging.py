@@ -65,7 +65,7 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
             a.labels.code[label]
         if a.labels.fixed and a.labels.order != list(a.settings.classes or ()):
             raise BadValue(f"the learners were made for different classes: {a.settings.classes} and {b.labels.order}")
-        many = len(a.labels) > 2 or "multiclass" in (a.game, b.game)
+        many = len(a.labels) > 2 or {a.game, b.game} != {"binary"}
         for learner in (a, b):
             own = learner.classes_before
             if many and learner.game == "binary":
@@ -81,7 +81,8 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
         order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
     features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
     classes = a.task.blocks(len(a.labels))
-    codes = [a.labels.code[label] for label in b.labels.order] if a.task.many else [0]
+    ahead = a.task.ahead
+    codes = [*range(ahead), *(ahead + a.labels.code[label] for label in b.labels.order)] if a.task.many else [0]
     place(a, features, classes, list(range(a.space.classes)), None)  # type: ignore[union-attr]
     place(b, features, classes, codes, order)
     a.classes_before = len(a.labels)

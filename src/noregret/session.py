@@ -1,8 +1,8 @@
 """The flow: source -> batches -> learners -> transcripts -> referees -> reports."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,24 +11,27 @@ from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import card_of, make
 from noregret.making import learners as catalogue
-from noregret.referees import Baselines, Loss, Mistakes, Referee, Runtime, Updates
+from noregret.referees import Baselines, Loss, Mistakes, Multilabel, Referee, Runtime, Updates
 from noregret.reports.tables import table
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
+OWN: dict[str, type] = {"multilabel": Multilabel}  # the referee that only one game has
 LONG = 1e9  # losses from here on are shown by their size only
 
 
-def standard() -> list[Referee]:
-    return [Mistakes(), Loss(), Updates(), Runtime()]
+def standard(learner: Learner) -> list[Referee]:
+    """The referees every run has, and those of its game."""
+    own = [OWN[learner.game]()] if learner.game in OWN else []
+    return [Mistakes(), Loss(), Updates(), Runtime(), *own]
 
 
 def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = None) -> dict[str, float]:
     """Play a source through a learner before some referees; returns what they report."""
     if not isinstance(learner, Learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
-    watching = standard() if referees is None else list(referees)
+    watching = standard(learner) if referees is None else list(referees)
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
@@ -60,7 +63,7 @@ def reported(referees: Iterable[Referee]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one learner did in a race; `stopped` says why it could not go on, where it could not."""
+    """How one learner did in a race; `measures` are those of its game alone; `stopped` says why it could not go on."""
 
     name: str
     learner: Learner
@@ -70,6 +73,7 @@ class Standing:
     updates: int
     seconds: float
     stopped: str | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -111,7 +115,8 @@ class Race:
 
 def columns(game: str) -> tuple[str, ...]:
     """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
+    scored: tuple[str, ...] = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
+    scored += ("ranking loss", "micro F1") if game == "multilabel" else ()
     return ("learner", *scored, "updates", "non-zeros", "rounds/s")
 
 
@@ -122,6 +127,8 @@ def cells(one: Standing) -> tuple[str, ...]:
         scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
     else:
         scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
+    if one.learner.game == "multilabel":
+        scored += (f"{one.measures['ranking_loss']:.4f}", f"{one.measures['micro_f1']:.4f}")
     speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
     name = one.name if one.stopped is None else f"{one.name} (stopped)"
     return (name, *scored, str(one.updates), str(one.nonzeros), speed)
@@ -163,7 +170,7 @@ class Course:
 
     def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
         self.entrants, self.source, self.watcher = entrants, source, watcher
-        self.watching = [standard() for _ in entrants]
+        self.watching = [standard(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
         self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
@@ -226,4 +233,5 @@ def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
 def standing(name: str, learner: Learner, referees: Sequence[Referee], stopped: str | None = None) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped)
+    own = reported(one for one in referees if isinstance(one, tuple(OWN.values())))
+    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own)

@@ -375,6 +375,8 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
 def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
     if game == "regression":
         raise BadValue("regression has targets, not classes; leave class_weight out")
+    if game == "multilabel":
+        raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
     if not isinstance(given, Mapping):

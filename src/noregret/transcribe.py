@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.chunk import Transcript
-from noregret.labels import as_array
 from noregret.tasks.task import Outcome, joined
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
     """All that a user may want to know of the rounds just played."""
-    truth = y if isinstance(y, np.ndarray) else as_array(list(y))
+    truth = learner.task.shown(learner, y)
     if not outcomes:
         nothing = np.zeros(0)
         return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds)
@@ -28,4 +27,5 @@ def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: flo
         updated=np.concatenate([outcome.moved for outcome in outcomes]).astype(bool),
         truth=truth,
         seconds=seconds,
+        relevant=learner.task.relevance(learner, outcomes),
     )

@@ -104,7 +104,7 @@ def predict_options(predict: Parser) -> None:
 
 def warm_options(warm: Parser) -> None:
     warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
-    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas (default: all)")
+    warm.add_argument("--games", default="binary,multiclass,multilabel,regression", help="with commas (default: all)")
     warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
     warm.set_defaults(module="shelves")
@@ -118,6 +118,8 @@ def source_options(one: Parser) -> None:
                        "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
+    group.add_argument("--labels-by", metavar="TEXT", help="tables, with --game multilabel: what stands between the "
+                       "labels of a row (default: a comma)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")
     group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="tables: leave a column out; as "
                        "often as needed")  # fmt: skip
@@ -143,8 +145,9 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=("binary", "multiclass", "regression"), help="what is played (default: "
-                       "classes, as many as come); real targets need --game regression")  # fmt: skip
+    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression"), help="what is "
+                       "played (default: classes, as many as come); real targets need --game regression, rows with "
+                       "several labels --game multilabel")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "

@@ -27,6 +27,7 @@ def standing_report(one: Standing) -> dict[str, Any]:
         "updates": one.updates,
         "nonzeros": one.nonzeros,
         "seconds": one.seconds,
+        **one.measures,
         "parameters": one.learner.params,
     }
     return found if one.stopped is None else {**found, "stopped": one.stopped}
@@ -46,7 +47,10 @@ def counted(count: int, what: str) -> str:
 def score(one: Standing) -> str:
     if one.learner.game == "regression":
         return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
-    return f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+    told = f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+    if one.learner.game == "multilabel":
+        told += f", ranking loss {one.measures['ranking_loss']:.4f}, micro F1 {one.measures['micro_f1']:.4f}"
+    return told
 
 
 def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> None:

@@ -15,7 +15,7 @@ from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "skip", "limit", "shuffle", "passes",
+    "labels_by", "skip", "limit", "shuffle", "passes",
 )  # fmt: skip
 
 
@@ -30,9 +30,13 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    return open_source(
-        told.data, reading(told, targets=told.game == "regression", **{**gaps(told), **more}), seed=told.seed
-    )
+    more = {**asked_of_labels(told.game), **gaps(told), **more}
+    return open_source(told.data, reading(told, **more), seed=told.seed)
+
+
+def asked_of_labels(game: str | None) -> dict[str, bool]:
+    """What the labels of a game are, where they are not one class for every row."""
+    return {"targets": game == "regression", "sets": game == "multilabel"}
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -79,6 +83,8 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("a constant feature is added (--no-bias leaves it out)")
     if learner.game == "regression":
         said.append("the labels are real targets; the loss decides")
+    if learner.game == "multilabel":
+        said.append("a row may have several labels; a mistake is a set that is not exactly right")
     return said
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import binary, multiclass, regression
+from noregret.games import binary, multiclass, multilabel, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -44,6 +44,20 @@ GAMES = {
         },
         arrays=("steps", "owed", "costs"),
         many=True,
+    ),
+    "multilabel": Game(
+        multilabel,
+        choices={
+            "threshold": Choice(
+                "virtual",
+                {"virtual": True, "zero": False},
+                "what the score of a predicted label is above: that of a virtual label, which is learned, or 0",
+                binds="virtual",
+            )
+        },
+        arrays=("scores",),
+        many=True,
+        truths=2,
     ),
     "regression": Game(
         regression, params={"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}

@@ -132,7 +132,7 @@ class StandardInput(io.RawIOBase):
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
+    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps", "labels_by"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:

@@ -189,6 +189,11 @@ def lenient(cell: str, targets: bool) -> int | float | str | None:
     return float(cell) if targets else label_of(cell)
 
 
+def set_of(cell: str, by: str) -> tuple[int | float | str, ...]:
+    """Several labels by the text of one cell."""
+    return tuple(label_of(part) for one in cell.split(by) if (part := one.strip(BLANKS)))
+
+
 def in_full(values: list[Any], codes: np.ndarray) -> Any:
     """The labels of all rows, from the distinct ones: an array of numbers, or a list of values; None without any."""
     kinds = {type(value) for value in values}

@@ -40,7 +40,9 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header", "gaps"})
+    takes = frozenset(
+        {"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header", "gaps", "labels_by"}
+    )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(

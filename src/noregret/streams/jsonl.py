@@ -27,6 +27,7 @@ from noregret.streams.source import Batch, Source, number_in
 from noregret.streams.words import words_of
 
 ROWS = 4096
+ENDLESS = (math.inf, -math.inf)  # what a number of JSON too large for a float becomes
 DEEP = 50  # records in records, at most
 
 
@@ -158,6 +159,8 @@ class Reader:
             if self.label is None:
                 raise Wrong("there is no field label, target, class or y; name the field of the label with --label")
             raise Wrong(f"there is no field {self.label!r}, the label; every row needs one")
+        if self.reading.sets and isinstance(value, list):
+            return self.set_of(value)
         if isinstance(value, (list, dict)):
             raise Wrong(f"the label is {shown(value)}; it must be a number or a text")
         if self.reading.targets:
@@ -169,6 +172,14 @@ class Reader:
                 return self.missing(f"the label is {value}; it must be finite")
             return int(value) if value.is_integer() else value
         return value
+
+    def set_of(self, values: list[Any]) -> tuple[Any, ...] | None:
+        """Several labels of one row."""
+        wrong = [one for one in values if one is None or isinstance(one, (list, dict)) or one in ENDLESS]
+        if wrong or not values:
+            self.missing(f"the labels are {shown(values)}; they must be numbers or texts, at least one of them")
+            return None
+        return tuple(int(one) if isinstance(one, float) and one.is_integer() else one for one in values)
 
     def missing(self, why: str) -> None:
         """A label that cannot be used is none where rows may lack one."""

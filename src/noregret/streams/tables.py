@@ -24,6 +24,7 @@ from noregret.streams.columns import (
     label_of,
     left_open,
     lenient,
+    set_of,
     times,
     wrong_label,
 )
@@ -78,6 +79,7 @@ class Table:
 
     def __init__(self, layout: Layout, reading: Reading = PLAIN) -> None:
         self.layout, self.labelled, self.targets, self.gaps = layout, reading.labelled, reading.targets, reading.gaps
+        self.between = reading.labels_by if reading.sets else None
         self.wordy = [WordColumn(reading.ngrams) for _ in layout.words]
         self.names = [layout.columns[place] for place in layout.numeric]
         self.told = Growing(self.names, 0)  # the names of the last block
@@ -311,11 +313,15 @@ class Table:
         if columns.targets is not None:
             return columns.targets
         column = columns.words[self.layout.label]
-        values: list[Any] = [
-            label_of(cell) if self.labelled else lenient(cell, self.targets) for cell in cells_of(column)
-        ]
+        values: list[Any] = [self.label(cell) for cell in cells_of(column)]
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return in_full([*values, None] if column.null_count else values, codes)
+
+    def label(self, cell: str) -> Any:
+        if self.between is not None:
+            found = set_of(cell, self.between)
+            return found if found or self.labelled else None
+        return label_of(cell) if self.labelled else lenient(cell, self.targets)
 
 
 def weights_fine(columns: Columns) -> bool:

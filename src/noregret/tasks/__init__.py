@@ -1,11 +1,13 @@
 """The task of every game."""
 
 from noregret.tasks.classes import Many, Two
+from noregret.tasks.sets import Sets
 from noregret.tasks.targets import Targets
 from noregret.tasks.task import Task
 
 TASKS: dict[str, Task] = {
     "binary": Two("binary"),
     "multiclass": Many("multiclass"),
+    "multilabel": Sets("multilabel"),
     "regression": Targets("regression"),
 }

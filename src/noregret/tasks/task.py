@@ -49,6 +49,7 @@ class Task:
 
     labelled = True  # whether labels are classes, numbered as they appear
     loss = "hinge"  # what is suffered by a rule that has no loss of its own
+    ahead = 0  # blocks of weights before those of the classes, where there are many
 
     def __init__(self, game: str) -> None:
         self.game = game
@@ -75,7 +76,7 @@ class Task:
 
     def blocks(self, known: int) -> int:
         """How many weights a feature has when so many classes are known."""
-        return known if self.many else 1
+        return self.ahead + known if self.many else 1
 
     def room(self, rows: int, known: int) -> np.ndarray:
         """Where a game writes the scores of so many rows."""
@@ -83,6 +84,10 @@ class Task:
 
     def seal(self, outcome: Outcome) -> None:
         """Take back the scores of classes that were not known when a round was predicted."""
+
+    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
+        """What was given as the truth, as a transcript tells it."""
+        return y if isinstance(y, np.ndarray) else as_array(list(y))
 
     # ---- out -------------------------------------------------------------------------------------------------
 
@@ -101,6 +106,10 @@ class Task:
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """Which rounds were predicted wrongly."""
         raise NotImplementedError
+
+    def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray | None:
+        """Which labels each row has, by the columns of the scores; None where a row has one."""
+        return None
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """What the loss is a function of: 1 when all is well, infinite where there was nothing to lose."""
