@@ -74,7 +74,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What happened, round by round: everything was predicted before its label was seen."""
+    """What happened, round by round: everything was predicted before its label was seen.
+
+    In ranking a round is a list. Losses, mistakes and updated are those of lists, the rest is by rows, and `lists` has
+    the number of the list that each row belongs to.
+    """
 
     scores: np.ndarray
     predictions: np.ndarray
@@ -83,6 +87,7 @@ class Transcript:
     updated: np.ndarray
     truth: np.ndarray
     seconds: float = 0.0
+    lists: np.ndarray | None = None
 
     @property
     def rounds(self) -> int:

@@ -19,7 +19,7 @@ class Loss(NamedTuple):
     insensitive: bool = False
 
 
-CLASSES = ("binary", "multiclass")
+CLASSES = ("binary", "multiclass", "ranking")
 STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
 
 

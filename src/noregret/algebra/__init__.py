@@ -15,6 +15,7 @@ from noregret.algebra import (  # each registers its implementations
     reservoir,
     scaled,
 )
+from noregret.algebra import apart as apart
 from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
