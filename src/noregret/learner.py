@@ -74,7 +74,7 @@ class Learner:
     # ---- learning ------------------------------------------------------------------------------------------------
 
     def learn(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> "Learner":
-        """Learn every round of a batch, exactly as `learn_one` in a loop; in ranking, query names the list of each row."""
+        """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
         self._rounds(X, self.task.told(y, query), weight)
         return self
 

@@ -1,5 +1,6 @@
 """The algebra: how vectors and examples are stored, and the verbs rules are written in."""
 
+from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
     covariance,
@@ -15,7 +16,6 @@ from noregret.algebra import (  # each registers its implementations
     reservoir,
     scaled,
 )
-from noregret.algebra import apart as apart
 from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links

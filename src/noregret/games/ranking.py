@@ -1,8 +1,7 @@
-"""Lists of rows to be put in order: z = x_i - x_j, margin = f_i - f_j, where row i is more relevant than row j of its list.
+"""Lists of rows to be put in order: z = x_i - x_j, margin = f_i - f_j, where row i is more relevant than j in its list.
 
-All rows of a list are scored before any relevance is shown; then the rule is taught by pairs, and each is a round to it.
-y has for every row the number of its list, its relevance, and which row of the list is in this place when they are
-sorted by relevance.
+All rows of a list are scored before any relevance is shown; then the rule is taught by pairs, each a round to it. y has
+for every row the number of its list, its relevance, and which row of the list has this place in order of relevance.
 """
 
 from typing import Any

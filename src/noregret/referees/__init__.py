@@ -2,5 +2,8 @@
 
 from noregret.referees.baselines import Baselines
 from noregret.referees.basic import Loss, Milestones, Mistakes, Referee, Runtime, Updates
+from noregret.referees.orders import AsTheyCome, Orders
 
-__all__ = ["Baselines", "Milestones", "Loss", "Mistakes", "Referee", "Runtime", "Updates"]
+__all__ = [
+    "AsTheyCome", "Baselines", "Milestones", "Loss", "Mistakes", "Orders", "Referee", "Runtime", "Updates",
+]  # fmt: skip

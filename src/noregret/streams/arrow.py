@@ -105,7 +105,7 @@ def standard_input() -> Any:
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
+    takes = frozenset({"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:
@@ -173,7 +173,7 @@ class Columnar(Source):
                 done = seen / pieces.rows if pieces.rows else None
                 count += len(X)
                 self.skipped = seen - count if self.start is None else 0
-                yield Batch(X, y, lines, done, columns.weight, place)
+                yield Batch(X, y, lines, done, columns.weight, place, table.query(columns))
         self.must_hold(count)
 
     # ---- columns ------------------------------------------------------------------------------------------------

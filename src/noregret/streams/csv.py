@@ -39,7 +39,9 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of whole lines at constant memory, the names of its features aside."""
 
     kind = "csv"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header", "gaps"})
+    takes = frozenset(
+        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "header", "gaps"}
+    )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -89,7 +91,7 @@ class Csv(Source):
                 line, byte = line + count, byte + len(block)
                 X, y = table.assembled(columns)
                 place = {"byte": byte, "line": line, **clock.kept()}
-                whole = Batch(X, y, lines, file.progress(), columns.weight, place)
+                whole = Batch(X, y, lines, file.progress(), columns.weight, place, table.query(columns))
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
                     yield whole.cut(at, min(at + ROWS, len(X))), skipped + clock.skipped, table.empty

@@ -91,7 +91,9 @@ class Table:
             columns = self.by_compiled(block, count)
             self.failures += columns is None
         columns = columns or self.by_arrow(block, count)
-        return columns if columns is not None and self.labels_fine(columns) and weights_fine(columns) else None
+        if columns is None or not (self.labels_fine(columns) and weights_fine(columns) and self.queries_fine(columns)):
+            return None
+        return columns
 
     def by_compiled(self, block: bytes, count: int) -> Columns | None:
         from noregret.streams import csv_text as text
@@ -292,6 +294,17 @@ class Table:
         self.taken.update(names)
         self.names += names
         return range(len(self.names) - len(names), len(self.names))
+
+    def query(self, columns: Columns) -> Any:
+        """Which list every row belongs to, in the words of its cells."""
+        if self.layout.roles.query is None:
+            return None
+        column = columns.words[self.layout.roles.query]
+        return np.array([*cells_of(column), ""], object)[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+
+    def queries_fine(self, columns: Columns) -> bool:
+        place = self.layout.roles.query
+        return place is None or not (columns.words[place].null_count or "" in cells_of(columns.words[place]))
 
     def labels(self, columns: Columns) -> Any:
         if self.layout.label is None:
