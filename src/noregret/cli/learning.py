@@ -73,7 +73,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
-    told.game = "regression" if learner.game == "regression" else None
+    told.game = learner.game if learner.game in ("regression", "ranking") else None
     return learner, opened(told, **read_as_before(told, learner))
 
 
@@ -83,7 +83,7 @@ class Lesson:
     def __init__(self, keeper: Keeper, screen: Screen) -> None:
         self.learner, self.source, self.keeper, self.screen = keeper.learner, keeper.source, keeper, screen
         self.course, self.told = Milestones(FIRST), 0
-        self.referees: list[Referee] = [*standard(), self.course]
+        self.referees: list[Referee] = [*standard(self.learner.game), self.course]
 
     def standing(self) -> Standing:
         return standing(self.learner.card.name, self.learner, self.referees)

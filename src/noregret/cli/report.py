@@ -27,6 +27,7 @@ def standing_report(one: Standing) -> dict[str, Any]:
         "updates": one.updates,
         "nonzeros": one.nonzeros,
         "seconds": one.seconds,
+        **one.measures,
         "parameters": one.learner.params,
     }
     return found if one.stopped is None else {**found, "stopped": one.stopped}
@@ -46,6 +47,8 @@ def counted(count: int, what: str) -> str:
 def score(one: Standing) -> str:
     if one.learner.game == "regression":
         return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
+    if one.learner.game == "ranking":
+        return f"{100 * one.measures['pair_accuracy']:.2f} % of pairs in the right order"
     return f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
 
 

@@ -15,7 +15,7 @@ from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "skip", "limit", "shuffle", "passes",
+    "skip", "limit", "shuffle", "passes", "query",
 )  # fmt: skip
 
 
@@ -30,9 +30,8 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    return open_source(
-        told.data, reading(told, targets=told.game == "regression", **{**gaps(told), **more}), seed=told.seed
-    )
+    real = {"targets": told.game in ("regression", "ranking"), "lists": told.game == "ranking"}
+    return open_source(told.data, reading(told, **real, **{**gaps(told), **more}), seed=told.seed)
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -47,6 +46,7 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
+    bias = bias and (game != "ranking" or bool(told.bias))  # what all rows have in common cannot order them
     wishes = {
         "game": game,
         "seed": told.seed,
@@ -79,6 +79,8 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("a constant feature is added (--no-bias leaves it out)")
     if learner.game == "regression":
         said.append("the labels are real targets; the loss decides")
+    if learner.game == "ranking":
+        said.append("rows come in lists, and a list is a round")
     return said
 
 
