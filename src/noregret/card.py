@@ -150,7 +150,7 @@ class Card:
     leads: bool = False
     shown: bool = False
     one_sided: bool = False  # whether no weight is ever negative
-    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel")
+    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking")
     check: Callable[..., str | None] | None = None  # what is wrong with some parameters and choices together
 
     def __call__(self, *arguments: Any) -> Any:

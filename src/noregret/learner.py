@@ -24,7 +24,7 @@ from noregret.guard import MISTAKES, ROUNDS, UPDATES
 from noregret.intake import at_work, one_row, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
-from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
+from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, counts, limited, use
 from noregret.settings import Settings, settle
 from noregret.state import Shape, Space, bank_of, enlarged, grown, refreshed
 from noregret.tasks import TASKS
@@ -74,15 +74,16 @@ class Learner:
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
-        """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
-        self._rounds(X, listed(y), weight)
+    def learn(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> "Learner":
+        """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
+        self._rounds(X, self.task.told(listed(y), query), weight)
         return self
 
-    def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
+    def play(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
         began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
+            y = self.task.told(y, query)
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
@@ -105,7 +106,7 @@ class Learner:
             try:
                 call = Call(self, X, y, weight, checked, whole)
                 outcomes = call.run()
-                counted_now = counts(self, call, outcomes)
+                counted_now = counts(self, outcomes)
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
@@ -435,12 +436,3 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
-
-
-def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
-    """Rounds, updates and mistakes of a call."""
-    found = np.zeros(3, np.int64)
-    found[ROUNDS] = call.block.rows
-    found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-    found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
-    return found

@@ -19,7 +19,7 @@ class Loss(NamedTuple):
     insensitive: bool = False
 
 
-CLASSES = ("binary", "multiclass", "multilabel")
+CLASSES = ("binary", "multiclass", "multilabel", "ranking")
 STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
 
 

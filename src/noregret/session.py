@@ -11,13 +11,13 @@ from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import card_of, make
 from noregret.making import learners as catalogue
-from noregret.referees import Baselines, Loss, Mistakes, Multilabel, Referee, Runtime, Updates
+from noregret.referees import AsTheyCome, Baselines, Loss, Mistakes, Multilabel, Orders, Referee, Runtime, Updates
 from noregret.reports.tables import table
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
-OWN: dict[str, type] = {"multilabel": Multilabel}  # the referee that only one game has
+OWN: dict[str, type] = {"multilabel": Multilabel, "ranking": Orders}  # the referee that only one game has
 LONG = 1e9  # losses from here on are shown by their size only
 
 
@@ -25,6 +25,14 @@ def standard(learner: Learner) -> list[Referee]:
     """The referees every run has, and those of its game."""
     own = [OWN[learner.game]()] if learner.game in OWN else []
     return [Mistakes(), Loss(), Updates(), Runtime(), *own]
+
+
+def opened(source: Any, game: str | None) -> Source:
+    """A source whose batches suit a game: ranking wants whole lists."""
+    found = open_source(source, lists=game == "ranking")
+    if game == "ranking" and not found.lists:
+        raise BadValue(f"{found.name}: ranking wants whole lists in every batch; open the source with lists=True")
+    return found
 
 
 def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = None) -> dict[str, float]:
@@ -35,7 +43,7 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
-    source = open_source(source)
+    source = opened(source, learner.game)
     for batch in source:
         transcript = played(learner, source, batch)
         for referee in watching:
@@ -46,7 +54,7 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
 def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
     """Play a batch; an error names the place of the row at fault in the source."""
     try:
-        return learner.play(batch.X, batch.y, batch.weight)
+        return learner.play(batch.X, batch.y, batch.weight, batch.query if learner.game == "ranking" else None)
     except BadValue as error:
         if error.row is None or batch.lines is None:
             raise
@@ -73,7 +81,13 @@ class Standing:
     updates: int
     seconds: float
     stopped: str | None = None
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)  # what else the referees of its game have found
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """What decides a race, the smallest first: mistakes, then loss; in ranking, the pairs in the right order."""
+        found = (float(self.mistakes), self.loss)
+        return (-self.measures["pair_accuracy"], *found) if "pair_accuracy" in self.measures else found
 
     @property
     def rate(self) -> float:
@@ -85,10 +99,13 @@ class Standing:
 
 
 class Race:
-    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done."""
+    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done.
+
+    In ranking, those are first that put most pairs in the right order.
+    """
 
     def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, one.mistakes, one.loss))
+        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, *one.rank))
         self.baselines = baselines or {}
 
     @property
@@ -115,8 +132,13 @@ class Race:
 
 def columns(game: str) -> tuple[str, ...]:
     """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored: tuple[str, ...] = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
-    scored += ("ranking loss", "micro F1") if game == "multilabel" else ()
+    scored: tuple[str, ...] = ("mistakes", "rate", "loss")
+    if game == "regression":
+        scored = ("loss", "mean loss")
+    elif game == "ranking":
+        scored = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
+    elif game == "multilabel":
+        scored += ("ranking loss", "micro F1")
     return ("learner", *scored, "updates", "non-zeros", "rounds/s")
 
 
@@ -125,6 +147,9 @@ def cells(one: Standing) -> tuple[str, ...]:
     loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
     if one.learner.game == "regression":
         scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
+    elif one.learner.game == "ranking":
+        found = [f"{one.measures[name]:.4f}" for name in ("pair_accuracy", "ndcg", "ndcg_at_10")]
+        scored = (*found, str(one.mistakes), f"{one.loss / max(one.rounds, 1):.4g}")
     else:
         scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
     if one.learner.game == "multilabel":
@@ -160,7 +185,8 @@ def race(
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     invited = guests(learners)
-    source = open_source(source)
+    games = [told.get("game"), *(one.game for one in invited or () if isinstance(one, Learner))]
+    source = opened(source, "ranking" if "ranking" in games else None)
     entrants = line_up(invited, {**source.suits, **told})
     return Course(entrants, source, watcher or Watcher()).run(threads)
 
@@ -173,7 +199,9 @@ class Course:
         self.watching = [standard(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
-        self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
+        self.baselines: Baselines | AsTheyCome = AsTheyCome()
+        if first.game != "ranking":
+            self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
 
     def run(self, threads: int) -> Race:
         with ThreadPoolExecutor(max_workers=max(1, min(threads, len(self.entrants)))) as pool:

@@ -19,6 +19,7 @@ from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
 SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
+UNLABELLED = {"regression": "targets", "ranking": "relevances"}
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
@@ -203,8 +204,8 @@ def unwrapped(value: Any) -> Any:
 def asked_classes(game: str, classes: Any) -> list[Any] | None:
     if classes is None:
         return None
-    if game == "regression":
-        raise BadValue("regression has targets, not classes; leave classes out")
+    if game in UNLABELLED:
+        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
     return [checked(label) for label in classes]
@@ -295,6 +296,8 @@ def check_together(
     reason = None if algebra is None else card.why_not(algebra, choices)
     if reason is not None:
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
+    if algebra == "kernel" and game == "ranking":
+        raise BadValue("the kernel algebra has no differences of rows, which ranking learns from; leave algebra out")
     if algebra == "kernel" and numbers.get("random_start", 0.0) > 0.0:
         raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
     if any(field.kind == "reservoir" for field in card.state.values()) and (card.kind, game) not in SIGNED:
@@ -373,8 +376,8 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
 
 
 def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
-    if game == "regression":
-        raise BadValue("regression has targets, not classes; leave class_weight out")
+    if game in UNLABELLED:
+        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave class_weight out")
     if game == "multilabel":
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:

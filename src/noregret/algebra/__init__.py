@@ -1,5 +1,6 @@
 """The algebra: how vectors and examples are stored, and the verbs rules are written in."""
 
+from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
     covariance,

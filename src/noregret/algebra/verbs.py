@@ -392,6 +392,11 @@ def difference(x: Any, c: Any, r: Any, stride: Any) -> Any:
 
 
 @Verb
+def apart(x: Any, other: Any, places: Any, values: Any) -> Any:
+    """x - other as one example, written into arrays with a place for every feature."""
+
+
+@Verb
 def blocks(z: Any) -> Any:
     """In how many class blocks an example has values."""
 

@@ -73,7 +73,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
-    told.game = learner.game if learner.game in ("regression", "multilabel") else None
+    told.game = None if learner.game in ("binary", "multiclass") else learner.game
     return learner, opened(told, **read_as_before(told, learner))
 
 

@@ -104,7 +104,8 @@ def predict_options(predict: Parser) -> None:
 
 def warm_options(warm: Parser) -> None:
     warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
-    warm.add_argument("--games", default="binary,multiclass,multilabel,regression", help="with commas (default: all)")
+    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas; also multilabel, ranking "
+                      "(default: the others)")  # fmt: skip
     warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
     warm.set_defaults(module="shelves")
@@ -129,6 +130,8 @@ def source_options(one: Parser) -> None:
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
                        "this column are names; each is a feature of its own")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")
+    group.add_argument("--query", metavar="COLUMN", help="tables, with --game ranking: the column that tells which "
+                       "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
     group.add_argument("--limit", type=int, metavar="N", help="read at most N rows")
@@ -145,9 +148,9 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression"), help="what is "
-                       "played (default: classes, as many as come); real targets need --game regression, rows with "
-                       "several labels --game multilabel")  # fmt: skip
+    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression", "ranking"), help="what "
+                       "is played (default: classes, as many as come); real targets need --game regression, rows with "
+                       "several labels --game multilabel, lists to be put in order --game ranking")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "

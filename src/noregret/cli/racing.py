@@ -90,6 +90,9 @@ def compared(result: Race, best: Standing) -> str:
     if best.learner.game == "regression":
         told = {"the running mean": "mean", "the last target": "last_target"}
         return ", ".join(f"{name} loses {result.baselines[key] / rounds:.4g}" for name, key in told.items())
+    if best.learner.game == "ranking":
+        right = 100 * result.baselines["pair_accuracy_as_they_come"]
+        return f"the order in which the rows come has {right:.2f} % of pairs right"
     told = {"always guessing the majority label": "majority", "the last label": "last_label"}
     found = {name: result.baselines[key] for name, key in told.items()}
     return ", ".join(

@@ -47,6 +47,8 @@ def counted(count: int, what: str) -> str:
 def score(one: Standing) -> str:
     if one.learner.game == "regression":
         return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
+    if one.learner.game == "ranking":
+        return f"{100 * one.measures['pair_accuracy']:.2f} % of pairs in the right order"
     told = f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
     if one.learner.game == "multilabel":
         told += f", ranking loss {one.measures['ranking_loss']:.4f}, micro F1 {one.measures['micro_f1']:.4f}"

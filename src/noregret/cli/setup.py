@@ -15,7 +15,7 @@ from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "labels_by", "skip", "limit", "shuffle", "passes",
+    "labels_by", "skip", "limit", "shuffle", "passes", "query",
 )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
 
 def asked_of_labels(game: str | None) -> dict[str, bool]:
     """What the labels of a game are, where they are not one class for every row."""
-    return {"targets": game == "regression", "sets": game == "multilabel"}
+    return {"targets": game in ("regression", "ranking"), "sets": game == "multilabel", "lists": game == "ranking"}
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -51,6 +51,7 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
+    bias = bias and (game != "ranking" or bool(told.bias))  # what all rows have in common cannot order them
     wishes = {
         "game": game,
         "seed": told.seed,
@@ -85,6 +86,8 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("the labels are real targets; the loss decides")
     if learner.game == "multilabel":
         said.append("a row may have several labels; a mistake is a set that is not exactly right")
+    if learner.game == "ranking":
+        said.append("rows come in lists, and a list is a round")
     return said
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import binary, multiclass, multilabel, regression
+from noregret.games import binary, multiclass, multilabel, ranking, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -32,6 +32,7 @@ RIVALS = {
     "max_loss": multiclass.max_loss,
     "rest": multiclass.rest,
 }
+PAIRS = {"worst": ranking.worst, "each": ranking.each, "all": ranking.every}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
 GAMES = {
@@ -61,6 +62,12 @@ GAMES = {
     ),
     "regression": Game(
         regression, params={"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}
+    ),
+    "ranking": Game(
+        ranking,
+        choices={"pairs": Choice("each", PAIRS, "which pairs of a list the rule is taught by", binds="taught")},
+        arrays=("places", "values"),
+        truths=2,
     ),
 }
 SETTINGS: dict[str, Any] = {

@@ -132,7 +132,9 @@ class StandardInput(io.RawIOBase):
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps", "labels_by"})
+    takes = frozenset(
+        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps", "labels_by"}
+    )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:
@@ -200,7 +202,7 @@ class Columnar(Source):
                 done = seen / pieces.rows if pieces.rows else None
                 count += len(X)
                 self.skipped = seen - count if self.start is None else 0
-                yield Batch(X, y, lines, done, columns.weight, place)
+                yield Batch(X, y, lines, done, columns.weight, place, table.query(columns))
         self.must_hold(count)
 
     # ---- columns ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ BLANKS = " \t"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 ENDLESS = r"(?i)^[+-]?(?:nan|inf|infinity)$"
 MISSING = r"(?i)^(?:na|n/a|#n/a|<na>|null|none|nil|\?|-)$"
+NO_QUERY = "the query is empty; every row needs one"
 
 number = re.compile(NUMBER).match
 endless = re.compile(ENDLESS).match
@@ -127,6 +128,11 @@ def wrong_number(cell: str, share: float | None = None) -> str | None:
         return f"{cell!r} is not a number, as the cells of this column were before; correct it or leave it empty"
     share = min(share, 0.999)
     return f"{cell!r} is not a number, and {share:.1%} of this column's first cells are; correct it or leave it empty"
+
+
+def wrong_query(cell: str | None) -> str | None:
+    """Why the text of a cell cannot name a query, or None when it can."""
+    return None if cell else NO_QUERY
 
 
 def wrong_weight(cell: str | None) -> str | None:

@@ -41,7 +41,19 @@ class Csv(Source):
 
     kind = "csv"
     takes = frozenset(
-        {"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "header", "gaps", "labels_by"}
+        {
+            "label",
+            "weight",
+            "timestamp",
+            "query",
+            "drop",
+            "categorical",
+            "text",
+            "ngrams",
+            "header",
+            "gaps",
+            "labels_by",
+        }
     )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
@@ -110,7 +122,7 @@ class Csv(Source):
                 line, byte = line + part.lines, byte + part.size
                 X, y = table.assembled(columns)
                 place = {"byte": byte, "line": line, **clock.kept()}
-                whole = Batch(X, y, lines, part.done, columns.weight, place)
+                whole = Batch(X, y, lines, part.done, columns.weight, place, table.query(columns))
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
                     yield whole.cut(at, min(at + ROWS, len(X))), skipped + clock.skipped, table.empty

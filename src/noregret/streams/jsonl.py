@@ -16,6 +16,7 @@ import numpy as np
 
 from noregret.chunk import Rows, SparseBlock
 from noregret.errors import BadValue, shown
+from noregret.lists import identities
 from noregret.streams.ahead import ahead
 from noregret.streams.clock import Clock, moment_of
 from noregret.streams.columns import arrow, in_full, times, wrong_time
@@ -39,7 +40,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
+    takes = frozenset({"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, reading: Reading) -> None:
@@ -97,6 +98,7 @@ class Reader:
         self.val: list[float] = []
         self.labels: list[Any] = []
         self.weights: list[float] = []
+        self.queries: list[Any] = []
         self.lines: list[int] = []
 
     def read(self, raw: bytes, line: int) -> None:
@@ -105,7 +107,7 @@ class Reader:
             return
         try:
             found = Leaves(self, raw)
-            label, weight = self.label_of(found), self.weight_of(found)
+            label, weight, query = self.label_of(found), self.weight_of(found), self.query_of(found)
             if not self.in_time(found, line):
                 return
         except Wrong as wrong:
@@ -124,6 +126,7 @@ class Reader:
         self.size.append(len(self.idx))
         self.labels.append(label)
         self.weights.append(weight)
+        self.queries.append(query)
         self.lines.append(line)
         self.rows += 1
 
@@ -134,7 +137,8 @@ class Reader:
         y = self.in_one()
         weight = np.array(self.weights) if self.reading.weight is not None else None
         place = {"byte": byte, "line": line, **self.clock.kept()}
-        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, place)
+        query = identities(self.queries) if self.reading.query is not None else None
+        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, place, query)
         self.skipped += self.clock.skipped
         self.clock.skipped = 0
         self.begin()
@@ -195,6 +199,13 @@ class Reader:
             return float(value)
         raise Wrong(f"field {name!r}: the weight is {shown(value)}; it must be a number that is not negative")
 
+    def query_of(self, found: "Leaves") -> Any:
+        name = self.reading.query
+        value = None if name is None else found.aside.get(name)
+        if name is not None and (value is None or value == "" or isinstance(value, (list, dict))):
+            raise Wrong(f"field {name!r}: the query is {shown(value)}; every row needs a number or a text")
+        return value
+
     def in_time(self, found: "Leaves", line: int) -> bool:
         name = self.reading.timestamp
         if name is None:
@@ -217,7 +228,7 @@ class Leaves:
         self.features: dict[str, float] = {}
         self.kinds: dict[str, bool] = {}
         self.aside: dict[str, Any] = {}
-        given = (reader.label, reading.weight, reading.timestamp)
+        given = (reader.label, reading.weight, reading.timestamp, reading.query)
         self.special = {name for name in given if name is not None} | set(reading.drop)
         record = parsed(raw)
         if not isinstance(record, dict):

@@ -95,7 +95,7 @@ class Table:
 
     def fine(self, columns: Columns) -> bool:
         """Whether all labels, weights and times are as they should be."""
-        return self.labels_fine(columns) and weights_fine(columns)
+        return self.labels_fine(columns) and weights_fine(columns) and self.queries_fine(columns)
 
     def by_compiled(self, buffer: np.ndarray, end: int, compiled: Callable[..., None]) -> "Found":
         """The columns of the lines in buffer[:end], behind which there is room, if none needs a closer look."""
@@ -306,6 +306,17 @@ class Table:
         self.taken.update(names)
         self.names += names
         return range(len(self.names) - len(names), len(self.names))
+
+    def query(self, columns: Columns) -> Any:
+        """Which list every row belongs to, in the words of its cells."""
+        if self.layout.roles.query is None:
+            return None
+        column = columns.words[self.layout.roles.query]
+        return np.array([*cells_of(column), ""], object)[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+
+    def queries_fine(self, columns: Columns) -> bool:
+        place = self.layout.roles.query
+        return place is None or not (columns.words[place].null_count or "" in cells_of(columns.words[place]))
 
     def labels(self, columns: Columns) -> Any:
         if self.layout.label is None:

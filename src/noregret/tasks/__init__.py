@@ -1,6 +1,7 @@
 """The task of every game."""
 
 from noregret.tasks.classes import Many, Two
+from noregret.tasks.lists import Lists
 from noregret.tasks.sets import Sets
 from noregret.tasks.targets import Targets
 from noregret.tasks.task import Task
@@ -10,4 +11,5 @@ TASKS: dict[str, Task] = {
     "multiclass": Many("multiclass"),
     "multilabel": Sets("multilabel"),
     "regression": Targets("regression"),
+    "ranking": Lists("ranking"),
 }
