@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from noregret.card import Guarantee as Guarantee
     from noregret.card import Merge as Merge
     from noregret.card import Param as Param
+    from noregret.card import bandit_rule as bandit_rule
     from noregret.card import coordinate_rule as coordinate_rule
     from noregret.card import gradient_rule as gradient_rule
     from noregret.card import margin_rule as margin_rule
     from noregret.card import schedule as schedule
+    from noregret.choosing import Chosen as Chosen
     from noregret.chunk import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
@@ -67,8 +69,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule", "schedule",
+        "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
+        "margin_rule", "schedule",
     ),
+    "choosing": ("Chosen",),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (

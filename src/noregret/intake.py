@@ -16,8 +16,9 @@ from noregret.chunk import (
     to_sparse,
     verified,
     with_bias,
+    with_gaps,
 )
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.features import tidying
 from noregret.features.running import LEARN, Loop, Runner, Running, interpreted
 from noregret.state import physical_memory
@@ -35,6 +36,8 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     """
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
+    if learner.card.blind:
+        return unseen(learner, X, grow)
     block, never = numbered(learner, X, grow, heed)
     for transform in learner.transforms:
         must_fit(transform, block.width)
@@ -46,6 +49,16 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     elif isinstance(block, SparseBlock):
         block = to_dense(verified(block))
     return with_bias(verified(block)) if learner.settings.bias else block
+
+
+def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
+    """For a rule that does not look at rows: each of them is one constant feature."""
+    rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
+    if rows is None or isinstance(X, (str, bytes, Mapping)):
+        raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
+    learner.names.settle("columns", fix=grow)
+    block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
+    return block if learner.settled_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
 def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block, np.ndarray]:
@@ -102,3 +115,18 @@ def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     from noregret.compiled import over_arrays
 
     return tidying.arranged(numbers, block, over_arrays(tidying.tidy, tidying.places()))
+
+
+def one_row(x: Any, gaps: bool = False) -> Any:
+    """A single row as a batch of one; with `gaps`, values may be None."""
+    if isinstance(x, Mapping):
+        return [x]
+    try:
+        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+    except ValueError:
+        row = np.asarray(None)
+    if row.ndim == 1:
+        row = row.reshape(1, -1)
+    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
+    return row

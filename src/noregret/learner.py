@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
+from noregret.choosing import Chooser
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.hashing import HashedNames
@@ -20,7 +21,7 @@ from noregret.features.running import Running
 from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform, scale
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import runner, taken
+from noregret.intake import one_row, runner, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
@@ -46,7 +47,7 @@ class Marks(NamedTuple):
     mode: str | None
 
 
-class Learner:
+class Learner(Chooser):
     """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
 
     def __init__(self, settings: Settings) -> None:
@@ -90,7 +91,7 @@ class Learner:
         with self._lock:
             lane = self._lane or self._open_lane()
             if lane is None or not lane.learn(x, y, weight):
-                self._rounds(one_row(x, self.settings.takes_gaps), [y], weight)
+                self._rounds(self.one(x), [y], weight)
         return self
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
@@ -171,7 +172,7 @@ class Learner:
                 return score if lane.regression else lane.labels[score.index(max(score))]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
+            found = self.predict(self.one(x))[0]
             return found.item() if isinstance(found, np.generic) else found
 
     def _open_lane(self) -> Lane | None:
@@ -207,7 +208,7 @@ class Learner:
             lane = self._lane or self._open_lane()
             score = None if lane is None else lane.score(x)
             if score is None:
-                score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
+                score = self.scores(self.one(x))[0].tolist()
             return dict(zip(self.labels.order, score, strict=True)) if self.task.many else score
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
@@ -329,7 +330,8 @@ class Learner:
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
         settings = self.settings
-        return {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        found = {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        return found if settings.asks else {name: value for name, value in found.items() if name != "labels"}
 
     @property
     def space(self) -> Space | None:
@@ -403,6 +405,10 @@ class Learner:
             self._give_room(block.width)
         return block
 
+    def one(self, x: Any) -> Any:
+        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
+        return [x] if self.card.blind else one_row(x, self.settings.takes_gaps)
+
     @property
     def makes_features(self) -> bool:
         """Whether a transform makes features of features; it numbers them itself."""
@@ -441,18 +447,3 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
     found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
     return found
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    if isinstance(x, Mapping):
-        return [x]
-    try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
-    except ValueError:
-        row = np.asarray(None)
-    if row.ndim == 1:
-        row = row.reshape(1, -1)
-    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
-    return row

@@ -85,6 +85,8 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     play = getattr(module, PLAYS.get(card.kind, "play"))
     own = grafting(moves, maker, tag)
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
+    if card.chances is not None:
+        bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
 
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:
