@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from noregret.features.transforms import tf_idf as tf_idf
     from noregret.features.transforms import unit_norm as unit_norm
     from noregret.learner import Learner as Learner
+    from noregret.making import informed as informed
     from noregret.making import learners as learners
     from noregret.making import make as make
     from noregret.modelfile import load as load
@@ -80,7 +81,7 @@ _HOMES = {
         "tf_idf", "unit_norm",
     ),
     "learner": ("Learner",),
-    "making": ("learners", "make"),
+    "making": ("informed", "learners", "make"),
     "modelfile": ("load",),
     "practice.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
     "practice.conversion": ("convert",),

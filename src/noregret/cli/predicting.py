@@ -68,7 +68,7 @@ def opened(told: argparse.Namespace, learner: Learner) -> Source:
 def columns(learner: Learner, scores: bool) -> list[str]:
     if not scores or learner.game == "regression":
         return ["prediction"]
-    if learner.game == "multiclass":
+    if learner.task.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
     return ["prediction", "score"]
 
