@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .rules import Array, Round, Rule
+from ..rules import Array, Round, Rule
 
 Flags = npt.NDArray[np.bool_]
 Labels = npt.NDArray[Any]
