@@ -143,6 +143,7 @@ class Card:
     score: Callable[..., Any] | None = None
     weight: Callable[..., Any] | None = None
     final: Callable[..., Any] | None = None
+    chances: Callable[..., Any] | None = None  # of a bandit rule: how probable it makes each class, by the scores
     weigh: str | None = None
     guarantee: Guarantee | None = None
     merge: Merge = NO_MERGE
@@ -151,6 +152,9 @@ class Card:
     shown: bool = False
     one_sided: bool = False  # whether no weight is ever negative
     plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking")
+    blind: bool = False  # whether rows are not looked at: each is one constant feature
+    graded: bool = False  # of a bandit rule: whether there is more to losses than right and wrong
+    informed: Mapping[str, Any] = field(default_factory=dict)  # the rule, and its options, that is told all
     check: Callable[..., str | None] | None = None  # what is wrong with some parameters and choices together
 
     def __call__(self, *arguments: Any) -> Any:
@@ -182,6 +186,8 @@ class Card:
 
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
         """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
+        if self.kind == "bandit":
+            return "what it plays is drawn by its latest weights"
         if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
             return "its predictions are not those of one vector that only moves by steps"
         steps = "w" in self.state and self.state["w"].name in ("plain", "scaled", "scattered")
@@ -214,7 +220,8 @@ class Card:
         return kind
 
     def functions(self) -> Iterator[Callable[..., Any]]:
-        yield from (hook for hook in (self.rule, self.score, self.weight, self.final) if hook is not None)
+        hooks = (self.rule, self.score, self.weight, self.final, self.chances)
+        yield from (hook for hook in hooks if hook is not None)
 
     @cached_property
     def defaults(self) -> dict[str, str]:
@@ -384,6 +391,17 @@ def prototype_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     return lambda rule: register(rule, "prototype", told)
 
 
+def bandit_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of many classes of `rule(p, s, steps, scores, chance, played, loss)` that is told only how good
+    the class was that it played.
+
+    The hook `chances(p, s, scores, out)` writes how probable each class is to be played. The rule writes into steps how
+    far the weights w of each class move along the row, given the chance that what was played had.
+    """
+    told = {"plays": ("bandit",), "weigh": "", **told}
+    return lambda rule: register(rule, "bandit", told)
+
+
 def schedule(default: str, steps: bool = False) -> Choice:
     """How the rate falls; a rule that hands over its steps can have it fall with them, too."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
@@ -395,6 +413,7 @@ ARGUMENTS = {
     "gradient": ("p", "s", "g"),
     "coordinate": ("p", "s", "j", "g"),
     "prototype": ("p", "s", "steps", "scores", "required", "truth", "size"),
+    "bandit": ("p", "s", "steps", "scores", "chance", "played", "loss"),
 }
 RESERVED = (
     "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
@@ -431,7 +450,7 @@ def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
     if code is None:
         raise BadValue(f"a rule is a plain Python function, not {rule!r}")
     where = f"{code.co_filename}:{code.co_firstlineno}"
-    hooks = [told[hook] for hook in ("score", "weight", "final") if told.get(hook) is not None]
+    hooks = [told[hook] for hook in ("score", "weight", "final", "chances") if told.get(hook) is not None]
     for function in (rule, *hooks):
         if not isinstance(function, types.FunctionType):
             raise BadValue(f"{where}: rule {name}: a hook is a plain Python function, not {shown(function)}")
@@ -443,7 +462,7 @@ def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
     unknown = set(told) - (set(Card.__dataclass_fields__) - {"name", "kind", "rule"})
     if unknown:
         raise BadValue(f"{where}: rule {name} tells {', '.join(sorted(unknown))}, which no card has")
-    for needed in ("paper", "state"):
+    for needed in ("paper", "state", "chances") if kind == "bandit" else ("paper", "state"):
         if not told.get(needed):
             raise BadValue(f"{where}: rule {name} must tell its {needed}")
     told.setdefault("params", {})

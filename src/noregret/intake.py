@@ -44,6 +44,8 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     X = given(X, learner.settings.takes_gaps)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
+    if learner.card.blind:
+        return unseen(learner, X, grow)
     rows = numbered(learner, X, grow, heed)
     for transform in learner.transforms:
         must_fit(transform, rows.block.width)
@@ -56,6 +58,16 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     elif isinstance(block, SparseBlock):
         block = to_dense(verified(block))
     return with_bias(verified(block)) if learner.settings.bias else block
+
+
+def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
+    """For a rule that does not look at rows: each of them is one constant feature."""
+    rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
+    if rows is None or isinstance(X, (str, bytes, Mapping)):
+        raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
+    learner.names.settle("columns", fix=grow)
+    block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
+    return block if learner.settled_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
 def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> Passed:

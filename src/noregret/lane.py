@@ -36,7 +36,7 @@ class Lane:
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
         settled = learner.names.mode in ("names", "columns") and settings.class_weight is None
-        settled = settled and learner.game in SERVED
+        settled = settled and learner.game in SERVED and not settings.asks
         as_given = not learner.transforms and not settings.bias and settings.touches == "row"
         return cls(learner) if fits and settled and as_given and objects_are_as_known() else None
 

@@ -11,6 +11,7 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
+from noregret.choosing import Chooser
 from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
@@ -47,7 +48,7 @@ class Marks(NamedTuple):
     mode: str | None
 
 
-class Learner:
+class Learner(Chooser):
     """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
 
     def __init__(self, settings: Settings) -> None:
@@ -92,7 +93,7 @@ class Learner:
         with self._lock:
             lane = self._lane or self._open_lane()
             if lane is None or not lane.learn(x, y, weight):
-                self._rounds(one_row(x, self.settings.takes_gaps), [y], weight)
+                self._rounds(self.one(x), [y], weight)
         return self
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
@@ -173,7 +174,7 @@ class Learner:
                 return found if lane.regression else lane.labels[found]
             if self.state is None:
                 return None
-            label = self.predict(one_row(x, self.settings.takes_gaps))[0]
+            label = self.predict(self.one(x))[0]
             return label.item() if isinstance(label, np.generic) else label
 
     def _open_lane(self) -> Lane | None:
@@ -210,7 +211,7 @@ class Learner:
             if lane is not None and lane.score(x) is not None:
                 scores = lane.out
             else:
-                scores = np.atleast_1d(self.scores(one_row(x, self.settings.takes_gaps))[0])
+                scores = np.atleast_1d(self.scores(self.one(x))[0])
             each: list[float] = scores.tolist()
             return dict(zip(self.labels.order, each, strict=True)) if self.task.many else each[0]
 
@@ -333,7 +334,8 @@ class Learner:
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
         settings = self.settings
-        return {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        found = {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        return found if settings.asks else {name: value for name, value in found.items() if name != "labels"}
 
     @property
     def space(self) -> Space | None:
@@ -406,6 +408,10 @@ class Learner:
                 return narrowed(block, self.space.features)
             self._give_room(block.width)
         return block
+
+    def one(self, x: Any) -> Any:
+        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
+        return [x] if self.card.blind else one_row(x, self.settings.takes_gaps)
 
     @property
     def makes_features(self) -> bool:

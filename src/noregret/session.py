@@ -9,7 +9,7 @@ from typing import Any
 from noregret.chunk import Transcript
 from noregret.errors import BadValue, shown
 from noregret.learner import Learner
-from noregret.making import card_of, make
+from noregret.making import card_of, informed, make
 from noregret.making import learners as catalogue
 from noregret.referees import AsTheyCome, Baselines, Loss, Mistakes, Multilabel, Orders, Referee, Runtime, Updates
 from noregret.reports.tables import table
@@ -44,11 +44,28 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
     source = opened(source, learner.game)
+    told_all = Yardstick(learner)
     for batch in source:
         transcript = played(learner, source, batch)
         for referee in watching:
             referee.see(transcript)
-    return reported(watching)
+        told_all.see(source, batch)
+    return {**reported(watching), **({} if told_all.mistakes is None else {"full_information": told_all.mistakes})}
+
+
+class Yardstick:
+    """Where a learner is not told every label: the mistakes of one that is, on the same rounds from the first."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner = informed(learner) if learner.rounds == 0 else None
+
+    def see(self, source: Source, batch: Batch) -> None:
+        if self.learner is not None:
+            played(self.learner, source, batch)
+
+    @property
+    def mistakes(self) -> int | None:
+        return None if self.learner is None else self.learner.mistakes
 
 
 def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
@@ -71,7 +88,10 @@ def reported(referees: Iterable[Referee]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one learner did in a race; `measures` are those of its game alone; `stopped` says why it could not go on."""
+    """How one learner did in a race; `measures` are those of its game alone; `stopped` says why it could not go on.
+
+    Where it is not told every label, `full_information` is how many mistakes a learner made that is.
+    """
 
     name: str
     learner: Learner
@@ -82,12 +102,18 @@ class Standing:
     seconds: float
     stopped: str | None = None
     measures: Mapping[str, float] = field(default_factory=dict)  # what else the referees of its game have found
+    full_information: int | None = None
 
     @property
     def rank(self) -> tuple[float, ...]:
         """What decides a race, the smallest first: mistakes, then loss; in ranking, the pairs in the right order."""
         found = (float(self.mistakes), self.loss)
         return (-self.measures["pair_accuracy"], *found) if "pair_accuracy" in self.measures else found
+
+    @property
+    def asked(self) -> int | None:
+        """How many labels were asked for, where that is up to the learner."""
+        return self.learner.asked if self.learner.settings.asks else None
 
     @property
     def rate(self) -> float:
@@ -125,7 +151,7 @@ class Race:
         raise KeyError(name)
 
     def __str__(self) -> str:
-        return table(columns(self.winner.game), [cells(one) for one in self.standings])
+        return table(*listed(self.standings))
 
     __repr__ = __str__
 
@@ -157,6 +183,21 @@ def cells(one: Standing) -> tuple[str, ...]:
     speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
     name = one.name if one.stopped is None else f"{one.name} (stopped)"
     return (name, *scored, str(one.updates), str(one.nonzeros), speed)
+
+
+def listed(standings: Sequence[Standing]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The head and the rows of a table of standings, the speed last; what is true of none of them has no column."""
+    head, rows = columns(standings[0].learner.game), [cells(one) for one in standings]
+    more = {
+        "full information": [one.full_information for one in standings],
+        "labels asked": [one.asked for one in standings],
+    }
+    for name, values in more.items():
+        if any(value is not None for value in values):
+            head = (*head[:-1], name, head[-1])
+            shown_values = ["" if value is None else str(value) for value in values]
+            rows = [(*row[:-1], value, row[-1]) for row, value in zip(rows, shown_values, strict=True)]
+    return head, rows
 
 
 class Watcher:
@@ -197,6 +238,7 @@ class Course:
     def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
         self.entrants, self.source, self.watcher = entrants, source, watcher
         self.watching = [standard(learner) for _, learner in entrants]
+        self.yardsticks = [Yardstick(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
         self.baselines: Baselines | AsTheyCome = AsTheyCome()
@@ -221,6 +263,7 @@ class Course:
             return error
         for referee in self.watching[number]:
             referee.see(transcript)
+        self.yardsticks[number].see(self.source, batch)
         return transcript
 
     def settle(self, laps: dict[int, Transcript | BadValue]) -> None:
@@ -234,7 +277,7 @@ class Course:
 
     def so_far(self) -> Race:
         standings = [
-            standing(*one, referees, self.stopped.get(number))
+            standing(*one, referees, self.stopped.get(number), self.yardsticks[number].mistakes)
             for number, (one, referees) in enumerate(zip(self.entrants, self.watching, strict=True))
         ]
         return Race(standings, self.baselines.report())
@@ -258,8 +301,16 @@ def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
     return [(one.card.name, one) if isinstance(one, Learner) else (one.name, make(one, **told)) for one in invited]
 
 
-def standing(name: str, learner: Learner, referees: Sequence[Referee], stopped: str | None = None) -> Standing:
+def standing(
+    name: str,
+    learner: Learner,
+    referees: Sequence[Referee],
+    stopped: str | None = None,
+    full_information: int | None = None,
+) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
     own = reported(one for one in referees if isinstance(one, tuple(OWN.values())))
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own)
+    return Standing(
+        name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own, full_information
+    )

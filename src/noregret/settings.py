@@ -12,7 +12,7 @@ from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
 from noregret.games.assembly import Plan
-from noregret.games.table import GAMES
+from noregret.games.table import ASKING, GAMES
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
@@ -21,6 +21,7 @@ COVARIANCES = ("diagonal", "drop", "full")
 SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
 UNLABELLED = {"regression": "targets", "ranking": "relevances"}
 LARGEST = 1 << 53  # whole numbers below it are floats, too
+MANY_ONLY = [name for name in GAMES["multiclass"].choices if name not in GAMES["binary"].choices]
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
     "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel"),
@@ -60,7 +61,12 @@ class Settings:
     @property
     def state_shape(self) -> Shape:
         fields, counters = self.card.shaped(self.average)
-        return Shape(fields, {**counters, **GAMES[self.game].counters})
+        return Shape(fields, {**counters, **GAMES[self.game].counters, **(ASKING if self.asks else {})})
+
+    @property
+    def asks(self) -> bool:
+        """Whether labels are told only when they are asked for."""
+        return dict(self.setup).get("labels") == "asked"
 
     @property
     def takes_gaps(self) -> bool:
@@ -133,6 +139,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     if transforms:
         told["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
+    if card.blind:
+        bias, scale, transforms, bits = False, False, asked(None), None
 
     numbers = {
         name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
@@ -149,6 +157,10 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     setting = settle_game(card, game, choices, rest)
     cost = asked_cost(rest.pop("cost", None), classes)
     setup = settle_setup(card, game, choices, cost, rest)
+    if dict(setup).get("labels") == "all":
+        setting.pop("ask")
+        if {"ask", "game.ask"} & set(told):
+            raise BadValue(f'{card.name}: ask is for labels that are asked for; say labels="asked", or leave it out')
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     if rest:
         name = next(iter(rest))
@@ -162,6 +174,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         close = suggestion(name, known)
         takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
         raise BadValue(f"{card.name} has no parameter {name!r}{close}{takes}")
+    must_know_classes(game, dict(setup), classes)
     if class_weight is not None:
         class_weight = checked_class_weight(card, game, class_weight)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -211,11 +224,21 @@ def asked_classes(game: str, classes: Any) -> list[Any] | None:
     return [checked(label) for label in classes]
 
 
+def must_know_classes(game: str, setup: Mapping[str, str], classes: list[Any] | None) -> None:
+    """Where not every label is told, no class can be known by its first appearance."""
+    if classes is not None:
+        return
+    if game == "bandit":
+        raise BadValue("the bandit game needs classes=[...]: a class that is never played could not be known")
+    if setup.get("labels") == "asked":
+        raise BadValue('labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class')
+
+
 def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, bool]:
     """The game, and whether it may become another when a third class appears."""
     if game is None:
         own = next((one for one in ("binary", *card.games) if one in card.games), "binary")
-        many = [name for name in (*GAMES["multiclass"].choices, "cost") if name in told and name not in card.params]
+        many = [name for name in (*MANY_ONLY, "cost") if name in told and name not in card.params]
         if many and ("multiclass" in card.games or told.get("competitor") == "rest"):
             own = "multiclass"
         return own, own == "binary"

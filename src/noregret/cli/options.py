@@ -148,9 +148,12 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression", "ranking"), help="what "
-                       "is played (default: classes, as many as come); real targets need --game regression, rows with "
-                       "several labels --game multilabel, lists to be put in order --game ranking")  # fmt: skip
+    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression", "ranking", "bandit"),
+                       help="what is played (default: classes, as many as come); real targets need --game regression, "
+                       "rows with several labels --game multilabel, lists to be put in order --game ranking, and "
+                       "bandit tells only whether what was played was right")  # fmt: skip
+    group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "
+                       "label is told (default: the data are read twice)")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "

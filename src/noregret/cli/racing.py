@@ -14,8 +14,10 @@ from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
-from noregret.session import Entrants, Race, Standing, Watcher, cells, columns, race
+from noregret.session import Entrants, Race, Standing, Watcher, listed, race
 from noregret.streams import Batch, Source
+
+ELSEWHERE = ("game", "seed", "transforms", "scale", "bias", "bits", "classes")  # options with a word of their own
 
 
 def run(told: argparse.Namespace) -> int:
@@ -26,9 +28,9 @@ def run(told: argparse.Namespace) -> int:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
     chosen = settings(told.set, cards)
-    made(cards, chosen, asked_early(told))  # refuse what cannot be, whatever the file
+    made(cards, chosen, asked_early(told, cards))  # refuse what cannot be, whatever the file
     source = opened(told)
-    common = suited(told, source)
+    common = suited(told, source, cards)
     if told.learners is None:
         cards = cards_of(None, common.get("game"))
         chosen = settings(told.set, cards)
@@ -67,7 +69,7 @@ class Lookout(Watcher):
             best = now.standings[0]
             leads = f"{best.name} leads" if len(now) > 1 else best.name
             title = f"{self.screen.progress(best.rounds, done)}; {leads} with {score(best)}"
-            self.screen.show(columns(best.learner.game), [cells(one) for one in now], title)
+            self.screen.show(*listed(now.standings), title)
 
 
 def conclude(told: argparse.Namespace, source: Source, result: Race) -> None:
@@ -115,8 +117,9 @@ def training(told: argparse.Namespace, best: Standing) -> str:
     for name in ("scale", "bias"):
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
+    words += [] if told.classes is None else ["--classes", told.classes]
     for name, value in best.learner.settings.told.items():
-        words += [] if name in ("game", "seed", "transforms", "scale", "bias", "bits") else ["--set", f"{name}={value}"]
+        words += [] if name in ELSEWHERE else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 
 

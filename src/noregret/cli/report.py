@@ -30,6 +30,10 @@ def standing_report(one: Standing) -> dict[str, Any]:
         **one.measures,
         "parameters": one.learner.params,
     }
+    if one.full_information is not None:
+        found["full_information"] = one.full_information
+    if one.asked is not None:
+        found["asked"] = one.asked
     return found if one.stopped is None else {**found, "stopped": one.stopped}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from noregret.card import Card
+from noregret.cli.rules import parsed
 from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.learner import Learner
@@ -45,7 +46,7 @@ def gaps(told: argparse.Namespace) -> dict[str, Any]:
     return {"gaps": True, "mild": ("gaps",)} if seen else {}
 
 
-def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
+def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
     game = told.game or source.suits.get("game")
     tabular = bool(source.suits.get("scale"))
@@ -59,14 +60,37 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
         "bias": bias,
         "transforms": told.transform,
         "bits": told.bits,
+        "classes": named_classes(told) or (classes_in(told) if classes_needed(told, cards) else None),
     }
     return {name: value for name, value in wishes.items() if value}
 
 
-def asked_early(told: argparse.Namespace) -> dict[str, Any]:
+def asked_early(told: argparse.Namespace, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What can be refused before the data are opened."""
-    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits}
+    classes = named_classes(told) or ([0, 1] if classes_needed(told, cards) else None)
+    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits, "classes": classes}
     return {name: value for name, value in wishes.items() if value}
+
+
+def classes_needed(told: argparse.Namespace, cards: Sequence[Card]) -> bool:
+    """Whether some learner must know the classes beforehand, as not every label is told."""
+    asked = any(text.replace(" ", "").endswith("labels=asked") for text in told.set)
+    return asked or told.game == "bandit" or any(card.games == ("bandit",) for card in cards)
+
+
+def named_classes(told: argparse.Namespace) -> list[Any] | None:
+    return None if told.classes is None else [parsed(label) for label in told.classes.split(",") if label.strip()]
+
+
+def classes_in(told: argparse.Namespace) -> list[Any]:
+    """The labels of the data, found by reading them once: sorted, or in the order they come where they are mixed."""
+    if "-" in told.data:
+        raise BadValue("standard input is read only once: name its labels with --classes A,B,C")
+    found: dict[Any, None] = {}
+    for batch in opened(told, passes=1):
+        found.update(dict.fromkeys(batch.y if isinstance(batch.y, list) else batch.y.tolist()))
+    labels = list(found)
+    return sorted(labels) if len({isinstance(label, str) for label in labels}) == 1 else labels
 
 
 def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[Learner]:

@@ -87,6 +87,8 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = grafting(moves, maker, tag)
+    if card.chances is not None:
+        bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
 
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:

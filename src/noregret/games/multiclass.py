@@ -6,9 +6,10 @@ Where a mistake costs more than 1 the required margin is larger, and the rule is
 from typing import Any
 
 from noregret.algebra.verbs import add, difference, row, seat, sqnorm, stretch, unbound
+from noregret.games.asking import lead
 from noregret.games.hooks import weighed
 
-scores = update = finals = rule = rival_of = required = unbound
+scores = update = finals = rule = rival_of = required = told = unbound
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
@@ -18,7 +19,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, n
         scores(p, s, x, X.stride, f)
         truth = int(y[t])
         rival = rival_of(g, f, truth)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
             if rival >= 0:
                 margin = f[truth] - f[rival] - (required(g, truth, rival) - 1.0)
@@ -33,7 +34,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
         scores(p, s, x, X.stride, f)
         truth = int(y[t])
         size = sqnorm(x)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
             if size > 0.0:
                 steps, owed = g.steps[: f.size], g.owed[: f.size]

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import binary, multiclass, multilabel, ranking, regression
+from noregret.games import asking, bandit, binary, multiclass, multilabel, ranking, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -35,11 +35,19 @@ RIVALS = {
 PAIRS = {"worst": ranking.worst, "each": ranking.each, "all": ranking.every}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
+LABELS = Choice(
+    "all", {"all": asking.always, "asked": asking.asked}, "which labels are told: all, or as asked for", binds="told"
+)
+ASK = Param(1.0, above=0.0, about="a label is asked for with probability ask / (ask + |margin|)")
+ASKING = {"asking_random": 1.0, "asked": 0.0}  # the counters of a game in which labels are asked for
+
 GAMES = {
-    "binary": Game(binary),
+    "binary": Game(binary, params={"ask": ASK}, choices={"labels": LABELS}),
     "multiclass": Game(
         multiclass,
+        params={"ask": ASK},
         choices={
+            "labels": LABELS,
             "competitor": Choice("runner_up", RIVALS, "the class that the right one must beat", binds="rival_of"),
             "margin": Choice("unit", MARGINS, "by how much: 1, the cost, or its square root", binds="required"),
         },
@@ -69,6 +77,7 @@ GAMES = {
         arrays=("places", "values"),
         truths=2,
     ),
+    "bandit": Game(bandit, arrays=("steps", "odds"), many=True, truths=2),
 }
 SETTINGS: dict[str, Any] = {
     name: namedtuple(f"{name.replace('-', '_')}_setting", [*game.params, *game.arrays] or ["none"])

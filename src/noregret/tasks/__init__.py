@@ -1,5 +1,6 @@
 """The task of every game."""
 
+from noregret.tasks.bandit import Played
 from noregret.tasks.classes import Many, Two
 from noregret.tasks.lists import Lists
 from noregret.tasks.sets import Sets
@@ -12,4 +13,5 @@ TASKS: dict[str, Task] = {
     "multilabel": Sets("multilabel"),
     "regression": Targets("regression"),
     "ranking": Lists("ranking"),
+    "bandit": Played("bandit"),
 }
