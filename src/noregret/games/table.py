@@ -41,7 +41,14 @@ GAMES = {
         many=True,
     ),
     "regression": Game(
-        regression, params={"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}
+        regression,
+        params={"eps": Param(0.1, at_least=0.0, about="errors up to this size, in deviations, cost nothing")},
+        choices={
+            "scale_target": Choice(
+                "yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come", "measured"
+            )
+        },
+        counters={"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0},
     ),
 }
 SETTINGS: dict[str, Any] = {
