@@ -73,19 +73,19 @@ class Learner:
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
+    def learn(self, X: Any, y: Any = None, weight: Any = None) -> "Learner":
         """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
         self._rounds(X, y, weight)
         return self
 
-    def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
+    def play(self, X: Any, y: Any = None, weight: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
         began = time.perf_counter() - waits()
         with self._lock:
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
-    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> "Learner":
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
             lane = self._lane or self._open_lane()
@@ -103,10 +103,11 @@ class Learner:
             try:
                 call = Call(self, X, y, weight, checked, whole)
                 outcomes = call.run()
-                counted_now = counts(self, call, outcomes)
+                counted_now = call.counts(outcomes)
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
+                y = y if call is None else call.y
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
@@ -412,7 +413,7 @@ class Learner:
     def heeds_new(self) -> bool:
         """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
         starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        starts = starts or self.settings.numbers.get("random_start", 0.0) > 0.0
+        starts = starts or self.game == "one-class" or self.settings.numbers.get("random_start", 0.0) > 0.0
         return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
 
     @property
@@ -432,15 +433,6 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
-
-
-def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
-    """Rounds, updates and mistakes of a call."""
-    found = np.zeros(3, np.int64)
-    found[ROUNDS] = call.block.rows
-    found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-    found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
-    return found
 
 
 def one_row(x: Any, gaps: bool = False) -> Any:

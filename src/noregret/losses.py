@@ -111,11 +111,11 @@ def huber_of_errors(size: Any, eps: float, deviation: Any) -> Any:
 
 REGRESSION = ("regression",)
 LOSSES: dict[str, Loss] = {
-    "hinge": Loss(hinge_value, hinge_slope, CLASSES),
+    "hinge": Loss(hinge_value, hinge_slope, (*CLASSES, "one-class")),
     "logistic": Loss(logistic_value, logistic_slope, CLASSES),
     "squared": Loss(squared_value, squared_slope, (*CLASSES, *REGRESSION), of_errors=squared_of_errors),
     "perceptron": Loss(perceptron_value, perceptron_slope, CLASSES),
-    "squared_hinge": Loss(squared_hinge_value, squared_hinge_slope, CLASSES),
+    "squared_hinge": Loss(squared_hinge_value, squared_hinge_slope, (*CLASSES, "one-class")),
     "exponential": Loss(exponential_value, exponential_slope, CLASSES),
     "eps_insensitive": Loss(hinge_value, hinge_slope, REGRESSION, insensitive=True, of_errors=insensitive_of_errors),
     "absolute": Loss(hinge_value, hinge_slope, REGRESSION, of_errors=absolute_of_errors),

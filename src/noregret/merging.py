@@ -165,8 +165,9 @@ def combine(a: "Learner", b: "Learner") -> None:
             else:
                 array[...] = array + theirs[name] - field.start
     for name in a.state.n.dtype.names:
-        total = ta + tb if name == "t" else max(float(a.state.n[name]), float(b.state.n[name]))
-        a.state.n[name] = total
+        ours, others = float(a.state.n[name]), float(b.state.n[name])
+        total = ta + tb if name == "t" else max(ours, others)
+        a.state.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
 
 
 def sum_of_all(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:

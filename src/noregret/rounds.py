@@ -8,6 +8,7 @@ import numpy as np
 from noregret.algebra.examples import SparseRows
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
+from noregret.guard import MISTAKES, ROUNDS, UPDATES
 from noregret.samples import with_room
 from noregret.state import (
     Space,
@@ -55,6 +56,7 @@ class Call:
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
         rows = self.block.rows
+        y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
@@ -62,7 +64,7 @@ class Call:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
         self.h = self.importance(weight, rows)
-        self.undo: Any = None
+        self.y, self.undo = y, None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
@@ -88,6 +90,14 @@ class Call:
         if self.learner.state is not None:
             allow_folding(self.learner.state, False)  # the fast lane may go on with it, and copies only its row
         return outcomes
+
+    def counts(self, outcomes: list[Outcome]) -> np.ndarray:
+        """Rounds, updates and mistakes."""
+        found = np.zeros(3, np.int64)
+        found[ROUNDS] = self.block.rows
+        found[UPDATES] = sum(int(np.count_nonzero(one.moved)) for one in outcomes)
+        found[MISTAKES] = sum(int(np.count_nonzero(one.task.mistaken(self.learner, one))) for one in outcomes)
+        return found
 
     def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
         learner, size = self.learner, stop - start

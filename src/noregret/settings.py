@@ -19,6 +19,7 @@ from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
 SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
+CLASSLESS = {"regression": "regression has targets, not classes", "one-class": "one-class has a single class"}
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
@@ -58,6 +59,8 @@ class Settings:
 
     @property
     def state_shape(self) -> Shape:
+        if self.game == "one-class":
+            return self.card.around(self.setting["radius"] if dict(self.setup)["learn_radius"] == "yes" else 0.0)
         fields, counters = self.card.shaped(self.average)
         return Shape(fields, {**counters, **GAMES[self.game].counters})
 
@@ -143,6 +146,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     }
     check_together(card, game, algebra, numbers, choices)
     average = asked_average(card, asked_mean, numbers, choices)
+    if average is not None and game == "one-class":
+        raise BadValue("a centre cannot be averaged; leave average out")
     setting = settle_game(card, game, choices, rest)
     cost = asked_cost(rest.pop("cost", None), classes)
     setup = settle_setup(card, game, choices, cost, rest)
@@ -201,8 +206,8 @@ def unwrapped(value: Any) -> Any:
 def asked_classes(game: str, classes: Any) -> list[Any] | None:
     if classes is None:
         return None
-    if game == "regression":
-        raise BadValue("regression has targets, not classes; leave classes out")
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
     return [checked(label) for label in classes]
@@ -219,7 +224,11 @@ def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, boo
     if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
     if game not in card.games:
-        reason = "it moves on mistakes, not on losses; it" if game in card.plays else "it"
+        reason = "it"
+        if game == "one-class":
+            reason = "its weights do not only move by steps toward a row, or it moves on mistakes; it"
+        elif game in card.plays:
+            reason = "it moves on mistakes, not on losses; it"
         raise BadValue(f"{card.name} cannot play {game}: {reason} plays {', '.join(card.games)}")
     return game, False
 
@@ -299,7 +308,7 @@ def check_together(
 def default_option(name: str, option: Choice, game: str) -> str:
     """The hinge loss of the margin is the eps-insensitive loss of regression: one default, two names."""
     if name == "loss" and game not in LOSSES[option.default].games:
-        return "eps_insensitive"
+        return "hinge" if game == "one-class" else "eps_insensitive"
     return option.default
 
 
@@ -355,8 +364,8 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
 
 
 def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
-    if game == "regression":
-        raise BadValue("regression has targets, not classes; leave class_weight out")
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave class_weight out")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
     if not isinstance(given, Mapping):

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import binary, multiclass, regression
+from noregret.games import binary, multiclass, one_class, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -49,6 +49,15 @@ GAMES = {
             )
         },
         counters={"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0},
+    ),
+    "one-class": Game(
+        one_class,
+        params={"radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be")},
+        choices={
+            "learn_radius": Choice(
+                "no", {"yes": True, "no": False}, "whether the radius is learned, from 0 up to the one that is told"
+            )
+        },
     ),
 }
 SETTINGS: dict[str, Any] = {
