@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
-from noregret.algebra import TYPES
+from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale
 from noregret.errors import BadValue, shown
 from noregret.losses import LOSSES, Loss
 from noregret.schedules import OF_STEPS, SCHEDULES
 from noregret.state import Shape, Space, make
-from noregret.stores import GROUPS, Field, averaged, numbers
+from noregret.stores import GROUPS, Field, averaged, centre, numbers
 from noregret.texts import grafting, rebound
 
 # A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
@@ -151,7 +151,7 @@ class Card:
     leads: bool = False
     shown: bool = False
     one_sided: bool = False  # whether no weight is ever negative
-    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking")
+    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class")
     blind: bool = False  # whether rows are not looked at: each is one constant feature
     graded: bool = False  # of a bandit rule: whether there is more to losses than right and wrong
     informed: Mapping[str, Any] = field(default_factory=dict)  # the rule, and its options, that is told all
@@ -183,6 +183,23 @@ class Card:
             return self.shape
         fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
         return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
+
+    @cache  # noqa: B019
+    def around(self, height: float) -> Shape:
+        """The state where w is the centre of rows, so high above them."""
+        fields = {"w": centre}
+        return Shape(fields, {**self.counters, **numbers(fields), "w_height": height})
+
+    def moves_toward(self, chosen: Mapping[str, str]) -> bool:
+        """Whether it keeps one vector alone, which starts at zero and moves by steps along the example."""
+        kept = [field.name for field in self.state.values()]
+        verbs = self.verbs_with(chosen)
+        return (
+            list(self.state) == ["w"]
+            and kept[0] in ("plain", "scaled")
+            and self.why_no_average(chosen) is None
+            and all(verb.carried_by(frozenset(CENTRES)) for verb in verbs)
+        )
 
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
         """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
@@ -283,8 +300,12 @@ class Card:
         return self.games_with(self.defaults)
 
     def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
-        driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
-        return tuple(game for game in self.plays if driven or game != "regression")
+        able = {
+            "regression": self.kind != "margin" or loss_driven(self, tuple(chosen.items())),
+            "one-class": self.moves_toward(chosen)
+            and (self.kind != "margin" or loss_driven(self, tuple(chosen.items()))),
+        }
+        return tuple(game for game in self.plays if able.get(game, True))
 
 
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given

@@ -75,12 +75,12 @@ class Learner(Chooser):
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> "Learner":
+    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> "Learner":
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
         self._rounds(X, self.task.told(listed(y), query), weight)
         return self
 
-    def play(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> Transcript:
+    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
         began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
@@ -88,7 +88,7 @@ class Learner(Chooser):
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
-    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> "Learner":
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
             lane = self._lane or self._open_lane()
@@ -111,6 +111,7 @@ class Learner(Chooser):
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
+                y = y if call is None else call.y
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
@@ -422,7 +423,7 @@ class Learner(Chooser):
     def heeds_new(self) -> bool:
         """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
         starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        starts = starts or self.settings.numbers.get("random_start", 0.0) > 0.0
+        starts = starts or self.game == "one-class" or self.settings.numbers.get("random_start", 0.0) > 0.0
         return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
 
     @property

@@ -56,6 +56,7 @@ class Call:
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
         rows = self.block.rows
+        y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
@@ -63,6 +64,7 @@ class Call:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
         self.h = learner.task.weighed(self.importance(weight, rows), self.codes)
+        self.y = y
         self.undo: Any = None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:

@@ -19,7 +19,11 @@ from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
 SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
-UNLABELLED = {"regression": "targets", "ranking": "relevances"}
+CLASSLESS = {
+    "regression": "regression has targets, not classes",
+    "ranking": "ranking has relevances, not classes",
+    "one-class": "one-class has a single class",
+}
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 MANY_ONLY = [name for name in GAMES["multiclass"].choices if name not in GAMES["binary"].choices]
 KERNEL_PARAMS = {
@@ -60,6 +64,8 @@ class Settings:
 
     @property
     def state_shape(self) -> Shape:
+        if self.game == "one-class":
+            return self.card.around(self.setting["radius"] if dict(self.setup)["learn_radius"] == "yes" else 0.0)
         fields, counters = self.card.shaped(self.average)
         return Shape(fields, {**counters, **GAMES[self.game].counters, **(ASKING if self.asks else {})})
 
@@ -154,6 +160,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         must_play(card, game, choices)
     check_together(card, game, algebra, numbers, choices)
     average = asked_average(card, asked_mean, numbers, choices)
+    if average is not None and game == "one-class":
+        raise BadValue("a centre cannot be averaged; leave average out")
     setting = settle_game(card, game, choices, rest)
     cost = asked_cost(rest.pop("cost", None), classes)
     setup = settle_setup(card, game, choices, cost, rest)
@@ -217,8 +225,8 @@ def unwrapped(value: Any) -> Any:
 def asked_classes(game: str, classes: Any) -> list[Any] | None:
     if classes is None:
         return None
-    if game in UNLABELLED:
-        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave classes out")
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
     return [checked(label) for label in classes]
@@ -247,7 +255,11 @@ def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, boo
     if game == "multiclass" and "binary" in card.games and told.get("competitor") == "rest":
         return game, False
     if game not in card.games:
-        reason = "it moves on mistakes, not on losses; it" if game in card.plays else "it"
+        reason = "it"
+        if game == "one-class":
+            reason = "its weights do not only move by steps toward a row, or it moves on mistakes; it"
+        elif game in card.plays:
+            reason = "it moves on mistakes, not on losses; it"
         raise BadValue(f"{card.name} cannot play {game}: {reason} plays {', '.join(card.games)}")
     return game, False
 
@@ -333,7 +345,7 @@ def check_together(
 def default_option(name: str, option: Choice, game: str) -> str:
     """The hinge loss of the margin is the eps-insensitive loss of regression: one default, two names."""
     if name == "loss" and game not in LOSSES[option.default].games:
-        return "eps_insensitive"
+        return "hinge" if game == "one-class" else "eps_insensitive"
     return option.default
 
 
@@ -399,8 +411,8 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
 
 
 def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
-    if game in UNLABELLED:
-        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave class_weight out")
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave class_weight out")
     if game == "multilabel":
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:

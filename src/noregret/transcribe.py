@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
     """All that a user may want to know of the rounds just played."""
+    if y is None:  # a game that needs no labels has said what it takes rows for
+        y = np.concatenate([outcome.truth for outcome in outcomes]).astype(np.int64) if outcomes else []
     truth, lists = learner.task.shown(learner, y), learner.task.lists(y)
     if not outcomes:
         nothing = np.zeros(0)

@@ -95,7 +95,7 @@ class Play:
             rule = Expansion(rule, KERNELS[kernel])
         if self.game == "multiclass":
             return Multiclass(rule, CLASSES, fixed)
-        return Regression(rule, eps) if self.game == "regression" else Binary(rule)
+        return Regression(rule, eps, scaled=True) if self.game == "regression" else Binary(rule)
 
 
 def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
+    centre,
     covariance,
     examples,
     exponents,
@@ -140,11 +141,14 @@ SPARSE = {
 DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
     glimpses
 )
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
+CENTRES = {centre.Centre, centre.Toward}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged} | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
-    "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
-    "reference": frozenset(types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir}),
+    "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged} | CENTRES),
+    "reference": frozenset(
+        types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir} | CENTRES
+    ),
 }

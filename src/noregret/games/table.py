@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import asking, bandit, binary, multiclass, multilabel, ranking, regression
+from noregret.games import asking, bandit, binary, multiclass, multilabel, one_class, ranking, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -69,7 +69,23 @@ GAMES = {
         truths=2,
     ),
     "regression": Game(
-        regression, params={"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}
+        regression,
+        params={"eps": Param(0.1, at_least=0.0, about="errors up to this size, in deviations, cost nothing")},
+        choices={
+            "scale_target": Choice(
+                "yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come", "measured"
+            )
+        },
+        counters={"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0},
+    ),
+    "one-class": Game(
+        one_class,
+        params={"radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be")},
+        choices={
+            "learn_radius": Choice(
+                "no", {"yes": True, "no": False}, "whether the radius is learned, from 0 up to the one that is told"
+            )
+        },
     ),
     "ranking": Game(
         ranking,

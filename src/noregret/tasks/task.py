@@ -77,6 +77,10 @@ class Task:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
 
+    def unlabelled(self, rows: int) -> Any:
+        """The labels of rows that come without; None where they must have them."""
+        return None
+
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
         """The truth of a segment as its game is told it."""
         return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)

@@ -82,14 +82,36 @@ class Binary(Game):
 
 
 class Regression(Game):
-    """The signed example points to the truth; margin 1 is reached when |y - f| = eps."""
+    """The signed example points to the truth; margin 1 is reached when |y - f| = eps.
 
-    def __init__(self, rule: Rule, eps: float) -> None:
+    Scaled, errors are in deviations of the targets seen, each of them counted with its weight.
+    """
+
+    def __init__(self, rule: Rule, eps: float, scaled: bool = False) -> None:
         super().__init__(rule, 1)
-        self.eps = eps
+        self.eps, self.scaled = eps, scaled
+        self.told: list[tuple[float, float]] = []
 
-    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round:
-        error = float(label) - float(s[0])
+    def measures(self) -> tuple[float, float]:
+        """The mean and the deviation of the targets so far."""
+        if not self.scaled:
+            return 0.0, 1.0
+        if not self.told:
+            return 0.0, 0.0
+        y, h = np.array(self.told).T
+        mean = np.average(y, weights=h)
+        return float(mean), float(np.sqrt(np.average((y - mean) ** 2, weights=h))) if np.ptp(y) > 0.0 else 0.0
+
+    def hide(self, scores: Array) -> Array:
+        mean, deviation = self.measures()
+        return mean + deviation * scores
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round | None:
+        deviation = self.measures()[1]
+        self.told.append((float(label), h))
+        if deviation == 0.0:
+            return None
+        error = (float(label) - float(s[0])) / deviation
         sign = np.copysign(1.0, error)
         margin = 1.0 - abs(error) + self.eps
         return Round(x, np.array([sign]), margin, wrong=margin < 1.0, weight=h, error=error)
