@@ -43,8 +43,9 @@ def rule_error(learner: "Learner", X: Any, y: Any, weight: Any, counted: int) ->
             trial.interpret()
         for t in range(first, len(y)):
             first = t
-            Call(trial, X[t : t + 1], y[t : t + 1], h and h[t : t + 1], checked=True).run()
-            trial.classes_before = len(trial.labels)
+            call = Call(trial, X[t : t + 1], y[t : t + 1], h and h[t : t + 1], checked=True)
+            call.run()
+            trial.classes_before, trial.met = len(trial.labels), call.met
     except Overflow:
         return overflow(learner, X[: first + 1], y[: first + 1], h and h[: first + 1])
     except Error as error:

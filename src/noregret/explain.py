@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.chunk import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
-from noregret.learner import one_row
+from noregret.intake import one_row
 from noregret.state import at_rest, parts
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from noregret.chunk import (
     to_sparse,
     verified,
     with_bias,
+    with_gaps,
 )
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.features import tidying
 from noregret.features.running import LEARN, Loop, Runner, Running, interpreted
 from noregret.state import physical_memory
@@ -102,3 +103,18 @@ def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     from noregret.compiled import over_arrays
 
     return tidying.arranged(numbers, block, over_arrays(tidying.tidy, tidying.places()))
+
+
+def one_row(x: Any, gaps: bool = False) -> Any:
+    """A single row as a batch of one; with `gaps`, values may be None."""
+    if isinstance(x, Mapping):
+        return [x]
+    try:
+        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+    except ValueError:
+        row = np.asarray(None)
+    if row.ndim == 1:
+        row = row.reshape(1, -1)
+    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
+    return row

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.hashing import HashedNames
@@ -20,7 +20,7 @@ from noregret.features.running import Running
 from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform, scale
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import runner, taken
+from noregret.intake import one_row, runner, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
@@ -60,6 +60,7 @@ class Learner:
         self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
+        self.met = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
         self.state: Any = None
         self._space: Space | None = None
         self.engine: Any = None
@@ -118,6 +119,7 @@ class Learner:
                 raise
             # From here on nothing can fail, and nothing is left half done.
             self.tally += counted_now
+            self.met = call.met
             self.classes_before = len(self.labels)
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
@@ -441,18 +443,3 @@ def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
     found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
     found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
     return found
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    if isinstance(x, Mapping):
-        return [x]
-    try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
-    except ValueError:
-        row = np.asarray(None)
-    if row.ndim == 1:
-        row = row.reshape(1, -1)
-    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
-    return row
