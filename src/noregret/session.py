@@ -11,24 +11,27 @@ from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import card_of, make
 from noregret.making import learners as catalogue
-from noregret.referees import Baselines, Loss, Mistakes, Referee, Runtime, Updates
+from noregret.referees import Baselines, Confusion, Loss, Mistakes, Referee, Runtime, Updates
 from noregret.reports.tables import table
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
+ONE_CLASS = ("binary", "multiclass")  # the games in which a round has one class, and is predicted to be one
 LONG = 1e9  # losses from here on are shown by their size only
 
 
-def standard() -> list[Referee]:
-    return [Mistakes(), Loss(), Updates(), Runtime()]
+def standard(learner: Learner) -> list[Referee]:
+    """The referees of every run; where each round has one class, also who is taken for whom."""
+    referees: list[Referee] = [Mistakes(), Loss(), Updates(), Runtime()]
+    return [*referees, Confusion(learner.settings.cost)] if learner.game in ONE_CLASS else referees
 
 
 def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = None) -> dict[str, float]:
     """Play a source through a learner before some referees; returns what they report."""
     if not isinstance(learner, Learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
-    watching = standard() if referees is None else list(referees)
+    watching = standard(learner) if referees is None else list(referees)
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
@@ -70,6 +73,7 @@ class Standing:
     updates: int
     seconds: float
     stopped: str | None = None
+    confusion: Confusion | None = None
 
     @property
     def rate(self) -> float:
@@ -79,13 +83,32 @@ class Standing:
     def nonzeros(self) -> int:
         return self.learner.nonzeros
 
+    @property
+    def costs(self) -> Any:
+        """What mistakes cost, where it was told."""
+        return None if self.confusion is None else self.confusion.costs
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the rate alone may mislead: some class is rare, or classes were weighed."""
+        weighed = self.learner.settings.class_weight is not None
+        return self.confusion is not None and (weighed or self.confusion.imbalanced)
+
 
 class Race:
-    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done."""
+    """The standings, best first: smallest cost where costs were told, fewest mistakes, then smallest loss; and what the
+    simplest guesses would have done."""
 
     def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, one.mistakes, one.loss))
+        found = list(standings)
+        self.costs = next((one.costs for one in found if one.costs is not None), None)
+        self.standings = sorted(found, key=self.place)
         self.baselines = baselines or {}
+
+    def place(self, one: Standing) -> tuple[float, ...]:
+        """What a race is ordered by."""
+        cost = 0.0 if self.costs is None or one.confusion is None else one.confusion.cost_by(self.costs)
+        return (one.stopped is not None, cost, one.mistakes, one.loss)
 
     @property
     def winner(self) -> Learner:
@@ -104,24 +127,38 @@ class Race:
         raise KeyError(name)
 
     def __str__(self) -> str:
-        return table(columns(self.winner.game), [cells(one) for one in self.standings])
+        return table(*self.shown())
+
+    def shown(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The head and the rows of the table.
+
+        Beside the rate stand the balanced accuracy, where classes are uneven or weighed, and costs, where they are told.
+        """
+        more: dict[str, Callable[[Confusion], str]] = {}
+        if any(one.uneven for one in self.standings):
+            more["balanced"] = lambda seen: f"{seen.balanced_accuracy:.4f}"
+        if self.costs is not None:
+            more["cost"] = lambda seen: f"{seen.cost_by(self.costs):,.6g}"
+        return columns(self.winner.game, tuple(more)), [cells(one, list(more.values())) for one in self.standings]
 
     __repr__ = __str__
 
 
-def columns(game: str) -> tuple[str, ...]:
+def columns(game: str, more: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
+    scored = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", *more, "loss")
     return ("learner", *scored, "updates", "non-zeros", "rounds/s")
 
 
-def cells(one: Standing) -> tuple[str, ...]:
+def cells(one: Standing, more: Sequence[Callable[[Confusion], str]] = ()) -> tuple[str, ...]:
     """A standing as a row of a table."""
     loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
     if one.learner.game == "regression":
         scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
     else:
-        scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
+        seen = one.confusion
+        beside = ["" if seen is None else cell(seen) for cell in more]
+        scored = (str(one.mistakes), f"{one.rate:.4f}", *beside, loss)
     speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
     name = one.name if one.stopped is None else f"{one.name} (stopped)"
     return (name, *scored, str(one.updates), str(one.nonzeros), speed)
@@ -163,7 +200,7 @@ class Course:
 
     def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
         self.entrants, self.source, self.watcher = entrants, source, watcher
-        self.watching = [standard() for _ in entrants]
+        self.watching = [standard(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
         self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
@@ -226,4 +263,5 @@ def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
 def standing(name: str, learner: Learner, referees: Sequence[Referee], stopped: str | None = None) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped)
+    confusion = next((one.copy() for one in referees if isinstance(one, Confusion)), None)
+    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, confusion)

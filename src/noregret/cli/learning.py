@@ -7,7 +7,7 @@ from typing import Any
 from noregret.cli.interrupts import deaf, heed
 from noregret.cli.keeping import Keeper, read_as_before, take_up
 from noregret.cli.output import write_json
-from noregret.cli.report import described, head, score, standing_report, warn_of
+from noregret.cli.report import described, head, score, standing_report, tell_confusion, warn_of
 from noregret.cli.rules import file_of, imported, named, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_columns, check_outputs, made, opened, remarks, suited
@@ -48,6 +48,8 @@ def run(told: argparse.Namespace) -> int:
     if told.json != "-":
         lesson.tell()
         conclude(result, target, interrupted)
+        if told.confusion:
+            tell_confusion(result)
     screen.tail(source)
     warn_of(screen, source, learner, result.updates)
     return INTERRUPTED if interrupted else 0
@@ -69,9 +71,9 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    for flag in ("set", "game", "transform", "scale", "bits", "bias"):
+    for flag in ("set", "game", "class_weight", "cost", "transform", "scale", "bits", "bias"):
         if getattr(told, flag) not in (None, []):
-            raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
+            raise BadValue(f"--{flag.replace('_', '-')} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
     told.game = "regression" if learner.game == "regression" else None
     return learner, opened(told, **read_as_before(told, learner))
@@ -83,7 +85,7 @@ class Lesson:
     def __init__(self, keeper: Keeper, screen: Screen) -> None:
         self.learner, self.source, self.keeper, self.screen = keeper.learner, keeper.source, keeper, screen
         self.course, self.told = Milestones(FIRST), 0
-        self.referees: list[Referee] = [*standard(), self.course]
+        self.referees: list[Referee] = [*standard(self.learner), self.course]
 
     def standing(self) -> Standing:
         return standing(self.learner.card.name, self.learner, self.referees)

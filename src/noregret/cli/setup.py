@@ -8,6 +8,7 @@ from typing import Any
 
 from noregret.card import Card
 from noregret.cli.screen import Screen
+from noregret.cli.weighing import class_weight, cost
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.making import make
@@ -54,14 +55,20 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
         "bias": bias,
         "transforms": told.transform,
         "bits": told.bits,
+        **weighing(told),
     }
     return {name: value for name, value in wishes.items() if value}
 
 
 def asked_early(told: argparse.Namespace) -> dict[str, Any]:
     """What can be refused before the data are opened."""
-    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits}
+    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits, **weighing(told)}
     return {name: value for name, value in wishes.items() if value}
+
+
+def weighing(told: argparse.Namespace) -> dict[str, Any]:
+    """What classes weigh and mistakes cost."""
+    return {"class_weight": class_weight(told.class_weight), "cost": cost(told.cost)}
 
 
 def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[Learner]:
