@@ -132,7 +132,7 @@ class Race:
     def shown(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The head and the rows of the table.
 
-        Beside the rate stand the balanced accuracy, where classes are uneven or weighed, and costs, where they are told.
+        Beside the rate stand the balanced accuracy, where classes are uneven or weighed, and costs, where told.
         """
         more: dict[str, Callable[[Confusion], str]] = {}
         if any(one.uneven for one in self.standings):

@@ -150,7 +150,7 @@ def learner_options(one: Parser) -> None:
     group.add_argument("--class-weight", metavar="WEIGHTS", help="what the rounds of a class count: spam=5,ham=1, or "
                        "balanced: as if all classes were equally frequent so far")  # fmt: skip
     group.add_argument("--cost", metavar="COSTS", help="what mistakes cost: truth:predicted=cost,..., or a file: JSON "
-                       "{truth: {predicted: cost}}, or CSV with a column for each prediction; others cost 1")  # fmt: skip
+                       "{truth: {predicted: cost}} or CSV, a column for each prediction; others cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "

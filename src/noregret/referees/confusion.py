@@ -19,8 +19,8 @@ Costs = Iterable[tuple[Any, Any, float]]
 class Confusion:
     """Counts rounds by truth and prediction; classes join as they appear, and the same comes of any chunks.
 
-    `costs` holds (truth, predicted, cost) for mistakes that do not cost 1. A round that was answered by no class, as the
-    first may be, counts against its class and costs 1; a round whose truth is no class is left out.
+    `costs` holds (truth, predicted, cost) for mistakes that do not cost 1. A round answered by no class, as the first
+    may be, counts against its class and costs 1; a round whose truth is no class is left out.
     """
 
     def __init__(self, costs: Costs | None = None) -> None:
@@ -84,7 +84,7 @@ class Confusion:
         return np.asarray(self.table.sum(axis=1))
 
     def normalised(self) -> np.ndarray:
-        """The share of the rounds of a column's class that was taken for the class of the row; NaN where it had none."""
+        """The share of the rounds of a column's class that was taken for that of the row; NaN where it had none."""
         return divided(self.counts.T, self.rounds)
 
     @property
