@@ -199,7 +199,7 @@ def report(*arguments: str) -> Any:
 
 def test_learn_tells_confusion_weights_and_costs(table: Path, tmp_path: Path, capsys: Any) -> None:
     out = str(tmp_path / "r.json")
-    common = ("learn", str(table), "--learner", "pa1", "--json", out)
+    common = ("learn", str(table), "--learner", "arow", "--json", out)
     plain = report(*common, "--confusion")["learners"][0]
     assert "truth \\ predicted" in capsys.readouterr().out
     rare = plain["confusion"]["labels"].index("yes")
