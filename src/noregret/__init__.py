@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from noregret.features.transforms import squares as squares
     from noregret.features.transforms import tf_idf as tf_idf
     from noregret.features.transforms import unit_norm as unit_norm
+    from noregret.labels import UNIVERSUM as UNIVERSUM
     from noregret.learner import Learner as Learner
     from noregret.making import learners as learners
     from noregret.making import make as make
@@ -75,6 +76,7 @@ _HOMES = {
         "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
         "tf_idf", "unit_norm",
     ),
+    "labels": ("UNIVERSUM",),
     "learner": ("Learner",),
     "making": ("learners", "make"),
     "modelfile": ("load",),

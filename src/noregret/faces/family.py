@@ -103,7 +103,7 @@ class Family:
         return default_option(name, param, self.game), either(fits)
 
     def of_the_estimator(self) -> Iterator[Told]:
-        for name, param in GAMES[self.game].params.items():
+        for name, param in GAMES[self.game].params.items() if self.task == "regressor" else ():
             yield Told(name, param.default, limits_of(param), f"{param.about}; only where the loss knows it")
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"

@@ -30,7 +30,9 @@ RIVALS = {"runner_up": multiclass.runner_up, "predicted": multiclass.predicted, 
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
 GAMES = {
-    "binary": Game(binary),
+    "binary": Game(
+        binary, params={"universum": Param(0.1, at_least=0.0, about="how far from 0 a score of neither class may be")}
+    ),
     "multiclass": Game(
         multiclass,
         choices={
