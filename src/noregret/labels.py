@@ -13,6 +13,19 @@ from noregret.errors import BadValue, shown
 MANY = 32  # beyond so many classes, one sort is cheaper than a pass over the labels for each
 
 
+class Universum:
+    """The label of an example of neither class; there is one, `noregret.UNIVERSUM`."""
+
+    def __repr__(self) -> str:
+        return "UNIVERSUM"
+
+    def __reduce__(self) -> str:
+        return "UNIVERSUM"
+
+
+UNIVERSUM = Universum()
+
+
 class Codes(dict[Any, int]):
     """Gives every new label the next number, after a look at what it is."""
 

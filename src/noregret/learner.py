@@ -62,6 +62,7 @@ class Learner(Chooser):
         self.transforms = at_work(settings, self.choosing)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
+        self.met = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
         self.state: Any = None
         self._space: Space | None = None
         self.engine: Any = None
@@ -123,6 +124,7 @@ class Learner(Chooser):
                 raise
             # From here on nothing can fail, and nothing is left half done.
             self.tally += counted_now
+            self.met = call.met
             self.classes_before = len(self.labels)
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None

@@ -9,13 +9,14 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.balance import BALANCED
 from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
@@ -43,7 +44,7 @@ BANK = ("start", "idx", "val", "sq")
 def header(learner: "Learner") -> dict[str, Any]:
     settings, state, space = learner.settings, learner.state, learner.space
     told = dict(settings.told)
-    if settings.class_weight is not None:
+    if isinstance(settings.class_weight, Mapping):
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     if settings.cost is not None:
         told["cost"] = [list(entry) for entry in settings.cost]
@@ -52,6 +53,7 @@ def header(learner: "Learner") -> dict[str, Any]:
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
+        **({"met": learner.met.tolist()} if settings.class_weight == BALANCED else {}),
         "format": 1 if not settings.transforms and settings.bits is None else FORMAT,
         "rule": learner.card.name,
         "game": learner.game,
@@ -228,7 +230,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         raise Error(f"the model was learned by the rule {told['rule']!r}, which is not known here{known}; "
                     "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
     parameters = dict(told["parameters"])
-    if parameters.get("class_weight") is not None:
+    if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
@@ -241,7 +243,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         learner.labels.code[label]
     learner.game, learner.algebra = told["game"], told["algebra"]
     learner.tally[:] = told["rounds"], told["updates"], told["mistakes"]
-    learner.classes_before = len(learner.labels)
+    learner.classes_before, learner.met = len(learner.labels), np.array(told.get("met", []), np.int64)
     learner.names.mode = told["names"]
     if told["names"] == "names":
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
@@ -279,6 +281,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     return (
         all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
         and isinstance(labels, list)
+        and counts_of_classes(told.get("met", []), len(labels))
         and isinstance(told.get("source", {}), dict)
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
@@ -290,6 +293,10 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
         )
         and learned == any(name.startswith("state.") for name in arrays)
     )
+
+
+def counts_of_classes(met: Any, classes: int) -> bool:
+    return isinstance(met, list) and len(met) <= classes and all(type(one) is int and one >= 0 for one in met)
 
 
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:

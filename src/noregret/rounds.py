@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.algebra.examples import SparseRows
+from noregret.balance import BALANCED, balanced
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
@@ -63,6 +64,7 @@ class Call:
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
+        self.met = learner.met
         self.h = learner.task.weighed(self.importance(weight, rows), self.codes)
         self.y = y
         self.undo: Any = None
@@ -73,9 +75,18 @@ class Call:
         if h is not None and not settings.card.weighs:
             raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
         if settings.class_weight is not None:
-            by_class = np.array([settings.class_weight.get(label, 1.0) for label in self.learner.labels.order])
-            h = by_class[self.codes] if h is None else h * by_class[self.codes]
+            by_class = self.class_weights(settings.class_weight)
+            h = by_class if h is None else h * by_class
         return np.ones(rows) if h is None else h
+
+    def class_weights(self, told: Any) -> np.ndarray:
+        """What every round weighs by its class."""
+        if told == BALANCED:
+            found, self.met = balanced(self.codes, self.learner.met)
+            return found
+        # A round of no class has the code -1, which is the 1 at the end.
+        by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])
+        return np.asarray(by_class[self.codes])
 
     def run(self) -> list[Outcome]:
         """Play all rounds. On any error the learner must be put back by whoever called."""

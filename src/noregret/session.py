@@ -1,8 +1,7 @@
 """The flow: source -> batches -> learners -> transcripts -> referees -> reports."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,20 +10,33 @@ from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import card_of, informed, make
 from noregret.making import learners as catalogue
-from noregret.referees import AsTheyCome, Baselines, Loss, Mistakes, Multilabel, Orders, Referee, Runtime, Updates
-from noregret.reports.tables import table
+from noregret.referees import (
+    AsTheyCome,
+    Baselines,
+    Confusion,
+    Loss,
+    Mistakes,
+    Multilabel,
+    Orders,
+    Referee,
+    Runtime,
+    Updates,
+)  # fmt: skip
+from noregret.standings import Race, Standing
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
 OWN: dict[str, type] = {"multilabel": Multilabel, "ranking": Orders}  # the referee that only one game has
+ONE_CLASS = ("binary", "multiclass", "bandit")  # the games in which a round has one class, and is predicted to be one
 LONG = 1e9  # losses from here on are shown by their size only
 
 
 def standard(learner: Learner) -> list[Referee]:
-    """The referees every run has, and those of its game."""
+    """The referees of every run, those of its game, and, where each round has one class, who is taken for whom."""
     own = [OWN[learner.game]()] if learner.game in OWN else []
-    return [Mistakes(), Loss(), Updates(), Runtime(), *own]
+    seen = [Confusion(learner.settings.cost)] if learner.game in ONE_CLASS else []
+    return [Mistakes(), Loss(), Updates(), Runtime(), *own, *seen]
 
 
 def opened(source: Any, game: str | None) -> Source:
@@ -84,120 +96,6 @@ def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
 
 def reported(referees: Iterable[Referee]) -> dict[str, float]:
     return {name: value for referee in referees for name, value in referee.report().items()}
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How one learner did in a race; `measures` are those of its game alone; `stopped` says why it could not go on.
-
-    Where it is not told every label, `full_information` is how many mistakes a learner made that is.
-    """
-
-    name: str
-    learner: Learner
-    rounds: int
-    mistakes: int
-    loss: float
-    updates: int
-    seconds: float
-    stopped: str | None = None
-    measures: Mapping[str, float] = field(default_factory=dict)  # what else the referees of its game have found
-    full_information: int | None = None
-
-    @property
-    def rank(self) -> tuple[float, ...]:
-        """What decides a race, the smallest first: mistakes, then loss; in ranking, the pairs in the right order."""
-        found = (float(self.mistakes), self.loss)
-        return (-self.measures["pair_accuracy"], *found) if "pair_accuracy" in self.measures else found
-
-    @property
-    def asked(self) -> int | None:
-        """How many labels were asked for, where that is up to the learner."""
-        return self.learner.asked if self.learner.settings.asks else None
-
-    @property
-    def rate(self) -> float:
-        return self.mistakes / max(self.rounds, 1)
-
-    @property
-    def nonzeros(self) -> int:
-        return self.learner.nonzeros
-
-
-class Race:
-    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done.
-
-    In ranking, those are first that put most pairs in the right order.
-    """
-
-    def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, *one.rank))
-        self.baselines = baselines or {}
-
-    @property
-    def winner(self) -> Learner:
-        return self.standings[0].learner
-
-    def __iter__(self) -> Iterator[Standing]:
-        return iter(self.standings)
-
-    def __len__(self) -> int:
-        return len(self.standings)
-
-    def __getitem__(self, name: str) -> Standing:
-        for standing in self.standings:
-            if standing.name == name:
-                return standing
-        raise KeyError(name)
-
-    def __str__(self) -> str:
-        return table(*listed(self.standings))
-
-    __repr__ = __str__
-
-
-def columns(game: str) -> tuple[str, ...]:
-    """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored: tuple[str, ...] = ("mistakes", "rate", "loss")
-    if game == "regression":
-        scored = ("loss", "mean loss")
-    elif game == "ranking":
-        scored = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
-    elif game == "multilabel":
-        scored += ("ranking loss", "micro F1")
-    return ("learner", *scored, "updates", "non-zeros", "rounds/s")
-
-
-def cells(one: Standing) -> tuple[str, ...]:
-    """A standing as a row of a table."""
-    loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
-    if one.learner.game == "regression":
-        scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
-    elif one.learner.game == "ranking":
-        found = [f"{one.measures[name]:.4f}" for name in ("pair_accuracy", "ndcg", "ndcg_at_10")]
-        scored = (*found, str(one.mistakes), f"{one.loss / max(one.rounds, 1):.4g}")
-    else:
-        scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
-    if one.learner.game == "multilabel":
-        scored += (f"{one.measures['ranking_loss']:.4f}", f"{one.measures['micro_f1']:.4f}")
-    speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
-    name = one.name if one.stopped is None else f"{one.name} (stopped)"
-    return (name, *scored, str(one.updates), str(one.nonzeros), speed)
-
-
-def listed(standings: Sequence[Standing]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The head and the rows of a table of standings, the speed last; what is true of none of them has no column."""
-    head, rows = columns(standings[0].learner.game), [cells(one) for one in standings]
-    more = {
-        "full information": [one.full_information for one in standings],
-        "labels asked": [one.asked for one in standings],
-    }
-    for name, values in more.items():
-        if any(value is not None for value in values):
-            head = (*head[:-1], name, head[-1])
-            shown_values = ["" if value is None else str(value) for value in values]
-            rows = [(*row[:-1], value, row[-1]) for row, value in zip(rows, shown_values, strict=True)]
-    return head, rows
 
 
 class Watcher:
@@ -311,6 +209,7 @@ def standing(
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
     own = reported(one for one in referees if isinstance(one, tuple(OWN.values())))
+    seen = next((one.copy() for one in referees if isinstance(one, Confusion)), None)
     return Standing(
-        name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own, full_information
+        name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own, full_information, seen
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
+from noregret.balance import BALANCED
 from noregret.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.costs import Costs, asked_cost
 from noregret.errors import BadValue, shown
@@ -51,7 +52,7 @@ class Settings:
     setup: tuple[tuple[str, str], ...]
     cost: Costs | None
     classes: tuple[Any, ...] | None
-    class_weight: Mapping[Any, float] | None
+    class_weight: Mapping[Any, float] | str | None
     native: bool
     seed: int
     bias: bool
@@ -184,7 +185,7 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         raise BadValue(f"{card.name} has no parameter {name!r}{close}{takes}")
     must_know_classes(game, dict(setup), classes)
     if class_weight is not None:
-        class_weight = checked_class_weight(card, game, class_weight)
+        class_weight = checked_class_weight(card, game, class_weight, classes)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
     for name, value in (("native", native), ("bias", bias), ("scale", scale)):
@@ -410,14 +411,21 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
     return values["gamma"], values["coef0"], values["degree"]
 
 
-def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
+def checked_class_weight(card: Card, game: str, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
+    """A weight for every class named, or the word for weights by how often each class came."""
     if game in CLASSLESS:
         raise BadValue(f"{CLASSLESS[game]}; leave class_weight out")
     if game == "multilabel":
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
+    if isinstance(given, str) and given == BALANCED:
+        return BALANCED
     if not isinstance(given, Mapping):
-        raise BadValue(f"class_weight must map labels to weights, not {given!r}")
+        raise BadValue(f'class_weight must map labels to weights, or be "{BALANCED}", not {given!r}')
     limit = Param(1.0, at_least=0.0)
-    return {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    found = {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    strange = [label for label in found if classes is not None and label not in classes]
+    if strange:
+        raise BadValue(f"class_weight names the class {strange[0]!r}, which is not one of classes {classes}")
+    return found

@@ -62,6 +62,7 @@ def race_options(race: Parser) -> None:
     source_options(race)
     learner_options(race)
     output_options(race)
+    confusion_option(race)
     race.set_defaults(module="racing")
 
 
@@ -88,6 +89,7 @@ def learn_options(learn: Parser) -> None:
     source_options(learn)
     learner_options(learn)
     output_options(learn)
+    confusion_option(learn)
     learn.set_defaults(module="learning")
 
 
@@ -154,6 +156,10 @@ def learner_options(one: Parser) -> None:
                        "bandit tells only whether what was played was right")  # fmt: skip
     group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "
                        "label is told (default: the data are read twice)")  # fmt: skip
+    group.add_argument("--class-weight", metavar="WEIGHTS", help="what the rounds of a class count: spam=5,ham=1, or "
+                       "balanced: as if all classes were equally frequent so far")  # fmt: skip
+    group.add_argument("--cost", metavar="COSTS", help="what mistakes cost: truth:predicted=cost,..., or a file: JSON "
+                       "{truth: {predicted: cost}} or CSV, a column for each prediction; others cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "
@@ -171,3 +177,8 @@ def output_options(one: Parser) -> None:
     group = one.add_argument_group("what is said")
     group.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     group.add_argument("--quiet", action="store_true", help="no progress and no notes, only the result")
+
+
+def confusion_option(one: Parser) -> None:
+    one.add_argument("--confusion", action="store_true", help="show who was taken for whom, and how well each class "
+                     "was found")  # fmt: skip

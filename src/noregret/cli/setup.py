@@ -9,6 +9,7 @@ from typing import Any
 from noregret.card import Card
 from noregret.cli.rules import parsed
 from noregret.cli.screen import Screen
+from noregret.cli.weighing import class_weight, cost
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.making import make
@@ -61,6 +62,7 @@ def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ())
         "transforms": told.transform,
         "bits": told.bits,
         "classes": named_classes(told) or (classes_in(told) if classes_needed(told, cards) else None),
+        **weighing(told),
     }
     return {name: value for name, value in wishes.items() if value}
 
@@ -69,6 +71,7 @@ def asked_early(told: argparse.Namespace, cards: Sequence[Card] = ()) -> dict[st
     """What can be refused before the data are opened."""
     classes = named_classes(told) or ([0, 1] if classes_needed(told, cards) else None)
     wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits, "classes": classes}
+    wishes |= weighing(told)
     return {name: value for name, value in wishes.items() if value}
 
 
@@ -91,6 +94,11 @@ def classes_in(told: argparse.Namespace) -> list[Any]:
         found.update(dict.fromkeys(batch.y if isinstance(batch.y, list) else batch.y.tolist()))
     labels = list(found)
     return sorted(labels) if len({isinstance(label, str) for label in labels}) == 1 else labels
+
+
+def weighing(told: argparse.Namespace) -> dict[str, Any]:
+    """What classes weigh and mistakes cost."""
+    return {"class_weight": class_weight(told.class_weight), "cost": cost(told.cost)}
 
 
 def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[Learner]:

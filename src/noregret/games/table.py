@@ -42,7 +42,14 @@ ASK = Param(1.0, above=0.0, about="a label is asked for with probability ask / (
 ASKING = {"asking_random": 1.0, "asked": 0.0}  # the counters of a game in which labels are asked for
 
 GAMES = {
-    "binary": Game(binary, params={"ask": ASK}, choices={"labels": LABELS}),
+    "binary": Game(
+        binary,
+        params={
+            "ask": ASK,
+            "universum": Param(0.1, at_least=0.0, about="how far from 0 a score of neither class may be"),
+        },
+        choices={"labels": LABELS},
+    ),
     "multiclass": Game(
         multiclass,
         params={"ask": ASK},
