@@ -95,7 +95,7 @@ class Call:
             for segment in self.segments:
                 self.make_room(segment)
                 truth = self.learner.task.truth(self.learner, segment, self.codes)
-                for start, stop in self.learner.task.slices(segment, self.codes, SLICE):
+                for start, stop in self.learner.task.slices(segment, self.y, SLICE):
                     outcomes.append(self.play(segment, truth, start, stop))
             if self.undo is not None and not self.undo.sound(self.learner.state):
                 raise Overflow
