@@ -46,34 +46,42 @@ class Known(NamedTuple):
     waiting: np.ndarray
 
 
-def zeroed(size: int, kind: type) -> np.ndarray:
-    """Zeros from where a line of the cache begins on.
-
-    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
-    """
+def room_for(size: int, kind: type) -> np.ndarray:
+    """An array from where a line of the cache begins on, its values whatever they are."""
     made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
-    made.fill(0)
     first = -made.ctypes.data % LINE
     return made[first : first + made.size - LINE].view(kind)
 
 
-def space_for(names: int) -> Known:
-    """Room for so many names, a power of two, of some twenty bytes each."""
-    return Known(
+def zeroed(size: int, kind: type) -> np.ndarray:
+    """The same of zeros.
+
+    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
+    """
+    made = room_for(size, kind)
+    made.fill(0)
+    return made
+
+
+def space_for(names: int, letters: int = 24) -> Known:
+    """Room for so many names, a power of two, of some twenty bytes each; and to write out new ones of so many."""
+    known = Known(
         zeroed(2 * names, np.uint64),
-        zeroed(6 * names, np.uint64),
-        zeroed(names, np.uint8),
-        zeroed(24 * names, np.uint8),
+        room_for(6 * names, np.uint64),
+        room_for(names, np.uint8),
+        room_for(letters * names, np.uint8),
         np.zeros((TOGETHER, COLUMNS), np.uint64),
     )
+    known.entries[:ALIGNED] = 0  # what stands here is no entry
+    return known
 
 
 def doubled(known: Known) -> Known:
     """The same with room for as many more; its slots are empty."""
-    parts = [zeroed(2 * some.size, some.dtype.type) for some in known[:-1]]
-    for new, old in zip(parts[1:], known[1:-1], strict=True):
+    parts = [room_for(2 * some.size, some.dtype.type) for some in known[1:-1]]
+    for new, old in zip(parts, known[1:-1], strict=True):
         new[: old.size] = old
-    return Known(parts[0], parts[1], parts[2], parts[3], known.waiting)
+    return Known(zeroed(2 * known.slots.size, np.uint64), parts[0], parts[1], parts[2], known.waiting)
 
 
 def fetch(array: Any, i: Any) -> None:
