@@ -162,8 +162,8 @@ def learner_options(one: Parser) -> None:
                        "{truth: {predicted: cost}} or CSV, a column for each prediction; others cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
-                       "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "
-                       "given")  # fmt: skip
+                       "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3 or "
+                       "pairs:between=user*ad; in the order given")  # fmt: skip
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="measure every number from its running "
                        "mean in running deviations, after all else (default: for CSV only, without "
                        "--transform)")  # fmt: skip
