@@ -55,6 +55,7 @@ class Call:
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
+        self.block = learner.task.arranged(self.block)
         rows = self.block.rows
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")

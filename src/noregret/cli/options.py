@@ -129,8 +129,8 @@ def source_options(one: Parser) -> None:
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
                        "this column are names; each is a feature of its own")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")
-    group.add_argument("--query", metavar="COLUMN", help="tables, with --game ranking: the column that tells which list "
-                       "a row belongs to (libsvm text has qid:)")  # fmt: skip
+    group.add_argument("--query", metavar="COLUMN", help="tables, for --game ranking: the column that tells which "
+                       "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
     group.add_argument("--limit", type=int, metavar="N", help="read at most N rows")
