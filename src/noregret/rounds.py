@@ -56,6 +56,7 @@ class Call:
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
+        self.block = learner.task.arranged(self.block)
         rows = self.block.rows
         y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):

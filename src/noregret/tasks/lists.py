@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.chunk import Block, SparseBlock, verified
 from noregret.errors import BadValue
 from noregret.labels import targets
 from noregret.lists import LONGEST, borders, each_list, identities, leads
@@ -40,6 +41,10 @@ class Lists(Task):
             raise BadValue("ranking learns from lists, not from single rows: give all rows of a list to learn, as in "
                            "learn(X, y, query=q)")  # fmt: skip
         return y, [Segment(0, rows, 0)] if rows else []
+
+    def arranged(self, block: Block) -> Block:
+        """Rows are subtracted in the order of their features, in which those that came as dicts need not be."""
+        return verified(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
 
     def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
         ends = borders(codes[:, LIST])

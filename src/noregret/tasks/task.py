@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.chunk import Block
 from noregret.errors import BadValue
 from noregret.games.table import GAMES, SETTINGS
 from noregret.labels import as_array
@@ -84,6 +85,10 @@ class Task:
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
         """The truth of a segment as its game is told it."""
         return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)
+
+    def arranged(self, block: Block) -> Block:
+        """The rows of a call as the game needs them."""
+        return block
 
     def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
         """The weights of the rows of a call, or an error where they do not suit it."""
