@@ -284,7 +284,8 @@ class Card:
     def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
         able = {
             "regression": self.kind != "margin" or loss_driven(self, tuple(chosen.items())),
-            "one-class": self.moves_toward(chosen) and (self.kind != "margin" or loss_driven(self, tuple(chosen.items()))),
+            "one-class": self.moves_toward(chosen)
+            and (self.kind != "margin" or loss_driven(self, tuple(chosen.items()))),
         }
         return tuple(game for game in self.plays if able.get(game, True))
 

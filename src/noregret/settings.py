@@ -136,6 +136,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         told["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
 
+    if game == "one-class" and "radius" in rest:  # that of a set to stay in has no place where rows have a centre
+        rest.setdefault("game.radius", rest.pop("radius"))
     numbers = {
         name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
     }
@@ -292,7 +294,12 @@ def check_together(
     """What single parameters cannot know: whether the choices suit the game and the algebra, and each other."""
     if game not in card.games_with(choices):
         told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
-        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
+        why = (
+            "its weights then do not only move by steps"
+            if game == "one-class"
+            else "it then moves on mistakes, not on losses"
+        )
+        raise BadValue(f"{card.name} cannot play {game} with {told}: {why}")
     reason = None if algebra is None else card.why_not(algebra, choices)
     if reason is not None:
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")

@@ -67,7 +67,7 @@ def warm(
 def job_of(learner: "Learner", game: str, algebra: str) -> Job:
     """The loop of a learner in a game and an algebra: its choices are bound in, its numbers are not."""
     settings = learner.settings
-    bound = {name: settings.told[name] for name in ("covariance", "kernel") if name in settings.told}
+    bound = {name: settings.told[name] for name in ("covariance", "kernel", "scale_target") if name in settings.told}
     return Job(learner.card.name, {**dict(settings.choices), **bound, "game": game, "algebra": algebra})
 
 
@@ -131,7 +131,7 @@ def compile_here(jobs: Sequence[Job]) -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     for name, told in jobs:
         learner = make(name, **told)
-        learner.learn(X, np.array([0.0, 1.0, 1.0]))
+        learner.learn(X, None if told.get("game") == "one-class" else np.array([0.0, 1.0, 1.0]))
         learner.predict_one({0: 1.0})
         learner.learn_one({0: 1.0}, 1.0)
         sys.stdout.write("ready\n")

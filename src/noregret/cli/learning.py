@@ -57,7 +57,7 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
     if told.learner is None:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
-    chosen = settings(told.set, [card])
+    chosen = settings(told.set, [card], told.game)
     made([card], chosen, asked_early(told))  # refuse what cannot be, whatever the file
     source = opened(told)
     return made([card], chosen, suited(told, source))[0], source
@@ -73,7 +73,7 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
-    told.game = "regression" if learner.game == "regression" else None
+    told.game = learner.game if learner.game in ("regression", "one-class") else None
     return learner, opened(told, **read_as_before(told, learner))
 
 

@@ -25,13 +25,13 @@ def run(told: argparse.Namespace) -> int:
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = cards_of(told.learners, told.game)
-    chosen = settings(told.set, cards)
+    chosen = settings(told.set, cards, told.game)
     made(cards, chosen, asked_early(told))  # refuse what cannot be, whatever the file
     source = opened(told)
     common = suited(told, source)
     if told.learners is None:
         cards = cards_of(None, common.get("game"))
-        chosen = settings(told.set, cards)
+        chosen = settings(told.set, cards, told.game)
     learners = made(cards, chosen, common)
     screen.announce(source)
     with screen.drawing():

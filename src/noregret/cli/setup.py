@@ -30,9 +30,8 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    return open_source(
-        told.data, reading(told, targets=told.game == "regression", **{**gaps(told), **more}), seed=told.seed
-    )
+    kind = {"targets": told.game == "regression", "labelled": told.game != "one-class"}
+    return open_source(told.data, reading(told, **{**kind, **gaps(told), **more}), seed=told.seed)
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -46,7 +45,8 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
     game = told.game or source.suits.get("game")
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
-    bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
+    bias = scale or game == "regression" or bool(tabular and told.transform)
+    bias = (bias and game != "one-class") if told.bias is None else told.bias
     wishes = {
         "game": game,
         "seed": told.seed,
@@ -79,6 +79,8 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("a constant feature is added (--no-bias leaves it out)")
     if learner.game == "regression":
         said.append("the labels are real targets; the loss decides")
+    if learner.game == "one-class":
+        said.append("rows are learned as one class; those labelled -1 are judged, not learned")
     return said
 
 

@@ -50,4 +50,6 @@ def side(label: Any, row: int) -> float:
     if isinstance(label, (int, float)) and label in (-1, 1):
         return float(label)
     told = "1 or True for a row inside, -1 or False for one outside"
-    raise BadValue(f"row {row}: one-class has the labels {told}, not {shown(label)}; leave y out to learn all rows", row=row)
+    raise BadValue(
+        f"row {row}: one-class has the labels {told}, not {shown(label)}; leave y out to learn all rows", row=row
+    )
