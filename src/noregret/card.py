@@ -208,11 +208,8 @@ class Card:
         return self.games_with(self.defaults)
 
     def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
-        able = {
-            "regression": self.kind != "margin" or loss_driven(self, tuple(chosen.items())),
-            "one-class": self.moves_toward(chosen)
-            and (self.kind != "margin" or loss_driven(self, tuple(chosen.items()))),
-        }
+        driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
+        able = {"regression": driven, "one-class": driven and self.moves_toward(chosen)}
         return tuple(game for game in self.plays if able.get(game, True))
 
 

@@ -1,7 +1,7 @@
 """Losses as functions of the margin a game hands over, each with its slope.
 
-In the regression game the margin is 1 - |error| + eps, so that the hinge of the margin is the eps-insensitive loss. There
-an error is measured in deviations of the targets; what is told of a round is suffered in the units of the targets.
+In the regression game the margin is 1 - |error| + eps, so that the hinge of the margin is the eps-insensitive loss.
+There an error is measured in deviations of the targets; what a round is said to cost is in the units of the targets.
 """
 
 import math

@@ -149,6 +149,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     if card.blind:
         bias, scale, transforms, bits = False, False, asked(None), None
 
+    if game == "one-class" and "radius" in rest:  # that of a set to stay in has no place where rows have a centre
+        rest.setdefault("game.radius", rest.pop("radius"))
     numbers = {
         name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
     }
@@ -322,7 +324,8 @@ def must_play(card: Card, game: str, choices: Mapping[str, str]) -> None:
     """Refuse choices with which a rule cannot play the game."""
     if game not in card.games_with(choices):
         told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
-        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
+        steps, moves = "its weights then do not only move by steps", "it then moves on mistakes, not on losses"
+        raise BadValue(f"{card.name} cannot play {game} with {told}: {steps if game == 'one-class' else moves}")
 
 
 def check_together(

@@ -1,7 +1,7 @@
 """A centre w, and a row as a unit step toward it: what a rule is given where rows are to lie around a point.
 
-To add a u, where u = (x - w) / |x - w|, is to take a part of w and as much of x instead, which a scaled w does at the cost
-of the row. A centre may stand above the rows: its height is one more coordinate, which is zero in every row.
+To add a u, where u = (x - w) / |x - w|, is to take a part of w away and put as much of x in its place, which costs a
+scaled w no more than the row. A centre may stand above the rows: its height is one more coordinate, zero in every row.
 """
 
 import math

@@ -60,7 +60,7 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
     if told.learner is None:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
-    chosen = settings(told.set, [card])
+    chosen = settings(told.set, [card], told.game)
     made([card], chosen, asked_early(told, [card]))  # refuse what cannot be, whatever the file
     source = opened(told)
     return made([card], chosen, suited(told, source, [card]))[0], source

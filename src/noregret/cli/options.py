@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 from noregret import __version__
 from noregret.errors import BadValue
 
+GAMES = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
+
 DATA = (
     "files (libsvm, VW, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a "
     "quoted pattern like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
@@ -150,10 +152,10 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=("binary", "multiclass", "multilabel", "regression", "ranking", "bandit"),
-                       help="what is played (default: classes, as many as come); real targets need --game regression, "
-                       "rows with several labels --game multilabel, lists to be put in order --game ranking, and "
-                       "bandit tells only whether what was played was right")  # fmt: skip
+    group.add_argument("--game", choices=GAMES, help="what is played (default: classes, as many as come); real targets "
+                       "need --game regression, rows with several labels multilabel, lists to be put in order ranking, "
+                       "rows of one kind, with or without labels, one-class; bandit tells only whether what was played "
+                       "was right")  # fmt: skip
     group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "
                        "label is told (default: the data are read twice)")  # fmt: skip
     group.add_argument("--class-weight", metavar="WEIGHTS", help="what the rounds of a class count: spam=5,ham=1, or "

@@ -31,13 +31,13 @@ def run(told: argparse.Namespace) -> int:
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = entering(told, told.game)
-    chosen = settings(told.set, cards)
+    chosen = settings(told.set, cards, told.game)
     made(cards, chosen, asked_early(told, cards))  # refuse what cannot be, whatever the file
     source = opened(told)
     common = suited(told, source, cards)
     if told.learners is None:
         cards = entering(told, common.get("game"))
-        chosen = settings(told.set, cards)
+        chosen = settings(told.set, cards, told.game)
     learners = made(cards, chosen, common)
     screen.announce(source)
     with screen.drawing():

@@ -38,7 +38,8 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
 
 def asked_of_labels(game: str | None) -> dict[str, bool]:
     """What the labels of a game are, where they are not one class for every row."""
-    return {"targets": game in ("regression", "ranking"), "sets": game == "multilabel", "lists": game == "ranking"}
+    asked = {"targets": game in ("regression", "ranking"), "sets": game == "multilabel", "lists": game == "ranking"}
+    return {**asked, "labelled": False} if game == "one-class" else asked
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ())
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
-    bias = bias and (game != "ranking" or bool(told.bias))  # what all rows have in common cannot order them
+    bias = bias and (game not in ("ranking", "one-class") or bool(told.bias))  # what all rows share tells none apart
     wishes = {
         "game": game,
         "seed": told.seed,
@@ -120,6 +121,8 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("a row may have several labels; a mistake is a set that is not exactly right")
     if learner.game == "ranking":
         said.append("rows come in lists, and a list is a round")
+    if learner.game == "one-class":
+        said.append("rows are learned as one class; those labelled -1 are judged, not learned")
     return said
 
 

@@ -1,4 +1,7 @@
-"""One class: u = (x - w) / |x - w|, margin = 1 - (|x - w| - radius). Rows that are told to be outside are not learned."""
+"""One class: u = (x - w) / |x - w|, margin = 1 - (|x - w| - radius).
+
+Rows that are told to be outside are judged, and not learned.
+"""
 
 from typing import Any
 

@@ -49,7 +49,5 @@ def side(label: Any, row: int) -> float:
         return -1.0
     if isinstance(label, (int, float)) and label in (-1, 1):
         return float(label)
-    told = "1 or True for a row inside, -1 or False for one outside"
-    raise BadValue(
-        f"row {row}: one-class has the labels {told}, not {shown(label)}; leave y out to learn all rows", row=row
-    )
+    told = f"1 or True for a row inside, -1 or False for one outside, not {shown(label)}"
+    raise BadValue(f"row {row}: the labels of one-class are {told}; leave y out to learn all rows", row=row)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Targets(Task):
-    """Scores are the predictions; there are no mistakes, only losses. The note of a round is the deviation it went by."""
+    """Scores are the predictions; there are no mistakes, only losses. The note of a round is the deviation in it."""
 
     labelled = False
     loss = "eps_insensitive"
