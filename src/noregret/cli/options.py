@@ -104,7 +104,7 @@ def predict_options(predict: Parser) -> None:
 
 def warm_options(warm: Parser) -> None:
     warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
-    warm.add_argument("--games", default="binary,multiclass,multilabel,regression", help="with commas (default: all)")
+    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas (default: those of one label)")
     warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
     warm.set_defaults(module="shelves")
