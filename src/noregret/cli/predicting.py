@@ -43,8 +43,8 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = plain_labels(learner.decided(scores), learner.game == "regression")
-            written_rows = rows(found, scores, told.scores and learner.game != "regression")
+            found = plain_labels(learner.decided(scores), not learner.task.labelled)
+            written_rows = rows(found, scores, told.scores and learner.task.labelled)
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
             out.writerows(written_rows)
@@ -66,7 +66,7 @@ def opened(told: argparse.Namespace, learner: Learner) -> Source:
 
 
 def columns(learner: Learner, scores: bool) -> list[str]:
-    if not scores or learner.game == "regression":
+    if not scores or not learner.task.labelled:
         return ["prediction"]
     if learner.task.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
@@ -92,6 +92,8 @@ class Count:
     def add(self, learner: Learner, found: Sequence[Any], batch: Batch) -> None:
         self.rows += len(found)
         self.regression = learner.game == "regression"
+        if learner.game == "ranking":  # a score is no guess of a relevance
+            return
         for guess, truth in zip(found, () if batch.y is None else batch.y, strict=batch.y is not None):
             if truth is None or truth != truth:
                 continue

@@ -8,7 +8,7 @@ from typing import Any
 from noregret.errors import BadValue, shown
 
 SHAPES = ("skip", "limit", "shuffle", "passes")  # asked of any source: which rows, how often, in which order
-ALWAYS = frozenset({"format", "on_bad", "targets", "sets", "labelled", "mild", *SHAPES})
+ALWAYS = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "mild", *SHAPES})
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,9 @@ class Reading:
     JSON lines, in a table one cell with `labels_by` between them. labelled: False when the labels may be
     missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
     out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a buffer reaches.
-    passes: how often all of it is read. mild: which of these count only where they apply, as those do that a model
-    remembers of the data it was learned from.
+    passes: how often all of it is read. query: the column that says which list a row belongs to, where rows are to be
+    ranked. lists: rows come in lists, and no batch ends inside one. mild: which of these count only where they apply,
+    as those do that a model remembers of the data it was learned from.
     """
 
     format: str | None = None
@@ -49,6 +50,8 @@ class Reading:
     limit: int | None = None
     shuffle: int | None = None
     passes: int = 1
+    query: str | None = None
+    lists: bool = False
     mild: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -69,7 +72,9 @@ class Reading:
             if type(value) is not int or value < least:
                 hint = '; rows that cannot be used are skipped by on_bad="skip"' if name == "skip" else ""
                 raise BadValue(f"{name} must be a whole number of at least {least}, not {shown(value)}{hint}")
-        roles = [(role, column) for role in ("label", "weight", "timestamp") if (column := getattr(self, role))]
+        roles = [
+            (role, column) for role in ("label", "weight", "timestamp", "query") if (column := getattr(self, role))
+        ]
         roles += [(role, column) for role in ("drop", "text", "categorical") for column in getattr(self, role)]
         for number, (role, column) in enumerate(roles):
             for other, same in roles[:number]:
@@ -84,7 +89,7 @@ class Reading:
     @property
     def shaped(self) -> bool:
         """Whether not simply every row is asked for once, in order."""
-        return any(getattr(self, name) != getattr(PLAIN, name) for name in SHAPES)
+        return self.lists or any(getattr(self, name) != getattr(PLAIN, name) for name in SHAPES)
 
     def asked(self) -> list[str]:
         """The names of all that differs from the default."""
