@@ -1,8 +1,7 @@
 """The flow: source -> batches -> learners -> transcripts -> referees -> reports."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,28 +10,52 @@ from noregret.errors import BadValue, shown
 from noregret.learner import Learner
 from noregret.making import card_of, informed, make
 from noregret.making import learners as catalogue
-from noregret.referees import Baselines, Loss, Mistakes, Referee, Runtime, Updates
-from noregret.reports.tables import table
+from noregret.referees import (
+    AsTheyCome,
+    Baselines,
+    Confusion,
+    Loss,
+    Mistakes,
+    Multilabel,
+    Orders,
+    Referee,
+    Runtime,
+    Updates,
+)  # fmt: skip
+from noregret.standings import Race, Standing
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
+OWN: dict[str, type] = {"multilabel": Multilabel, "ranking": Orders}  # the referee that only one game has
+ONE_CLASS = ("binary", "multiclass", "bandit")  # the games in which a round has one class, and is predicted to be one
 LONG = 1e9  # losses from here on are shown by their size only
 
 
-def standard() -> list[Referee]:
-    return [Mistakes(), Loss(), Updates(), Runtime()]
+def standard(learner: Learner) -> list[Referee]:
+    """The referees of every run, those of its game, and, where each round has one class, who is taken for whom."""
+    own = [OWN[learner.game]()] if learner.game in OWN else []
+    seen = [Confusion(learner.settings.cost)] if learner.game in ONE_CLASS else []
+    return [Mistakes(), Loss(), Updates(), Runtime(), *own, *seen]
+
+
+def opened(source: Any, game: str | None) -> Source:
+    """A source whose batches suit a game: ranking wants whole lists."""
+    found = open_source(source, lists=game == "ranking")
+    if game == "ranking" and not found.lists:
+        raise BadValue(f"{found.name}: ranking wants whole lists in every batch; open the source with lists=True")
+    return found
 
 
 def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = None) -> dict[str, float]:
     """Play a source through a learner before some referees; returns what they report."""
     if not isinstance(learner, Learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
-    watching = standard() if referees is None else list(referees)
+    watching = standard(learner) if referees is None else list(referees)
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
-    source = open_source(source)
+    source = opened(source, learner.game)
     told_all = Yardstick(learner)
     for batch in source:
         transcript = played(learner, source, batch)
@@ -60,7 +83,7 @@ class Yardstick:
 def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
     """Play a batch; an error names the place of the row at fault in the source."""
     try:
-        return learner.play(batch.X, batch.y, batch.weight)
+        return learner.play(batch.X, batch.y, batch.weight, batch.query if learner.game == "ranking" else None)
     except BadValue as error:
         if error.row is None or batch.lines is None:
             raise
@@ -73,99 +96,6 @@ def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
 
 def reported(referees: Iterable[Referee]) -> dict[str, float]:
     return {name: value for referee in referees for name, value in referee.report().items()}
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How one learner did in a race; `stopped` says why it could not go on, where it could not.
-
-    Where it is not told every label, `full_information` is how many mistakes a learner made that is.
-    """
-
-    name: str
-    learner: Learner
-    rounds: int
-    mistakes: int
-    loss: float
-    updates: int
-    seconds: float
-    stopped: str | None = None
-    full_information: int | None = None
-
-    @property
-    def asked(self) -> int | None:
-        """How many labels were asked for, where that is up to the learner."""
-        return self.learner.asked if self.learner.settings.asks else None
-
-    @property
-    def rate(self) -> float:
-        return self.mistakes / max(self.rounds, 1)
-
-    @property
-    def nonzeros(self) -> int:
-        return self.learner.nonzeros
-
-
-class Race:
-    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done."""
-
-    def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, one.mistakes, one.loss))
-        self.baselines = baselines or {}
-
-    @property
-    def winner(self) -> Learner:
-        return self.standings[0].learner
-
-    def __iter__(self) -> Iterator[Standing]:
-        return iter(self.standings)
-
-    def __len__(self) -> int:
-        return len(self.standings)
-
-    def __getitem__(self, name: str) -> Standing:
-        for standing in self.standings:
-            if standing.name == name:
-                return standing
-        raise KeyError(name)
-
-    def __str__(self) -> str:
-        return table(*listed(self.standings))
-
-    __repr__ = __str__
-
-
-def columns(game: str) -> tuple[str, ...]:
-    """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored = ("loss", "mean loss") if game == "regression" else ("mistakes", "rate", "loss")
-    return ("learner", *scored, "updates", "non-zeros", "rounds/s")
-
-
-def cells(one: Standing) -> tuple[str, ...]:
-    """A standing as a row of a table."""
-    loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
-    if one.learner.game == "regression":
-        scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
-    else:
-        scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
-    speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
-    name = one.name if one.stopped is None else f"{one.name} (stopped)"
-    return (name, *scored, str(one.updates), str(one.nonzeros), speed)
-
-
-def listed(standings: Sequence[Standing]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The head and the rows of a table of standings, the speed last; what is true of none of them has no column."""
-    head, rows = columns(standings[0].learner.game), [cells(one) for one in standings]
-    more = {
-        "full information": [one.full_information for one in standings],
-        "labels asked": [one.asked for one in standings],
-    }
-    for name, values in more.items():
-        if any(value is not None for value in values):
-            head = (*head[:-1], name, head[-1])
-            shown_values = ["" if value is None else str(value) for value in values]
-            rows = [(*row[:-1], value, row[-1]) for row, value in zip(rows, shown_values, strict=True)]
-    return head, rows
 
 
 class Watcher:
@@ -194,7 +124,8 @@ def race(
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     invited = guests(learners)
-    source = open_source(source)
+    games = [told.get("game"), *(one.game for one in invited or () if isinstance(one, Learner))]
+    source = opened(source, "ranking" if "ranking" in games else None)
     entrants = line_up(invited, {**source.suits, **told})
     return Course(entrants, source, watcher or Watcher()).run(threads)
 
@@ -204,11 +135,13 @@ class Course:
 
     def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
         self.entrants, self.source, self.watcher = entrants, source, watcher
-        self.watching = [standard() for _ in entrants]
+        self.watching = [standard(learner) for _, learner in entrants]
         self.yardsticks = [Yardstick(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
-        self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
+        self.baselines: Baselines | AsTheyCome = AsTheyCome()
+        if first.game != "ranking":
+            self.baselines = Baselines(partial(loss_of, first) if first.game == "regression" else None)
 
     def run(self, threads: int) -> Race:
         with ThreadPoolExecutor(max_workers=max(1, min(threads, len(self.entrants)))) as pool:
@@ -275,4 +208,8 @@ def standing(
 ) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, full_information)
+    own = reported(one for one in referees if isinstance(one, tuple(OWN.values())))
+    seen = next((one.copy() for one in referees if isinstance(one, Confusion)), None)
+    return Standing(
+        name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own, full_information, seen
+    )

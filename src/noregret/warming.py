@@ -67,7 +67,8 @@ def warm(
 def job_of(learner: "Learner", game: str, algebra: str) -> Job:
     """The loop of a learner in a game and an algebra: its choices are bound in, its numbers are not."""
     settings = learner.settings
-    bound = {name: settings.told[name] for name in ("covariance", "kernel") if name in settings.told}
+    kinds = ("covariance", "kernel", "pairs", "scale_target")
+    bound = {name: settings.told[name] for name in kinds if name in settings.told}
     if settings.classes is not None and (game == "bandit" or settings.asks):
         bound |= {"classes": [0.0, 1.0], **({"labels": "asked"} if settings.asks else {})}
     return Job(learner.card.name, {**dict(settings.choices), **bound, "game": game, "algebra": algebra})
@@ -133,9 +134,14 @@ def compile_here(jobs: Sequence[Job]) -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     for name, told in jobs:
         learner = make(name, **told)
-        learner.learn(X, np.array([0.0, 1.0, 1.0]))
+        if learner.game == "ranking":
+            learner.learn(X, np.array([0.0, 1.0, 1.0]), query=np.zeros(3))
+        elif learner.game == "one-class":
+            learner.learn(X)
+        else:
+            learner.learn(X, np.array([0.0, 1.0, 1.0]))
+            learner.learn_one({0: 1.0}, 1.0)
         learner.predict_one({0: 1.0})
-        learner.learn_one({0: 1.0}, 1.0)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 

@@ -105,6 +105,8 @@ class Family:
     def of_the_estimator(self) -> Iterator[Told]:
         for name, param in GAMES[self.game].params.items() if self.task == "regressor" else ():
             yield Told(name, param.default, limits_of(param), f"{param.about}; only where the loss knows it")
+        for name, choice in GAMES[self.game].choices.items():
+            yield Told(name, choice.default == "yes", "bool", choice.about)
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"
             yield Told("covariance", COVARIANCES[0], either(COVARIANCES), kept)

@@ -5,7 +5,7 @@ Where a mistake costs more than 1 the required margin is larger, and the rule is
 
 from typing import Any
 
-from noregret.algebra.verbs import add, difference, row, seat, sqnorm, unbound
+from noregret.algebra.verbs import add, difference, row, seat, sqnorm, stretch, unbound
 from noregret.games.asking import lead
 from noregret.games.hooks import weighed
 
@@ -47,6 +47,20 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
                         add(s.w, steps[c], seat(x, c, X.stride))
 
 
+def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
+    """Every class plays a game of two against all others: z = x in its block, and -x where it is not the right one."""
+    for t in range(y.size):
+        x = row(X, t)
+        f = out[t]
+        scores(p, s, x, X.stride, f)
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            for c in range(f.size):
+                sign = 1.0 if c == int(y[t]) else -1.0
+                if update(p, s, seat(stretch(x, sign), c, X.stride), sign * f[c], h[t]):
+                    moved[t] = 1
+
+
 def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
     for t in range(out.shape[0]):
         finals(p, s, row(X, t), X.stride, out[t])
@@ -83,6 +97,11 @@ def max_loss(g: Any, f: Any, truth: Any) -> Any:
             if rival < 0 or missing > most:
                 rival, most = c, missing
     return rival
+
+
+def rest(g: Any, f: Any, truth: Any) -> Any:
+    """No single one: each class is held against all others."""
+    return -1
 
 
 def one(g: Any, truth: Any, rival: Any) -> Any:
