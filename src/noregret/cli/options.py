@@ -144,8 +144,8 @@ def learner_options(one: Parser) -> None:
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
     group.add_argument("--game", choices=("binary", "multiclass", "regression", "one-class"),
-                       help="what is played (default: classes, as many as come); real targets need --game regression, rows of one kind, with or "
-                       "without labels, --game one-class")  # fmt: skip
+                       help="what is played (default: classes, as many as come); real targets need --game regression, "
+                       "rows of one kind, with or without labels, --game one-class")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
                        "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "
