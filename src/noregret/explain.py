@@ -7,7 +7,8 @@ import numpy as np
 
 from noregret.chunk import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
-from noregret.learner import one_row
+from noregret.features.frames import named_row
+from noregret.intake import one_row
 from noregret.state import at_rest, parts
 from noregret.tasks.targets import scales
 
@@ -18,6 +19,7 @@ UNITS = 256
 
 
 def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
+    x = named_row(x)
     if isinstance(x, Mapping):
         features = dict(x)
     else:

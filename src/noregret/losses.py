@@ -24,7 +24,7 @@ class Loss(NamedTuple):
     of_errors: Callable[[Any, float, Any], Any] | None = None
 
 
-CLASSES = ("binary", "multiclass")
+CLASSES = ("binary", "multiclass", "multilabel", "ranking")
 STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
 
 

@@ -24,6 +24,7 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)
     same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
     same = same and a.settings.transforms == b.settings.transforms
+    same = same and (a.settings.class_weight, a.settings.cost) == (b.settings.class_weight, b.settings.cost)
     if not same or kind_of(a) != kind_of(b):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
     if a.settings.average is not None:
@@ -69,7 +70,7 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
             a.labels.code[label]
         if a.labels.fixed and a.labels.order != list(a.settings.classes or ()):
             raise BadValue(f"the learners were made for different classes: {a.settings.classes} and {b.labels.order}")
-        many = len(a.labels) > 2 or "multiclass" in (a.game, b.game)
+        many = len(a.labels) > 2 or {a.game, b.game} != {"binary"}
         for learner in (a, b):
             own = learner.classes_before
             if many and learner.game == "binary":
@@ -85,10 +86,21 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
         order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
     features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
     classes = a.task.blocks(len(a.labels))
-    codes = [a.labels.code[label] for label in b.labels.order] if a.task.many else [0]
+    if a.met.size or b.met.size:
+        a.met = pooled_counts(a, b)
+    ahead = a.task.ahead
+    codes = [*range(ahead), *(ahead + a.labels.code[label] for label in b.labels.order)] if a.task.many else [0]
     place(a, features, classes, list(range(a.space.classes)), None)  # type: ignore[union-attr]
     place(b, features, classes, codes, order)
     a.classes_before = len(a.labels)
+
+
+def pooled_counts(a: "Learner", b: "Learner") -> np.ndarray:
+    """How many rounds of every class both learners met, where they balance classes."""
+    met = np.zeros(len(a.labels), np.int64)
+    met[: a.met.size] += a.met
+    met[[a.labels.code[label] for label in b.labels.order[: b.met.size]]] += b.met
+    return met
 
 
 def sign_of_first(learner: "Learner", known: int, of: "Learner | None" = None) -> float:

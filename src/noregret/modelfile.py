@@ -9,13 +9,14 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.balance import BALANCED
 from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
@@ -48,13 +49,14 @@ BANK = ("start", "idx", "val", "sq")
 def header(learner: "Learner") -> dict[str, Any]:
     settings, state, space = learner.settings, learner.state, learner.space
     told = dict(settings.told)
-    if settings.class_weight is not None:
+    if isinstance(settings.class_weight, Mapping):
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     if settings.cost is not None:
         told["cost"] = [list(entry) for entry in settings.cost]
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
+        **({"met": learner.met.tolist()} if settings.class_weight == BALANCED else {}),
         "format": format_of(learner),
         "rule": learner.card.name,
         "game": learner.game,
@@ -238,7 +240,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         raise Error(f"the model was learned by the rule {told['rule']!r}, which is not known here{known}; "
                     "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
     parameters = dict(told["parameters"])
-    if parameters.get("class_weight") is not None:
+    if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
@@ -251,7 +253,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         learner.labels.code[label]
     learner.game, learner.algebra = told["game"], told["algebra"]
     learner.tally[:] = told["rounds"], told["updates"], told["mistakes"]
-    learner.classes_before = len(learner.labels)
+    learner.classes_before, learner.met = len(learner.labels), np.array(told.get("met", []), np.int64)
     learner.names.mode = told["names"]
     if told["names"] == "names":
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
@@ -289,6 +291,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     return (
         all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
         and isinstance(labels, list)
+        and counts_of_classes(told.get("met", []), len(labels))
         and isinstance(told.get("source", {}), dict)
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
@@ -302,8 +305,12 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     )
 
 
+def counts_of_classes(met: Any, classes: int) -> bool:
+    return isinstance(met, list) and len(met) <= classes and all(type(one) is int and one >= 0 for one in met)
+
+
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
+    if learner.game not in (*learner.card.games, learner.settings.game) or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
     classes = learner.task.blocks(len(learner.labels))
     space = expected_space(learner, told["features"], classes, arrays)

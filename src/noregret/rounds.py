@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.algebra.examples import SparseRows
+from noregret.balance import BALANCED, balanced
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
@@ -55,6 +56,7 @@ class Call:
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
+        self.block = learner.task.arranged(self.block)
         rows = self.block.rows
         y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):
@@ -63,8 +65,10 @@ class Call:
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
-        self.h = self.importance(weight, rows)
-        self.y, self.undo = y, None
+        self.met = learner.met
+        self.h = learner.task.weighed(self.importance(weight, rows), self.codes)
+        self.y = y
+        self.undo: Any = None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
@@ -72,9 +76,18 @@ class Call:
         if h is not None and not settings.card.weighs:
             raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
         if settings.class_weight is not None:
-            by_class = np.array([settings.class_weight.get(label, 1.0) for label in self.learner.labels.order])
-            h = by_class[self.codes] if h is None else h * by_class[self.codes]
+            by_class = self.class_weights(settings.class_weight)
+            h = by_class if h is None else h * by_class
         return np.ones(rows) if h is None else h
+
+    def class_weights(self, told: Any) -> np.ndarray:
+        """What every round weighs by its class."""
+        if told == BALANCED:
+            found, self.met = balanced(self.codes, self.learner.met)
+            return found
+        # A round of no class has the code -1, which is the 1 at the end.
+        by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])
+        return np.asarray(by_class[self.codes])
 
     def run(self) -> list[Outcome]:
         """Play all rounds. On any error the learner must be put back by whoever called."""
@@ -83,21 +96,13 @@ class Call:
             for segment in self.segments:
                 self.make_room(segment)
                 truth = self.learner.task.truth(self.learner, segment, self.codes)
-                for start in range(segment.start, segment.stop, SLICE):
-                    outcomes.append(self.play(segment, truth, start, min(start + SLICE, segment.stop)))
+                for start, stop in self.learner.task.slices(segment, self.y, SLICE):
+                    outcomes.append(self.play(segment, truth, start, stop))
             if self.undo is not None and not self.undo.sound(self.learner.state):
                 raise Overflow
         if self.learner.state is not None:
             allow_folding(self.learner.state, False)  # the fast lane may go on with it, and copies only its row
         return outcomes
-
-    def counts(self, outcomes: list[Outcome]) -> np.ndarray:
-        """Rounds, updates and mistakes."""
-        found = np.zeros(3, np.int64)
-        found[ROUNDS] = self.block.rows
-        found[UPDATES] = sum(int(np.count_nonzero(one.moved)) for one in outcomes)
-        found[MISTAKES] = sum(int(np.count_nonzero(one.task.mistaken(self.learner, one))) for one in outcomes)
-        return found
 
     def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
         learner, size = self.learner, stop - start
@@ -202,6 +207,17 @@ class Call:
             self.block = sound
             return CellUndo(state, sound, space.class_room)
         return WholeUndo(state, copied)
+
+
+def counts(learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
+    """Rounds, updates and mistakes of a call."""
+    found = np.zeros(3, np.int64)
+    for outcome in outcomes:
+        updated = outcome.task.updated(outcome)
+        found[ROUNDS] += updated.size
+        found[UPDATES] += np.count_nonzero(updated)
+        found[MISTAKES] += np.count_nonzero(outcome.task.mistaken(learner, outcome))
+    return found
 
 
 def limited(learner: "Learner", space: Space) -> None:

@@ -250,7 +250,7 @@ def test_the_gate_is_part_of_what_is_saved_and_merged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
 def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
-    assert nr.learners()[name].games[:3] == ("binary", "multiclass", "regression")
+    assert set(nr.learners()[name].games) >= {"binary", "multiclass", "regression"}
     with pytest.raises(nr.BadValue, match=f"{name} cannot play regression with gate='mistake'"):
         nr.make(name, game="regression", gate="mistake")
     with pytest.raises(nr.BadValue, match=f"{name}: gate must be one of loss, mistake, not 'mistakes'; did you mean"):

@@ -1,5 +1,6 @@
 """The algebra: how vectors and examples are stored, and the verbs rules are written in."""
 
+from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
     centre,
@@ -56,6 +57,7 @@ from noregret.algebra.verbs import (
     remembered,
     rights,
     scale,
+    serve_alike,
     share,
     shared,
     sharpen,
@@ -126,8 +128,19 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart} | types_of(glimpses)
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart} | types_of(glimpses)
+for _several, _one in ((examples.SparseBlocks, examples.SparseSeat), (examples.DenseBlocks, examples.DenseSeat)):
+    serve_alike(_several, _one)
+
+SPARSE = {
+    examples.Sparse,
+    examples.SparseBlocks,
+    examples.SparseSeat,
+    examples.SparseRows,
+    examples.SparsePart,
+} | types_of(glimpses)
+DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
+    glimpses
+)
 CENTRES = {centre.Centre, centre.Toward}
 VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged} | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}

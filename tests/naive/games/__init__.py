@@ -120,11 +120,16 @@ class Regression(Game):
 class Multiclass(Game):
     """Labels 0..k-1; the label is held against the best other class (Crammer et al. 2006).
 
-    A class takes part from the round where it first is the label, or from the start if fixed.
+    A class takes part from the round where it first is the label, or from the start if fixed. The competitor may also
+    be the predicted class, or the one whose required margin rho[label, class] is missed by most.
     """
 
-    def __init__(self, rule: Rule, k: int, fixed: bool) -> None:
+    def __init__(
+        self, rule: Rule, k: int, fixed: bool, competitor: str = "runner_up", rho: Array | None = None
+    ) -> None:
         super().__init__(rule, k)
+        self.competitor = competitor
+        self.rho = np.ones((k, k)) if rho is None else rho
         self.seen: Flags = np.full(k, fixed)
         rule.seen = self.seen
 
@@ -147,7 +152,11 @@ class Multiclass(Game):
         if not rivals:
             return None
         rival = max(rivals, key=lambda c: float(s[c]))  # the first of equals
+        if self.competitor == "predicted" and (s[y] > s[rival] or (s[y] == s[rival] and y < rival)):
+            return None
+        if self.competitor == "max_loss":
+            rival = max(rivals, key=lambda c: float(s[c] + self.rho[y, c]))
         signs = np.zeros(self.k)
         signs[y], signs[rival] = 1.0, -1.0
         margin = float(s[y] - s[rival])
-        return Round(x, signs, margin, wrong=margin <= 0.0, weight=h)
+        return Round(x, signs, margin - self.rho[y, rival] + 1.0, wrong=margin <= 0.0, weight=h)
