@@ -15,7 +15,7 @@ from noregret.cli import main
 from noregret.cli.weighing import cost
 from noregret.referees import Confusion
 from noregret.reports.tables import confusion_table
-from noregret.session import Race
+from noregret.standings import Race
 from tests.border import refusal
 
 rng = np.random.default_rng(0)

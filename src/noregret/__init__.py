@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from noregret.card import Guarantee as Guarantee
     from noregret.card import Merge as Merge
     from noregret.card import Param as Param
+    from noregret.card import bandit_rule as bandit_rule
     from noregret.card import coordinate_rule as coordinate_rule
     from noregret.card import gradient_rule as gradient_rule
     from noregret.card import margin_rule as margin_rule
+    from noregret.card import prototype_rule as prototype_rule
     from noregret.card import schedule as schedule
+    from noregret.choosing import Chosen as Chosen
     from noregret.chunk import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from noregret.features.transforms import unit_norm as unit_norm
     from noregret.labels import UNIVERSUM as UNIVERSUM
     from noregret.learner import Learner as Learner
+    from noregret.making import informed as informed
     from noregret.making import learners as learners
     from noregret.making import make as make
     from noregret.modelfile import load as load
@@ -73,8 +77,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule", "schedule",
+        "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
+        "margin_rule", "prototype_rule", "schedule",
     ),
+    "choosing": ("Chosen",),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
@@ -83,7 +89,7 @@ _HOMES = {
     ),
     "labels": ("UNIVERSUM",),
     "learner": ("Learner",),
-    "making": ("learners", "make"),
+    "making": ("informed", "learners", "make"),
     "modelfile": ("load",),
     "practice.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
     "practice.conversion": ("convert",),

@@ -14,18 +14,20 @@ if TYPE_CHECKING:
 def overflow(learner: "Learner", X: Any, y: Any, weight: Any) -> BadValue:
     """Find the round that broke, by trying ever shorter prefixes on copies."""
     X, h = sliceable(X), spread(weight, len(y))
-    good, bad = 0, len(y)
+    borders = learner.task.borders(y)
+    good, bad = 0, len(borders) - 1
     while bad - good > 1:
         middle = (good + bad) // 2
+        stop = borders[middle]
         try:
-            Call(learner.copy(), X[:middle], y[:middle], h and h[:middle], checked=True).run()
+            Call(learner.copy(), X[:stop], y[:stop], h and h[:stop], checked=True).run()
             good = middle
         except Overflow:
             bad = middle
     return BadValue(
-        f"round {learner.rounds + bad} (row {bad - 1} of this call): a weight or a score is no longer finite; "
+        f"round {learner.rounds + bad} (row {borders[bad] - 1} of this call): a weight or a score is no longer finite; "
         "nothing of this call was learned. Scale the features, or take smaller steps",
-        row=bad - 1,
+        row=borders[bad] - 1,
     )
 
 
@@ -35,19 +37,21 @@ def rule_error(learner: "Learner", X: Any, y: Any, weight: Any, counted: int) ->
     trial.interpret()
     X, h = sliceable(X), spread(weight, len(y))
     rounds = 0 if learner.state is None else int(learner.state.n.t)
-    first = max(counted - rounds - 1, 0)
+    borders = learner.task.borders(y)
+    first = max(counted - rounds - 1, 0) if len(borders) > len(y) else 0  # a rule may see a list several times
     try:
         if first:
             trial = learner.copy()
             trial.learn(X[:first], y[:first], h and h[:first])
             trial.interpret()
-        for t in range(first, len(y)):
-            first = t
-            call = Call(trial, X[t : t + 1], y[t : t + 1], h and h[t : t + 1], checked=True)
+        for t in range(first, len(borders) - 1):
+            first, some = t, slice(borders[t], borders[t + 1])
+            call = Call(trial, X[some], y[some], h and h[some], checked=True)
             call.run()
             trial.classes_before, trial.met = len(trial.labels), call.met
     except Overflow:
-        return overflow(learner, X[: first + 1], y[: first + 1], h and h[: first + 1])
+        stop = borders[first + 1]
+        return overflow(learner, X[:stop], y[:stop], h and h[:stop])
     except Error as error:
         return error
     except RuleRaised as error:

@@ -38,7 +38,9 @@ def checked(label: Any) -> Any:
     """The label as a plain value, or an error that says why it cannot be one."""
     label = label.item() if isinstance(label, np.generic) else label
     if not isinstance(label, (bool, int, float, str)):
-        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}")
+        several = '; for several labels ask for game="multilabel" (--game multilabel)'
+        hint = several if isinstance(label, (tuple, frozenset)) else ""
+        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}{hint}")
     if isinstance(label, float):
         if label != label or label in (float("inf"), float("-inf")):
             raise BadValue(f"the label is {label}; it must be finite")
@@ -193,20 +195,20 @@ def as_array(labels: list[Any]) -> np.ndarray:
     return out
 
 
-def targets(y: Any) -> np.ndarray:
-    """Real targets for regression."""
+def targets(y: Any, what: str = "target") -> np.ndarray:
+    """Real targets for regression, or what else is one number for every row."""
     try:
         values = np.asarray(y)
     except ValueError:
         raise BadValue("y must be one number for every row") from None
     if values.dtype.kind not in "fiub":
         wrong = [target for target in y if not isinstance(target, (int, float, np.number))]
-        raise BadValue(f"targets must be numbers, not {shown(wrong[0]) if wrong else values.dtype}")
+        raise BadValue(f"{what}s must be numbers, not {shown(wrong[0]) if wrong else values.dtype}")
     values = np.ascontiguousarray(values, dtype=np.float64)
     if values.ndim != 1:
         raise BadValue(f"y must be one number for every row, not an array of shape {values.shape}")
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        message = f"row {bad[0]}: the target is {values[bad[0]]}; every target must be finite"
+        message = f"row {bad[0]}: the {what} is {values[bad[0]]}; every {what} must be finite"
         raise BadValue(message, row=int(bad[0]))
     return values

@@ -11,19 +11,21 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
+from noregret.choosing import Chooser
 from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.choosing import Choosing
+from noregret.features.frames import given, listed
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
-from noregret.features.running import Running
 from noregret.features.scaling import Scaling
-from noregret.features.transforms import Pipeline, Transform, scale
+from noregret.features.transforms import Pipeline, Transform
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import one_row, runner, taken
+from noregret.intake import at_work, one_row, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
-from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, limited, use
+from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, counts, limited, use
 from noregret.settings import Settings, settle
 from noregret.state import Shape, Space, bank_of, enlarged, grown, refreshed
 from noregret.tasks import TASKS
@@ -46,7 +48,7 @@ class Marks(NamedTuple):
     mode: str | None
 
 
-class Learner:
+class Learner(Chooser):
     """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
 
     def __init__(self, settings: Settings) -> None:
@@ -56,8 +58,8 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        steps = (*settings.transforms, *(scale() if settings.scale else ()))
-        self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
+        self.choosing = Choosing(settings.transforms.groups)
+        self.transforms = at_work(settings, self.choosing)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.met = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
@@ -74,28 +76,30 @@ class Learner:
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any, weight: Any = None) -> "Learner":
-        """Learn every round of a batch, in order: exactly what `learn_one` in a loop does."""
-        self._rounds(X, y, weight)
+    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> "Learner":
+        """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
+        self._rounds(X, self.task.told(listed(y), query), weight)
         return self
 
-    def play(self, X: Any, y: Any, weight: Any = None) -> Transcript:
+    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began = time.perf_counter() - waits()
+        began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
+            y = self.task.told(y, query)
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
-    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> "Learner":
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
             lane = self._lane or self._open_lane()
             if lane is None or not lane.learn(x, y, weight):
-                self._rounds(one_row(x, self.settings.takes_gaps), [y], weight)
+                self._rounds(self.one(x), [y], weight)
         return self
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
+        X = given(X, self.settings.takes_gaps)
         with self._lock:
             before = self._marks()
             for transform in self.transforms:
@@ -104,10 +108,11 @@ class Learner:
             try:
                 call = Call(self, X, y, weight, checked, whole)
                 outcomes = call.run()
-                counted_now = counts(self, call, outcomes)
+                counted_now = counts(self, outcomes)
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
+                y = y if call is None else call.y
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
@@ -166,15 +171,14 @@ class Learner:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if lane is not None and score is not None:
+            if lane is not None and (found := lane.score(x)) is not None:
                 if lane.two_classes:
-                    return lane.sides[score >= 0.0]
-                return score if lane.regression else lane.labels[score.index(max(score))]
+                    return lane.sides[found >= 0.0]
+                return found if lane.regression else lane.labels[found]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
-            return found.item() if isinstance(found, np.generic) else found
+            label = self.predict(self.one(x))[0]
+            return label.item() if isinstance(label, np.generic) else label
 
     def _open_lane(self) -> Lane | None:
         if self.state is not None:
@@ -207,10 +211,12 @@ class Learner:
         with self._lock:
             self._must_have_learned()
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if score is None:
-                score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
-            return dict(zip(self.labels.order, score, strict=True)) if self.task.many else score
+            if lane is not None and lane.score(x) is not None:
+                scores = lane.out
+            else:
+                scores = np.atleast_1d(self.scores(self.one(x))[0])
+            each: list[float] = scores.tolist()
+            return dict(zip(self.labels.order, each, strict=True)) if self.task.many else each[0]
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
         """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
@@ -331,7 +337,8 @@ class Learner:
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
         settings = self.settings
-        return {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        found = {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        return found if settings.asks else {name: value for name, value in found.items() if name != "labels"}
 
     @property
     def space(self) -> Space | None:
@@ -405,6 +412,10 @@ class Learner:
             self._give_room(block.width)
         return block
 
+    def one(self, x: Any) -> Any:
+        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
+        return [x] if self.card.blind else one_row(x, self.settings.takes_gaps)
+
     @property
     def makes_features(self) -> bool:
         """Whether a transform makes features of features; it numbers them itself."""
@@ -414,7 +425,7 @@ class Learner:
     def heeds_new(self) -> bool:
         """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
         starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        starts = starts or self.settings.numbers.get("random_start", 0.0) > 0.0
+        starts = starts or self.game == "one-class" or self.settings.numbers.get("random_start", 0.0) > 0.0
         return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
 
     @property
@@ -434,12 +445,3 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
-
-
-def counts(learner: Learner, call: Call, outcomes: list[Outcome]) -> np.ndarray:
-    """Rounds, updates and mistakes of a call."""
-    found = np.zeros(3, np.int64)
-    found[ROUNDS] = call.block.rows
-    found[UPDATES] = sum(int(np.count_nonzero(outcome.moved)) for outcome in outcomes)
-    found[MISTAKES] = sum(int(np.count_nonzero(outcome.task.mistaken(learner, outcome))) for outcome in outcomes)
-    return found

@@ -27,6 +27,7 @@ from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
 from noregret.stores import possible
 from noregret.tasks import TASKS
+from noregret.tasks.targets import scales
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -46,6 +47,8 @@ def header(learner: "Learner") -> dict[str, Any]:
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     if settings.cost is not None:
         told["cost"] = [list(entry) for entry in settings.cost]
+    if learner.game == "regression":  # a file that does not tell is from when targets were taken as they are
+        told.setdefault("scale_target", scales(learner))
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
@@ -230,6 +233,8 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
+    if told["game"] == "regression":
+        parameters.setdefault("scale_target", False)
     if not sensible(told, arrays):
         raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner = Learner(settle(card, parameters))
@@ -294,7 +299,7 @@ def counts_of_classes(met: Any, classes: int) -> bool:
 
 
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
+    if learner.game not in (*learner.card.games, learner.settings.game) or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
     classes = learner.task.blocks(len(learner.labels))
     space = expected_space(learner, told["features"], classes, arrays)

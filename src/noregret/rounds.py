@@ -9,6 +9,7 @@ from noregret.algebra.examples import SparseRows
 from noregret.balance import balanced
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
+from noregret.guard import MISTAKES, ROUNDS, UPDATES
 from noregret.samples import with_room
 from noregret.state import (
     Space,
@@ -55,7 +56,9 @@ class Call:
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
             self.block = verified(self.block)
+        self.block = learner.task.arranged(self.block)
         rows = self.block.rows
+        y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
@@ -63,7 +66,8 @@ class Call:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
         self.met = learner.met
-        self.h = self.importance(weight, rows)
+        self.h = learner.task.weighed(self.importance(weight, rows), self.codes)
+        self.y = y
         self.undo: Any = None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
@@ -92,8 +96,8 @@ class Call:
             for segment in self.segments:
                 self.make_room(segment)
                 truth = self.learner.task.truth(self.learner, segment, self.codes)
-                for start in range(segment.start, segment.stop, SLICE):
-                    outcomes.append(self.play(segment, truth, start, min(start + SLICE, segment.stop)))
+                for start, stop in self.learner.task.slices(segment, self.y, SLICE):
+                    outcomes.append(self.play(segment, truth, start, stop))
             if self.undo is not None and not self.undo.sound(self.learner.state):
                 raise Overflow
         if self.learner.state is not None:
@@ -203,6 +207,17 @@ class Call:
             self.block = sound
             return CellUndo(state, sound, space.class_room)
         return WholeUndo(state, copied)
+
+
+def counts(learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
+    """Rounds, updates and mistakes of a call."""
+    found = np.zeros(3, np.int64)
+    for outcome in outcomes:
+        updated = outcome.task.updated(outcome)
+        found[ROUNDS] += updated.size
+        found[UPDATES] += np.count_nonzero(updated)
+        found[MISTAKES] += np.count_nonzero(outcome.task.mistaken(learner, outcome))
+    return found
 
 
 def limited(learner: "Learner", space: Space) -> None:

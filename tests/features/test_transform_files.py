@@ -23,6 +23,8 @@ STEPS: dict[str, nr.Transform] = {
     "squares": nr.squares(),
     "pairs": nr.pairs(),
     "one_hot": nr.one_hot(),
+    "chosen pairs": nr.pairs(between=[("b", "a")]),
+    "chosen hot": nr.one_hot(only="a"),
 }
 
 
@@ -116,6 +118,11 @@ DAMAGES: list[tuple[str, Callable[[dict[str, np.ndarray]], None]]] = [
     ("pairs", spoiled("left", 0, 1)),
     ("one_hot", spoiled("right", 0, -1)),
     ("one_hot", spoiled("left", 0, 3)),
+    ("one_hot", spoiled("right", 0, -1)),
+    ("chosen hot", spoiled("right", 0, -2)),
+    ("chosen pairs", spoiled("right", 2, 1)),
+    ("chosen pairs", spoiled("right", 2, -2)),
+    ("chosen pairs", spoiled("right", 2, 99)),
 ]
 
 
@@ -130,7 +137,8 @@ def test_what_no_transform_can_have_seen_is_refused(number: int) -> None:
 
 
 @pytest.mark.parametrize("given", [7, {"scale": 1}, [7], ["clop"], ["clip:limit=-1"], ["clip:limit"], ["scale:a=1"],
-                                   ["scale", "missing"], [["scale"]], ["clip:limit=nan"]])  # fmt: skip
+                                   ["scale", "missing"], [["scale"]], ["clip:limit=nan"],
+                                   ["pairs:between=a"]])  # fmt: skip
 def test_transforms_that_cannot_be_are_refused(given: Any, tmp_path: Path) -> None:
     learner = learned("scale")
     told = header(learner)

@@ -74,6 +74,14 @@ def verb_named(name: str) -> Verb:
     return next(verb for verb in VERBS if verb.name == name)
 
 
+def serve_alike(kind: type, other: type) -> None:
+    """Whatever is there for one type of example serves another of the same fields, unless it has its own."""
+    for verb in VERBS:
+        for pattern, implementation in list(verb.table.items()):
+            if kind in pattern:
+                verb.table.setdefault(tuple(other if one is kind else one for one in pattern), implementation)
+
+
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
 SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}
@@ -381,6 +389,11 @@ def seat(x: Any, c: Any, stride: Any) -> Any:
 @Verb
 def difference(x: Any, c: Any, r: Any, stride: Any) -> Any:
     """Psi(x, c) - Psi(x, r)"""
+
+
+@Verb
+def apart(x: Any, other: Any, places: Any, values: Any) -> Any:
+    """x - other as one example, written into arrays with a place for every feature."""
 
 
 @Verb

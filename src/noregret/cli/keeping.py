@@ -15,7 +15,10 @@ from noregret.streams.reading import SHAPES
 
 HEAD_BYTES = 1 << 16
 DEAR = 20  # a model is not kept more often than it takes this many times as long to keep it
-ROLES = ("header", "label", "weight", "timestamp", "drop", "text", "ngrams", "categorical", "zero_based")
+ROLES = (
+    "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
+    "labels_by",
+)  # fmt: skip
 
 
 class Keeper:
@@ -29,7 +32,7 @@ class Keeper:
         self.reading = {**remembered(learner.source or {}), **options_of(told)}
         self.course = self.before(learner.source or {})
         self.skip = self.learned_already(learner.source or {}) if self.goes_on else 0
-        self.rounds, self.first = learner.rounds, learner.rounds
+        self.rounds, self.rows = learner.rounds, self.skip  # rounds of the learner; rows of the source that it knows
         self.hand: Batch | None = None
         self.kept, self.cost = time.monotonic(), 0.0
 
@@ -62,13 +65,8 @@ class Keeper:
         """A call learns a whole batch or nothing of it, so the learner knows whether it was learned."""
         if self.hand is not None and self.learner.rounds != self.rounds:
             self.course.passed(self.hand)
-            self.rounds = self.learner.rounds
+            self.rounds, self.rows = self.learner.rounds, self.rows + self.hand.rows
         self.hand = None
-
-    @property
-    def rows(self) -> int:
-        """How many rows of the source the model knows."""
-        return self.skip + self.learner.rounds - self.first
 
     def save(self, ended: bool) -> None:
         self.count()

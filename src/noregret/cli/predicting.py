@@ -9,11 +9,11 @@ import numpy as np
 
 from noregret.cli.interrupts import heed
 from noregret.cli.keeping import read_as_before
-from noregret.cli.output import plain_label, plain_labels, write_json, written
+from noregret.cli.output import as_cell, plain_label, plain_labels, same, write_json, written
 from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
 from noregret.cli.screen import Screen, jobs_for
-from noregret.cli.setup import check_columns, check_outputs, reading
+from noregret.cli.setup import asked_of_labels, check_columns, check_outputs, reading
 from noregret.errors import BadValue, NotLearned
 from noregret.learner import Learner
 from noregret.modelfile import load
@@ -43,8 +43,8 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = plain_labels(learner.decided(scores), learner.game == "regression")
-            written_rows = rows(found, scores, told.scores and learner.game != "regression")
+            found = plain_labels(learner.decided(scores), not learner.task.labelled)
+            written_rows = rows(found, scores, told.scores and learner.task.labelled)
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
             out.writerows(written_rows)
@@ -60,25 +60,25 @@ def run(told: argparse.Namespace) -> int:
 
 def opened(told: argparse.Namespace, learner: Learner) -> Source:
     """The new rows, read as the rows that were learned."""
-    how: dict[str, Any] = {"labelled": False, "targets": learner.game == "regression"}
+    how: dict[str, Any] = {"labelled": False, **asked_of_labels(learner.game)}
     how |= read_as_before(told, learner)
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
 
 def columns(learner: Learner, scores: bool) -> list[str]:
-    if not scores or learner.game == "regression":
+    if not scores or not learner.task.labelled:
         return ["prediction"]
-    if learner.game == "multiclass":
+    if learner.task.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
     return ["prediction", "score"]
 
 
 def rows(found: Sequence[Any], scores: np.ndarray, wanted: bool) -> Iterator[Sequence[Any]]:
     if not wanted:
-        yield from ([label] for label in found)
+        yield from ([as_cell(label)] for label in found)
     else:
         for label, score in zip(found, scores.reshape(len(found), -1).tolist(), strict=True):
-            yield [label, *score]
+            yield [as_cell(label), *score]
 
 
 class Count:
@@ -92,6 +92,8 @@ class Count:
     def add(self, learner: Learner, found: Sequence[Any], batch: Batch) -> None:
         self.rows += len(found)
         self.regression = learner.game == "regression"
+        if learner.game == "ranking":  # a score is no guess of a relevance
+            return
         for guess, truth in zip(found, () if batch.y is None else batch.y, strict=batch.y is not None):
             if truth is None or truth != truth:
                 continue
@@ -99,7 +101,7 @@ class Count:
             if self.regression:
                 self.off += abs(guess - float(truth))
             else:
-                self.mistakes += guess != truth
+                self.mistakes += not same(guess, truth)
 
     def told(self) -> str:
         if not self.labelled:

@@ -15,10 +15,13 @@ from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited, weighing
 from noregret.errors import BadValue
-from noregret.session import Entrants, Race, Standing, Watcher, race
+from noregret.session import Entrants, Watcher, race
+from noregret.standings import Race, Standing
 from noregret.streams import Batch, Source
 
-SAID = ("game", "seed", "transforms", "scale", "bias", "bits", "class_weight", "cost")  # by options of their own
+SAID = (  # by options of their own
+    "game", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
+)  # fmt: skip
 
 
 def run(told: argparse.Namespace) -> int:
@@ -28,13 +31,13 @@ def run(told: argparse.Namespace) -> int:
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
     cards = entering(told, told.game)
-    chosen = settings(told.set, cards)
-    made(cards, chosen, asked_early(told))  # refuse what cannot be, whatever the file
+    chosen = settings(told.set, cards, told.game)
+    made(cards, chosen, asked_early(told, cards))  # refuse what cannot be, whatever the file
     source = opened(told)
-    common = suited(told, source)
+    common = suited(told, source, cards)
     if told.learners is None:
         cards = entering(told, common.get("game"))
-        chosen = settings(told.set, cards)
+        chosen = settings(told.set, cards, told.game)
     learners = made(cards, chosen, common)
     screen.announce(source)
     with screen.drawing():
@@ -113,6 +116,9 @@ def compared(result: Race, best: Standing) -> str:
     if best.learner.game == "regression":
         told = {"the running mean": "mean", "the last target": "last_target"}
         return ", ".join(f"{name} loses {result.baselines[key] / rounds:.4g}" for name, key in told.items())
+    if best.learner.game == "ranking":
+        right = 100 * result.baselines["pair_accuracy_as_they_come"]
+        return f"the order in which the rows come has {right:.2f} % of pairs right"
     told = {"always guessing the majority label": "majority", "the last label": "last_label"}
     found = {name: result.baselines[key] for name, key in told.items()}
     return ", ".join(
@@ -136,6 +142,7 @@ def training(told: argparse.Namespace, best: Standing) -> str:
     for name in ("scale", "bias"):
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
+    words += [] if told.classes is None else ["--classes", told.classes]
     for name, value in best.learner.settings.told.items():
         words += [] if name in SAID else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])

@@ -10,7 +10,7 @@ from noregret.cli.screen import Screen
 from noregret.learner import Learner
 from noregret.referees import Confusion
 from noregret.reports.tables import confusion_table
-from noregret.session import Standing
+from noregret.standings import Standing
 from noregret.streams import Batch, Source
 
 MANY_CLASSES = 50
@@ -32,8 +32,13 @@ def standing_report(one: Standing) -> dict[str, Any]:
         "updates": one.updates,
         "nonzeros": one.nonzeros,
         "seconds": one.seconds,
+        **one.measures,
         "parameters": one.learner.params,
     }
+    if one.full_information is not None:
+        found["full_information"] = one.full_information
+    if one.asked is not None:
+        found["asked"] = one.asked
     if one.confusion is not None:
         found["confusion"] = confusion_report(one.confusion)
     return found if one.stopped is None else {**found, "stopped": one.stopped}
@@ -67,7 +72,11 @@ def counted(count: int, what: str) -> str:
 def score(one: Standing) -> str:
     if one.learner.game == "regression":
         return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
+    if one.learner.game == "ranking":
+        return f"{100 * one.measures['pair_accuracy']:.2f} % of pairs in the right order"
     told = f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+    if one.learner.game == "multilabel":
+        told += f", ranking loss {one.measures['ranking_loss']:.4f}, micro F1 {one.measures['micro_f1']:.4f}"
     if one.confusion is not None and one.uneven:
         told += f", balanced accuracy {one.confusion.balanced_accuracy:.4f}"
     return told if one.confusion is None or one.costs is None else f"{told}, cost {one.confusion.cost:,.6g}"

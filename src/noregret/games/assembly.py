@@ -2,7 +2,7 @@
 
 import hashlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from noregret.card import Card, bindings
 from noregret.games import hooks
 from noregret.games.table import GAMES
-from noregret.texts import Maker, grafting
+from noregret.texts import Maker, grafting, rebound
 
-PLAYS = {"prototype": "play_prototypes"}  # the loop of a game that a kind of rule asks for
+PLAYS = {"prototype": "play_prototypes", "rest": "play_rest"}  # the loop that a kind of rule, or an option, asks for
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,26 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
-    module, moves = GAMES[plan.game].module, plan.moves
-    play = getattr(module, PLAYS.get(card.kind, "play"))
-    own = grafting(moves, maker, tag)
+    module = GAMES[plan.game].module
+    asks = [card.kind, *(option for _, option in plan.setup)]
+    play = getattr(module, next((PLAYS[one] for one in asks if one in PLAYS), "play"))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
+    moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
+    own = grafting(moves, maker, tag)
+    if card.chances is not None:
+        bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
 
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:
         return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
 
     return loop(play), loop(module.judge)
+
+
+def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
+    """An option of a game, which may score and update like the loop that calls it."""
+    named = getattr(getattr(move, "__code__", None), "co_names", ())
+    return rebound(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move
 
 
 def frozen(thing: Any) -> bytes:

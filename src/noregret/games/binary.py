@@ -5,14 +5,14 @@ from typing import Any
 
 from noregret.algebra.verbs import row, stretch, unbound
 
-score = update = final = unbound
+score = update = final = told = unbound
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, abs(out[t])):
             s.n.t += 1.0
             side, margin = y[t], y[t] * out[t]
             if side == 0.0:

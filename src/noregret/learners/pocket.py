@@ -63,6 +63,7 @@ def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | Non
     merge=Merge("none", "each pocket was tried on rows of its own, and neither w goes on from the other"),
     title="PocketPerceptron",
     check=whole,
+    plays=("binary", "multiclass", "regression"),  # it remembers rows, not differences of rows
 )
 def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict with the vector that was right for the most rounds in a row.

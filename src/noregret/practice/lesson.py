@@ -10,7 +10,7 @@ from noregret.chunk import Rows, weights
 from noregret.errors import BadValue, shown
 from noregret.labels import as_array, targets
 from noregret.learner import Learner
-from noregret.tasks.targets import loss_of
+from noregret.tasks.targets import deviation_of, loss_of
 
 
 class Lesson:
@@ -62,7 +62,7 @@ class Lesson:
         try:
             found = learner.predict(self.X)
             if learner.game == "regression":
-                return float(loss_of(learner, found - targets(self.y)).mean())
+                return float(loss_of(learner, found - targets(self.y), deviation_of(learner)).mean())
         except BadValue as error:
             raise self.placed(error) from None
         truth = self.y if isinstance(self.y, np.ndarray) else as_array(self.y)

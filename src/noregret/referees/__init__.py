@@ -3,5 +3,10 @@
 from noregret.referees.baselines import Baselines
 from noregret.referees.basic import Loss, Milestones, Mistakes, Referee, Runtime, Updates
 from noregret.referees.confusion import Confusion
+from noregret.referees.multilabel import Multilabel
+from noregret.referees.orders import AsTheyCome, Orders
 
-__all__ = ["Baselines", "Confusion", "Milestones", "Loss", "Mistakes", "Referee", "Runtime", "Updates"]
+__all__ = [
+    "AsTheyCome", "Baselines", "Confusion", "Loss", "Milestones", "Mistakes", "Multilabel", "Orders", "Referee",
+    "Runtime", "Updates",
+]  # fmt: skip

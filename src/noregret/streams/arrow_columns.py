@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.chunk import all_finite
 from noregret.errors import shown
-from noregret.streams.columns import Layout, arrow, times, wrong_label
+from noregret.streams.columns import NO_QUERY, Layout, arrow, times, wrong_label
 from noregret.streams.reading import Reading
 from noregret.streams.roles import Roles
 from noregret.streams.tables import Columns, Table, weights_fine
@@ -71,6 +71,8 @@ def gathered(layout: Layout, table: Table, found: Any) -> Columns:
             targets = floats(label)
         else:
             words[roles.label] = dictionary(label)
+    if roles.query is not None:
+        words[roles.query] = dictionary(one(found.column(roles.query)))
     return Columns(numbers, words, targets, role(found, roles, "weight"), role(found, roles, "timestamp"), bags)
 
 
@@ -141,6 +143,9 @@ def wrong_rows(columns: Columns, table: Any, layout: Layout, reading: Reading) -
     if layout.label is not None and reading.labelled:
         for number, why in wrong_labels(columns, layout.label):
             bad.setdefault(number, why)
+    if layout.roles.query is not None and columns.words[layout.roles.query].null_count:
+        for row in np.flatnonzero(columns.words[layout.roles.query].is_null()):
+            bad.setdefault(int(row), NO_QUERY)
     if not weights_fine(columns):
         for name, part, aside in (
             ("weight", columns.weight, layout.roles.weight),

@@ -20,6 +20,7 @@ BLANKS = " \t"
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 ENDLESS = r"(?i)^[+-]?(?:nan|inf|infinity)$"
 MISSING = r"(?i)^(?:na|n/a|#n/a|<na>|null|none|nil|\?|-)$"
+NO_QUERY = "the query is empty; every row needs one"
 
 number = re.compile(NUMBER).match
 endless = re.compile(ENDLESS).match
@@ -98,7 +99,7 @@ def share_of_numbers(cells: Any) -> float | None:
     cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
     cells = cells.filter(compute.not_equal(cells, ""))
     numbers = matches(cells, f"{NUMBER}|{ENDLESS}")
-    marks = matches(cells, MISSING)
+    marks = matches(cells, MISSING) if numbers < len(cells) else 0
     if len(cells) and numbers == 0:
         return None
     share: float = numbers / max(len(cells) - marks, 1) if len(cells) else 1.0
@@ -127,6 +128,11 @@ def wrong_number(cell: str, share: float | None = None) -> str | None:
         return f"{cell!r} is not a number, as the cells of this column were before; correct it or leave it empty"
     share = min(share, 0.999)
     return f"{cell!r} is not a number, and {share:.1%} of this column's first cells are; correct it or leave it empty"
+
+
+def wrong_query(cell: str | None) -> str | None:
+    """Why the text of a cell cannot name a query, or None when it can."""
+    return None if cell else NO_QUERY
 
 
 def wrong_weight(cell: str | None) -> str | None:
@@ -187,6 +193,11 @@ def lenient(cell: str, targets: bool) -> int | float | str | None:
     if wrong_label(cell, targets):
         return None
     return float(cell) if targets else label_of(cell)
+
+
+def set_of(cell: str, by: str) -> tuple[int | float | str, ...]:
+    """Several labels by the text of one cell."""
+    return tuple(label_of(part) for one in cell.split(by) if (part := one.strip(BLANKS)))
 
 
 def in_full(values: list[Any], codes: np.ndarray) -> Any:

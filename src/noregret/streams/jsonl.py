@@ -16,17 +16,19 @@ import numpy as np
 
 from noregret.chunk import Rows, SparseBlock
 from noregret.errors import BadValue, shown
+from noregret.lists import identities
 from noregret.streams.ahead import ahead
-from noregret.streams.clock import Clock
-from noregret.streams.columns import in_full, wrong_time
+from noregret.streams.clock import Clock, moment_of
+from noregret.streams.columns import arrow, in_full, times, wrong_time
 from noregret.streams.files import TextFile
-from noregret.streams.lines import LONGEST, lines_of
+from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.roles import USUAL_LABELS
 from noregret.streams.source import Batch, Source, number_in
 from noregret.streams.words import words_of
 
 ROWS = 4096
+ENDLESS = (math.inf, -math.inf)  # what a number of JSON too large for a float becomes
 DEEP = 50  # records in records, at most
 
 
@@ -38,7 +40,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    takes = frozenset({"label", "weight", "timestamp", "drop", "categorical", "text", "ngrams", "gaps"})
+    takes = frozenset({"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps"})
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, reading: Reading) -> None:
@@ -67,9 +69,12 @@ class Jsonl(Source):
         byte, line = number_in(self.start, "byte"), number_in(self.start, "line")
         with file:
             file.go_to(byte)
-            for raw in lines_of(file, self.name, LONGEST):
+            for raw in lines_of(file, self.name, line, self.reading.lenient):
                 line, byte = line + 1, byte + len(raw)
-                reader.read(raw, line)
+                if isinstance(raw, TooLong):
+                    reader.skipped += 1
+                else:
+                    reader.read(raw, line)
                 if reader.rows == ROWS:
                     yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
             yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
@@ -93,6 +98,7 @@ class Reader:
         self.val: list[float] = []
         self.labels: list[Any] = []
         self.weights: list[float] = []
+        self.queries: list[Any] = []
         self.lines: list[int] = []
 
     def read(self, raw: bytes, line: int) -> None:
@@ -101,7 +107,7 @@ class Reader:
             return
         try:
             found = Leaves(self, raw)
-            label, weight = self.label_of(found), self.weight_of(found)
+            label, weight, query = self.label_of(found), self.weight_of(found), self.query_of(found)
             if not self.in_time(found, line):
                 return
         except Wrong as wrong:
@@ -120,6 +126,7 @@ class Reader:
         self.size.append(len(self.idx))
         self.labels.append(label)
         self.weights.append(weight)
+        self.queries.append(query)
         self.lines.append(line)
         self.rows += 1
 
@@ -130,7 +137,8 @@ class Reader:
         y = self.in_one()
         weight = np.array(self.weights) if self.reading.weight is not None else None
         place = {"byte": byte, "line": line, **self.clock.kept()}
-        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, place)
+        query = identities(self.queries) if self.reading.query is not None else None
+        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, place, query)
         self.skipped += self.clock.skipped
         self.clock.skipped = 0
         self.begin()
@@ -155,6 +163,8 @@ class Reader:
             if self.label is None:
                 raise Wrong("there is no field label, target, class or y; name the field of the label with --label")
             raise Wrong(f"there is no field {self.label!r}, the label; every row needs one")
+        if self.reading.sets and isinstance(value, list):
+            return self.set_of(value)
         if isinstance(value, (list, dict)):
             raise Wrong(f"the label is {shown(value)}; it must be a number or a text")
         if self.reading.targets:
@@ -166,6 +176,14 @@ class Reader:
                 return self.missing(f"the label is {value}; it must be finite")
             return int(value) if value.is_integer() else value
         return value
+
+    def set_of(self, values: list[Any]) -> tuple[Any, ...] | None:
+        """Several labels of one row."""
+        wrong = [one for one in values if one is None or isinstance(one, (list, dict)) or one in ENDLESS]
+        if wrong or not values:
+            self.missing(f"the labels are {shown(values)}; they must be numbers or texts, at least one of them")
+            return None
+        return tuple(int(one) if isinstance(one, float) and one.is_integer() else one for one in values)
 
     def missing(self, why: str) -> None:
         """A label that cannot be used is none where rows may lack one."""
@@ -181,24 +199,25 @@ class Reader:
             return float(value)
         raise Wrong(f"field {name!r}: the weight is {shown(value)}; it must be a number that is not negative")
 
+    def query_of(self, found: "Leaves") -> Any:
+        name = self.reading.query
+        value = None if name is None else found.aside.get(name)
+        if name is not None and (value is None or value == "" or isinstance(value, (list, dict))):
+            raise Wrong(f"field {name!r}: the query is {shown(value)}; every row needs a number or a text")
+        return value
+
     def in_time(self, found: "Leaves", line: int) -> bool:
         name = self.reading.timestamp
         if name is None:
             return True
-        value = found.aside.get(name)
-        why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
-        if why:
-            raise Wrong(f"field {name!r}: {why}")
-        keep = self.clock.in_order(np.array([seconds(value)]), np.array([line]), self.name)
-        return bool(keep[0])
-
-
-def seconds(value: Any) -> float:
-    if not isinstance(value, str):
-        return float(value)
-    from noregret.streams.columns import arrow, times
-
-    return float(times(arrow().array([value]))[0])
+        value: Any = found.aside.get(name)
+        moment = moment_of(value)
+        if moment is None:
+            why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
+            if why:
+                raise Wrong(f"field {name!r}: {why}")
+            moment = float(times(arrow().array([value]))[0]) if isinstance(value, str) else float(value)
+        return self.clock.admits(moment, line, self.name)
 
 
 class Leaves:
@@ -209,7 +228,7 @@ class Leaves:
         self.features: dict[str, float] = {}
         self.kinds: dict[str, bool] = {}
         self.aside: dict[str, Any] = {}
-        given = (reader.label, reading.weight, reading.timestamp)
+        given = (reader.label, reading.weight, reading.timestamp, reading.query)
         self.special = {name for name in given if name is not None} | set(reading.drop)
         record = parsed(raw)
         if not isinstance(record, dict):

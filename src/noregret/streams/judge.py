@@ -15,6 +15,7 @@ from noregret.streams.columns import (
     split,
     wrong_label,
     wrong_number,
+    wrong_query,
     wrong_time,
     wrong_weight,
 )
@@ -70,6 +71,8 @@ class Judge:
         found: list[tuple[int, Callable[[str | None], str | None]]] = []
         if roles.weight is not None:
             found.append((roles.weight, wrong_weight))
+        if roles.query is not None:
+            found.append((roles.query, wrong_query))
         if roles.timestamp is not None:
             found.append((roles.timestamp, partial(wrong_time, timed=self.layout.timed)))
         return found

@@ -8,7 +8,7 @@ from typing import Any
 from noregret.errors import BadValue, shown
 
 SHAPES = ("skip", "limit", "shuffle", "passes")  # asked of any source: which rows, how often, in which order
-ALWAYS = frozenset({"format", "on_bad", "targets", "labelled", "mild", *SHAPES})
+ALWAYS = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "mild", *SHAPES})
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,13 @@ class Reading:
     up to so many words are features too. categorical: columns whose values are names even where they are numbers.
     gaps: an empty cell among numbers is nan, for learners behind `missing`, and not a feature that the row lacks.
     zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that cannot be used out and
-    counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when the labels may be
+    counts them, "stop" refuses them. targets: labels are real numbers. sets: a row may have several labels: a list in
+    JSON lines, in a table one cell with `labels_by` between them. labelled: False when the labels may be
     missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
     out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a buffer reaches.
-    passes: how often all of it is read. mild: which of these count only where they apply, as those do that a model
-    remembers of the data it was learned from.
+    passes: how often all of it is read. query: the column that says which list a row belongs to, where rows are to be
+    ranked. lists: rows come in lists, and no batch ends inside one. mild: which of these count only where they apply,
+    as those do that a model remembers of the data it was learned from.
     """
 
     format: str | None = None
@@ -41,11 +43,15 @@ class Reading:
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False
+    sets: bool = False
+    labels_by: str = ","
     labelled: bool = True
     skip: int = 0
     limit: int | None = None
     shuffle: int | None = None
     passes: int = 1
+    query: str | None = None
+    lists: bool = False
     mild: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -55,6 +61,8 @@ class Reading:
             if not all(isinstance(column, str) for column in listed):
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
             object.__setattr__(self, name, listed)
+        if type(self.labels_by) is not str or not self.labels_by:
+            raise BadValue(f"labels_by is the text between two labels of a row, not {shown(self.labels_by)}")
         if self.on_bad not in ("stop", "skip"):
             raise BadValue(f'on_bad is "stop" or "skip", not {shown(self.on_bad)}')
         for name, least in (("skip", 0), ("limit", 0), ("shuffle", 0), ("passes", 1), ("ngrams", 1)):
@@ -64,7 +72,9 @@ class Reading:
             if type(value) is not int or value < least:
                 hint = '; rows that cannot be used are skipped by on_bad="skip"' if name == "skip" else ""
                 raise BadValue(f"{name} must be a whole number of at least {least}, not {shown(value)}{hint}")
-        roles = [(role, column) for role in ("label", "weight", "timestamp") if (column := getattr(self, role))]
+        roles = [
+            (role, column) for role in ("label", "weight", "timestamp", "query") if (column := getattr(self, role))
+        ]
         roles += [(role, column) for role in ("drop", "text", "categorical") for column in getattr(self, role)]
         for number, (role, column) in enumerate(roles):
             for other, same in roles[:number]:
@@ -79,7 +89,7 @@ class Reading:
     @property
     def shaped(self) -> bool:
         """Whether not simply every row is asked for once, in order."""
-        return any(getattr(self, name) != getattr(PLAIN, name) for name in SHAPES)
+        return self.lists or any(getattr(self, name) != getattr(PLAIN, name) for name in SHAPES)
 
     def asked(self) -> list[str]:
         """The names of all that differs from the default."""

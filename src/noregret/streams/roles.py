@@ -1,4 +1,4 @@
-"""What the columns of a table are for: the label, the weight, the time, features; the same for every kind of table."""
+"""What the columns of a table are for: label, weight, time, query, features; the same for every kind of table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +21,13 @@ class Roles:
     drop: tuple[int, ...] = ()
     text: tuple[int, ...] = ()
     categorical: tuple[int, ...] = ()
+    query: int | None = None
 
     @property
     def aside(self) -> set[int]:
         """The places of columns that hold no features."""
-        return {place for place in (self.label, self.weight, self.timestamp) if place is not None} | set(self.drop)
+        found = (self.label, self.weight, self.timestamp, self.query)
+        return {place for place in found if place is not None} | set(self.drop)
 
 
 def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles:
@@ -46,7 +48,8 @@ def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles
     drop = places("drop")
     left = [name for number, name in enumerate(names) if number not in drop]
     weight, timestamp = place(lenient(reading.weight)), place(lenient(reading.timestamp))
-    others = {names[one] for one in (weight, timestamp) if one is not None}
+    query = place(lenient(reading.query))
+    others = {names[one] for one in (weight, timestamp, query) if one is not None}
     label = label_among([name for name in left if name not in others], reading, source)
     return Roles(
         None if label is None else names.index(label),
@@ -55,6 +58,7 @@ def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles
         drop,
         places("text"),
         places("categorical"),
+        query,
     )
 
 

@@ -6,17 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from noregret.streams.lists import Whole, within
 from noregret.streams.reading import Reading
 from noregret.streams.shuffling import shuffled
 from noregret.streams.source import Batch, Place, Source, number_in
 
 
 class Shaped(Source):
-    """The rows of some sources in turn: without the first `skip`, at most `limit` of them, `passes` times, shuffled."""
+    """The rows of some sources in turn: without the first `skip`, at most `limit` of them, `passes` times, shuffled.
+
+    Where rows come in lists these stay whole: a list that does not lie wholly between skip and limit is left out.
+    """
 
     def __init__(self, sources: Sequence[Source], reading: Reading) -> None:
         super().__init__()
-        self.sources, self.reading = sources, reading
+        self.sources, self.reading, self.lists = sources, reading, reading.lists
+        self.whole = [Whole(one, reading.lenient) for one in sources]
         more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
         self.name = sources[0].name + more
         self.path, self.kind, self.suits = sources[0].path, sources[0].kind, sources[0].suits
@@ -29,9 +34,13 @@ class Shaped(Source):
     def follow(self, source: Source) -> None:
         """Say of the whole what is known of the source that is read now."""
         self.current = source
+        before, now = self.columns or {}, source.columns or {}
+        turned = [name for name, kind in now.items() if before.get(name, kind) != kind]
+        told = [f"column {name!r} holds {now[name]} in {source.name}, and {before[name]} in the file before; "
+                f"categorical={[name]!r} would take both alike" for name in turned]  # fmt: skip
         self.label, self.columns, self.zero_based = source.label, source.columns, source.zero_based
-        self.skipped = sum(one.skipped for one in self.sources)
-        self.notes += [note for note in source.notes if note not in self.notes]
+        self.skipped = sum(one.skipped for one in self.sources) + sum(one.alone for one in self.whole)
+        self.notes += [note for note in (*source.notes, *told) if note not in self.notes]
 
     @property
     def where(self) -> str:
@@ -49,7 +58,7 @@ class Shaped(Source):
             with contextlib.closing(self.one_pass(turn, begin if turn == first else None)) as batches:
                 ordered: Iterable[Batch] = batches
                 if self.reading.shuffle is not None:
-                    ordered = shuffled(batches, np.random.default_rng([self.reading.shuffle, turn]))
+                    ordered = shuffled(batches, np.random.default_rng([self.reading.shuffle, turn]), self.lists)
                 for batch in ordered:
                     rows += batch.rows
                     yield batch
@@ -64,17 +73,27 @@ class Shaped(Source):
             stops = begins + self.reading.limit
         for number in range(first, len(self.sources)):
             source = self.sources[number]
-            source.start = begin.get("at") if begin is not None and number == first else None
-            with contextlib.closing(iter(source)) as batches:  # type: ignore[type-var]
+            at = begin.get("at") if begin is not None and number == first else None
+            with contextlib.closing(self.batches(number, at)) as batches:
                 for batch in batches:
                     self.follow(source)
                     before, seen = seen, seen + batch.rows
                     last = seen if stops is None else min(seen, stops)
                     if begins < last and before < last:
-                        yield self.placed(batch, turn, number, seen).cut(max(begins - before, 0), last - before)
+                        some = max(begins - before, 0), last - before
+                        part = within(batch, *some) if self.lists else some
+                        if part[0] < part[1]:
+                            yield self.placed(batch, turn, number, seen).cut(*part)
                     if stops is not None and seen >= stops:
                         return
             self.follow(source)
+
+    def batches(self, number: int, at: Place | None) -> Any:
+        """The batches of a source from a place on."""
+        if self.lists:
+            return self.whole[number].batches(at)
+        self.sources[number].start = at
+        return iter(self.sources[number])
 
     def placed(self, batch: Batch, turn: int, number: int, seen: int) -> Batch:
         """The batch with its place and its share in the whole."""

@@ -7,25 +7,51 @@ import numpy as np
 
 from noregret.chunk import Rows, SparseBlock
 from noregret.features.names import extends
+from noregret.lists import borders
 from noregret.streams.source import Batch
 
 BUFFER = 1 << 16  # rows that wait
 
 
-def shuffled(batches: Iterable[Batch], draw: np.random.Generator) -> Generator[Batch, None, None]:
-    """Of the rows that wait and those that come, as many as came go on, drawn at random; at the end, all."""
+def shuffled(batches: Iterable[Batch], draw: np.random.Generator, lists: bool = False) -> Generator[Batch, None, None]:
+    """Of the rows that wait and those that come, as many as came go on, drawn at random; at the end, all.
+
+    Where rows come in lists, whole lists are drawn.
+    """
     waiting: Batch | None = None
     for batch in batches:
+        batch = numbered(batch, waiting) if lists else batch
         pool = batch if waiting is None else joined(waiting, batch)
-        order = draw.permutation(pool.rows)
-        going = max(pool.rows - BUFFER, 0)
+        order, ends = drawn(pool, draw, lists)
+        going = int(ends[np.searchsorted(ends, max(pool.rows - BUFFER, 0))])
         waiting = taken(pool, order[going:])
         if going:
             yield taken(pool, order[:going])
     if waiting is not None:
-        order = draw.permutation(waiting.rows)
-        for start in range(0, waiting.rows, BUFFER // 8):
-            yield taken(waiting, order[start : start + BUFFER // 8])
+        order, ends = drawn(waiting, draw, lists)
+        start = 0
+        while start < waiting.rows:
+            stop = int(ends[np.searchsorted(ends, min(start + BUFFER // 8, waiting.rows))])
+            yield taken(waiting, order[start:stop])
+            start = stop
+
+
+def drawn(pool: Batch, draw: np.random.Generator, lists: bool) -> tuple[np.ndarray, Any]:
+    """The rows of a batch in random order, and where in it they may be parted."""
+    if not lists:
+        return draw.permutation(pool.rows), np.arange(pool.rows + 1)
+    starts = borders(pool.query)
+    lengths = np.diff(starts)
+    lot = draw.permutation(lengths.size)
+    ends = np.concatenate(([0], np.cumsum(lengths[lot])))
+    return np.arange(pool.rows) + np.repeat(starts[:-1][lot] - ends[:-1], lengths[lot]), ends
+
+
+def numbered(batch: Batch, waiting: Batch | None) -> Batch:
+    """The batch with a number for every list that none of those waiting has: any two may become neighbours."""
+    lengths = np.diff(borders(batch.query))
+    first = 0 if waiting is None or waiting.query is None or not waiting.rows else int(waiting.query.max()) + 1
+    return batch._replace(query=np.repeat(np.arange(first, first + lengths.size), lengths))
 
 
 def taken(batch: Batch, order: np.ndarray) -> Batch:

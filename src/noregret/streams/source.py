@@ -55,6 +55,7 @@ class Source:
     label: str | None = None  # the column of the label, in tables
     columns: Mapping[str, str] | None = None  # in tables, what each column of features holds: numbers or text
     zero_based = False  # whether the first feature is number 0, in libsvm text
+    lists = False  # whether no batch ends inside a list of rows
     skipped = 0  # rows left out because they could not be used
     start: Place | None = None  # where to begin: the place of a batch that was read before
 

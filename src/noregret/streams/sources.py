@@ -16,6 +16,8 @@ import numpy as np
 
 from noregret.chunk import Rows
 from noregret.errors import BadValue, shown
+from noregret.features.frames import is_frame
+from noregret.lists import identities
 from noregret.streams import datasets
 from noregret.streams.formats import file_source
 from noregret.streams.reading import Reading, reading_of
@@ -54,6 +56,9 @@ def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
 
         frame, labels = spec if isinstance(spec, tuple) else (spec, None)
         source = frame_source(frame, labels, reading)
+    elif isinstance(spec, tuple) and len(spec) == 3 and reading.lists:
+        X, y, query = spec
+        source = Arrays(X, y, query=query)
     elif isinstance(spec, tuple) and len(spec) == 2:
         source = Arrays(*spec)
     elif isinstance(spec, Iterable):
@@ -64,12 +69,6 @@ def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
         )
     reading.must_suit(source.kind, source.takes)
     return [source]
-
-
-def is_frame(thing: Any) -> bool:
-    """Whether this is a frame or a table, asked without loading any library that makes them."""
-    module = type(thing).__module__.partition(".")[0]
-    return hasattr(thing, "columns") and module in ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
@@ -138,7 +137,7 @@ class Arrays(Source):
     kind = "arrays"
     name = "arrays"
 
-    def __init__(self, X: Any, y: Any, batch: int = ROWS) -> None:
+    def __init__(self, X: Any, y: Any, batch: int = ROWS, query: Any = None) -> None:
         super().__init__()
         X = X.tocsr() if hasattr(X, "tocsr") else X
         if not all(hasattr(part, "shape") or hasattr(part, "__len__") for part in (X, y)):
@@ -147,13 +146,18 @@ class Arrays(Source):
         if self.rows != len(y):
             raise BadValue(f"X has {self.rows} rows and y has {len(y)} labels; they must match")
         self.X, self.y, self.batch = X, y, batch
+        self.query = None if query is None else identities(query)
+        if query is not None and (self.query is None or len(self.query) != self.rows):
+            raise BadValue(f"query must have an entry for every one of the {self.rows} rows, not {shown(query)}")
 
     def __iter__(self) -> Iterator[Batch]:
         count = len(self.y)
         for start in range(number_in(self.start, "row"), count, self.batch):
             stop = min(start + self.batch, count)
             place: Place = {"row": stop}
-            yield Batch(self.X[start:stop], self.y[start:stop], np.arange(start, stop), stop / count, place=place)
+            query = None if self.query is None else self.query[start:stop]
+            lines = np.arange(start, stop)
+            yield Batch(self.X[start:stop], self.y[start:stop], lines, stop / count, place=place, query=query)
 
 
 class BuiltIn(Source):

@@ -9,7 +9,7 @@ from noregret.costs import matrix
 from noregret.errors import BadValue
 from noregret.labels import UNIVERSUM, as_array
 from noregret.losses import LOSSES
-from noregret.tasks.task import Outcome, Segment, Task, refuse_third
+from noregret.tasks.task import Outcome, Segment, Task, loss_value, refuse_third, suffered
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -210,6 +210,14 @@ class Many(Classes):
         if setup["competitor"] == "predicted":
             margin[np.argmax(f, axis=1) == truth] = np.inf
         return np.asarray(margin)
+
+    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """Of one rival its loss; where each class plays against the rest, the sum of theirs."""
+        if dict(learner.settings.setup_of(self.game))["competitor"] != "rest":
+            return super().losses(learner, outcome)
+        f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)
+        own = np.arange(f.shape[1]) == outcome.truth[:, None]
+        return np.asarray(suffered(loss_value(learner), np.where(own, f, -f)).sum(axis=1))
 
 
 def required_margins(learner: "Learner", room: int) -> np.ndarray:

@@ -1,11 +1,13 @@
 """A task is the side of a game that Python sees: how labels come in, and how scores are read."""
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.chunk import Block
 from noregret.errors import BadValue
 from noregret.games.table import GAMES, SETTINGS
 from noregret.labels import as_array
@@ -49,6 +51,7 @@ class Task:
 
     labelled = True  # whether labels are classes, numbered as they appear
     loss = "hinge"  # what is suffered by a rule that has no loss of its own
+    ahead = 0  # blocks of weights before those of the classes, where there are many
 
     def __init__(self, game: str) -> None:
         self.game = game
@@ -65,17 +68,49 @@ class Task:
 
     # ---- in --------------------------------------------------------------------------------------------------
 
+    def told(self, y: Any, query: Any) -> Any:
+        """What a user says of the truth, in one."""
+        if query is not None:
+            raise BadValue(f'query is for game="ranking", where rows come in lists; {self.game} has none')
+        return y
+
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
+
+    def unlabelled(self, rows: int) -> Any:
+        """The labels of rows that come without; None where they must have them."""
+        return None
 
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
         """The truth of a segment as its game is told it."""
         return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)
 
+    def arranged(self, block: Block) -> Block:
+        """The rows of a call as the game needs them."""
+        return block
+
+    def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
+        """The weights of the rows of a call, or an error where they do not suit it."""
+        return h
+
+    def borders(self, y: Any) -> Sequence[int]:
+        """Between which rows a call may be cut, its ends included."""
+        return range(len(y) + 1)
+
+    def slices(self, segment: Segment, y: Any, most: int) -> Iterator[tuple[int, int]]:
+        """A segment in parts of so many rows, or of more where it may not be cut before."""
+        borders = self.borders(y)
+        start = segment.start
+        while start < segment.stop:
+            at = bisect_right(borders, min(start + most, segment.stop)) - 1
+            stop = borders[at] if borders[at] > start else borders[at + 1]
+            yield start, stop
+            start = stop
+
     def blocks(self, known: int) -> int:
         """How many weights a feature has when so many classes are known."""
-        return known if self.many else 1
+        return self.ahead + known if self.many else 1
 
     def room(self, rows: int, known: int) -> np.ndarray:
         """Where a game writes the scores of so many rows."""
@@ -83,6 +118,10 @@ class Task:
 
     def seal(self, outcome: Outcome) -> None:
         """Take back the scores of classes that were not known when a round was predicted."""
+
+    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
+        """What was given as the truth, as a transcript tells it."""
+        return y if isinstance(y, np.ndarray) else as_array(list(y))
 
     # ---- out -------------------------------------------------------------------------------------------------
 
@@ -98,9 +137,21 @@ class Task:
         """The labels (or targets) predicted in a slice."""
         return self.decided(learner, outcome.scores)
 
+    def lists(self, y: Any) -> np.ndarray | None:
+        """The number of the list of every row, where there are lists."""
+        return None
+
+    def updated(self, outcome: Outcome) -> np.ndarray:
+        """On which rounds of a slice the rule moved: one entry for every round."""
+        return outcome.moved.astype(bool)
+
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """Which rounds were predicted wrongly."""
         raise NotImplementedError
+
+    def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray | None:
+        """Which labels each row has, by the columns of the scores; None where a row has one."""
+        return None
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """What the loss is a function of: 1 when all is well, infinite where there was nothing to lose."""
