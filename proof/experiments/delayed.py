@@ -3,10 +3,11 @@
 import csv
 import gzip
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from river import linear_model, multiclass, optim, preprocessing
+from river import linear_model, optim, preprocessing
 
 import noregret as nr
 
@@ -21,7 +22,7 @@ Event = tuple[str, dict[str, float], str | None]
 
 def run(base: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     events = list(flights(base / FILES[0]))
-    rows = [compared(name, lambda name=name: nr.make(name, bias=True, scale=True), events) for name in LEARNERS]  # type: ignore[misc]
+    rows = [compared(name, partial(nr.make, name, bias=True, scale=True), events) for name in LEARNERS]
     rows.append(compared("river: softmax regression", River, events))
     rows.append(majority(events))
     return HEAD, rows

@@ -19,7 +19,7 @@ def run(base: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     T, truth = rows(base, FILES[1], FEATURES)
     found = [measured(*shuffled(X, y, seed), T, truth) for seed in range(SEEDS)]
     names = ("self-training (confidence 0.5)", "transduction of the pool", "universum: means of two rows")
-    table = []
+    table: list[tuple[str, ...]] = []
     for at, name in enumerate(names):
         alone, along = np.mean([one[at] for one in found], axis=0)
         table.append((name, f"{KNOWN}", f"{alone:.4f}", f"{along:.4f}"))
