@@ -33,7 +33,7 @@ def generated(classes: int, rows: int = ROWS) -> tuple[Any, np.ndarray]:
     idx = np.sort(np.argsort(rng.random((rows, PIXELS)), axis=1)[:, :INKED], axis=1).astype(np.int32)
     val = rng.random((rows, INKED))
     X = sparse.csr_matrix((val.ravel(), idx.ravel(), np.arange(0, rows * INKED + 1, INKED)), (rows, PIXELS))
-    return X, np.argmax(X @ rng.normal(size=(PIXELS, classes)), axis=1)
+    return X, np.asarray(X @ rng.normal(size=(PIXELS, classes))).argmax(axis=1)
 
 
 def scikit_learn(X: Any, y: np.ndarray) -> Prepare:
