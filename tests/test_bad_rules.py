@@ -180,8 +180,8 @@ def test_nor_before_the_built_in_learners_are_loaded(tmp_path: Path) -> None:
 
 
 def test_a_broken_hook_of_a_rule_is_no_hindrance_to_the_catalogue() -> None:
-    assert own.impatient.games == ("binary", "multiclass", "ranking")
-    assert own.forgetful.games == ("binary", "multiclass", "ranking")
+    assert own.impatient.games == ("binary", "multiclass", "multilabel", "ranking")
+    assert own.forgetful.games == ("binary", "multiclass", "multilabel", "ranking")
 
 
 def unheard(p: P, s: S, x: X) -> float:

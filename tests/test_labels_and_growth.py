@@ -299,9 +299,11 @@ def test_a_class_weight_is_the_weight_of_every_round_of_the_class() -> None:
 
 
 def test_params_are_those_of_the_rule_and_the_game_as_in_use() -> None:
-    assert plain(C=0.5).params == {"C": 0.5, "gate": "loss"}
-    assert plain(game="regression").params == {"C": 1.0, "gate": "loss", "eps": 0.1}
-    assert plain("rda", loss="logistic").params == {"lam": 1e-3, "gamma": 1.0, "loss": "logistic"}
+    assert plain(C=0.5).params == {"C": 0.5, "gate": "loss", "universum": 0.1}
+    assert plain(game="regression").params == {"C": 1.0, "gate": "loss", "eps": 0.1, "scale_target": "yes"}
+    assert plain("rda", loss="logistic").params == {
+        "lam": 1e-3, "gamma": 1.0, "loss": "logistic", "universum": 0.1,
+    }  # fmt: skip
     assert plain("ogd", game="regression").params["loss"] == "eps_insensitive"
 
 

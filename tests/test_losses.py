@@ -6,7 +6,7 @@ import pytest
 import noregret as nr
 from noregret.losses import LOSSES, STEEPEST
 
-KINKS = {"hinge": [1.0], "eps_insensitive": [1.0], "perceptron": [0.0]}
+KINKS = {"hinge": [1.0], "eps_insensitive": [1.0], "absolute": [1.0], "perceptron": [0.0]}
 every_loss = pytest.mark.parametrize("name", LOSSES)
 
 

@@ -58,14 +58,14 @@ class Interpreted:
     def install(self) -> None:
         start, play = Engine.__init__, Engine.play
 
-        def interpreted(engine: Engine, plan: Any, params: Any, setting: Any, native: bool) -> None:
-            start(engine, plan, params, setting, False)
+        def interpreted(engine: Engine, plan: Any, params: Any, native: bool) -> None:
+            start(engine, plan, params, False)
 
-        def counted(engine: Engine, rows: Any, y: Any, h: Any, out: Any, moved: Any) -> bool:
+        def counted(engine: Engine, rows: Any, y: Any, *rest: Any) -> bool:
             self.rounds += len(y)
             if self.rounds > MOST_ROUNDS:
                 pytest.skip("too many rounds to be interpreted")
-            return play(engine, rows, y, h, out, moved)
+            return play(engine, rows, y, *rest)
 
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010

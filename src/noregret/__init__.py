@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from noregret.card import Guarantee as Guarantee
     from noregret.card import Merge as Merge
     from noregret.card import Param as Param
+    from noregret.card import bandit_rule as bandit_rule
     from noregret.card import coordinate_rule as coordinate_rule
     from noregret.card import gradient_rule as gradient_rule
     from noregret.card import margin_rule as margin_rule
+    from noregret.card import prototype_rule as prototype_rule
     from noregret.card import schedule as schedule
+    from noregret.choosing import Chosen as Chosen
     from noregret.chunk import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
     from noregret.features.transforms import squares as squares
     from noregret.features.transforms import tf_idf as tf_idf
     from noregret.features.transforms import unit_norm as unit_norm
+    from noregret.labels import UNIVERSUM as UNIVERSUM
     from noregret.learner import Learner as Learner
+    from noregret.making import informed as informed
     from noregret.making import learners as learners
     from noregret.making import make as make
     from noregret.modelfile import load as load
@@ -42,9 +47,15 @@ if TYPE_CHECKING:
     from noregret.practice.boolean import negation as negation
     from noregret.practice.boolean import none_of as none_of
     from noregret.practice.conversion import convert as convert
+    from noregret.practice.delayed import delayed as delayed
     from noregret.practice.descent import descend as descend
     from noregret.practice.epochs import epochs as epochs
+    from noregret.practice.joint import Joint as Joint
+    from noregret.practice.self_training import self_training as self_training
+    from noregret.practice.self_training import transduce as transduce
     from noregret.practice.tasks import seat_tasks as seat_tasks
+    from noregret.practice.transfer import transfer as transfer
+    from noregret.practice.transfer import warm_start as warm_start
     from noregret.session import play as play
     from noregret.session import race as race
     from noregret.state import amount as amount
@@ -67,22 +78,29 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "coordinate_rule", "gradient_rule", "margin_rule", "schedule",
+        "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
+        "margin_rule", "prototype_rule", "schedule",
     ),
+    "choosing": ("Chosen",),
     "chunk": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
         "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
         "tf_idf", "unit_norm",
     ),
+    "labels": ("UNIVERSUM",),
     "learner": ("Learner",),
-    "making": ("learners", "make"),
+    "making": ("informed", "learners", "make"),
     "modelfile": ("load",),
     "practice.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
     "practice.conversion": ("convert",),
+    "practice.delayed": ("delayed",),
     "practice.descent": ("descend",),
     "practice.epochs": ("epochs",),
+    "practice.self_training": ("self_training", "transduce"),
+    "practice.joint": ("Joint",),
     "practice.tasks": ("seat_tasks",),
+    "practice.transfer": ("transfer", "warm_start"),
     "session": ("play", "race"),
     "state": (
         "amount", "covariance", "exponents", "grouped", "held", "kept", "lazy", "lazy_groups", "plain", "positive",

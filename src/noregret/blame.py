@@ -46,8 +46,9 @@ def rule_error(learner: "Learner", X: Any, y: Any, weight: Any, counted: int) ->
             trial.interpret()
         for t in range(first, len(borders) - 1):
             first, some = t, slice(borders[t], borders[t + 1])
-            Call(trial, X[some], y[some], h and h[some], checked=True).run()
-            trial.classes_before = len(trial.labels)
+            call = Call(trial, X[some], y[some], h and h[some], checked=True)
+            call.run()
+            trial.classes_before, trial.met = len(trial.labels), call.met
     except Overflow:
         stop = borders[first + 1]
         return overflow(learner, X[:stop], y[:stop], h and h[:stop])

@@ -1,9 +1,7 @@
 """The card: what a rule says of itself. Everything that lists, checks, compiles or documents learners reads cards."""
 
-import difflib
 import inspect
 import keyword
-import math
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
@@ -11,13 +9,20 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
-from noregret.algebra import TYPES
+from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale
 from noregret.errors import BadValue, shown
-from noregret.losses import LOSSES, Loss
+from noregret.losses import LOSSES
+from noregret.parameters import NO_MERGE as NO_MERGE
+from noregret.parameters import Choice as Choice
+from noregret.parameters import Guarantee as Guarantee
+from noregret.parameters import Merge as Merge
+from noregret.parameters import Param as Param
+from noregret.parameters import bindings as bindings
+from noregret.parameters import suggestion as suggestion
 from noregret.schedules import OF_STEPS, SCHEDULES
 from noregret.state import Shape, Space, make
-from noregret.stores import GROUPS, Field, averaged, numbers
+from noregret.stores import GROUPS, Field, averaged, centre, numbers
 from noregret.texts import grafting, rebound
 
 # A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
@@ -26,103 +31,6 @@ S: TypeAlias = Any
 Z: TypeAlias = Any
 G: TypeAlias = Any
 X: TypeAlias = Any
-
-
-@dataclass(frozen=True)
-class Param:
-    """A number a rule takes, with its limits."""
-
-    default: float
-    above: float = -math.inf
-    at_least: float = -math.inf
-    below: float = math.inf
-    at_most: float = math.inf
-    about: str = ""
-
-    @property
-    def limits(self) -> str:
-        told = [
-            (self.above, f"above {self.above:g}"),
-            (self.at_least, f"at least {self.at_least:g}"),
-            (self.below, f"below {self.below:g}"),
-            (self.at_most, f"at most {self.at_most:g}"),
-        ]
-        return " and ".join(text for bound, text in told if math.isfinite(bound)) or "any finite number"
-
-    def between(self, share: float) -> float:
-        """The default, or a number on the way to it from its lower limit, where there is one."""
-        lowest = max(self.above, self.at_least)
-        return lowest + share * (self.default - lowest) if math.isfinite(lowest) and share < 1.0 else self.default
-
-    def check(self, owner: str, name: str, given: Any) -> float:
-        """The value as a float, or an error that names the parameter and its limits."""
-        kind = getattr(given, "dtype", None)
-        number = isinstance(given, (int, float)) if kind is None else kind.kind in "fiu" and given.shape == ()
-        if not number or isinstance(given, bool):
-            raise BadValue(f"{owner}: {name} must be a number {self.limits}, not {given!r}")
-        try:
-            value = float(given)
-        except OverflowError:
-            value = math.inf
-        if not math.isfinite(value) or not (self.above < value < self.below and self.at_least <= value <= self.at_most):
-            raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}")
-        return value
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A named option of a rule, bound into its loop when the learner is made."""
-
-    default: str
-    among: Mapping[str, Any]
-    about: str = ""
-    binds: str = ""  # the name that stands for it in the rule's text, if not its own
-
-    @property
-    def limits(self) -> str:
-        return "one of " + ", ".join(self.among)
-
-    def check(self, owner: str, name: str, given: Any) -> str:
-        if isinstance(given, bool) and {"yes", "no"} == set(self.among):
-            return "yes" if given else "no"
-        if not isinstance(given, str) or given not in self.among:
-            raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}{suggestion(given, self.among)}")
-        return given
-
-
-def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What the options of a rule, or of a game, stand for in its text."""
-    bound: dict[str, Any] = {}
-    for name, option in choices.items():
-        thing = option.among[chosen[name]]
-        bound[option.binds or name] = thing.slope if isinstance(thing, Loss) else thing
-    return bound
-
-
-def suggestion(given: object, known: Any) -> str:
-    close = difflib.get_close_matches(str(given), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """A theorem: what it says, when it holds, and the bound as a function a test can call."""
-
-    says: str
-    when: str
-    bound: Callable[..., float]
-
-
-@dataclass(frozen=True)
-class Merge:
-    """What merging two learners of this rule keeps: law is exact, bounded, heuristic or none; how is told in words."""
-
-    law: str
-    how: str
-    by: str = "none"
-
-
-NO_MERGE = Merge("none", "the state depends on the order of the rounds; it cannot be merged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +51,7 @@ class Card:
     score: Callable[..., Any] | None = None
     weight: Callable[..., Any] | None = None
     final: Callable[..., Any] | None = None
+    chances: Callable[..., Any] | None = None  # of a bandit rule: how probable it makes each class, by the scores
     weigh: str | None = None
     guarantee: Guarantee | None = None
     merge: Merge = NO_MERGE
@@ -150,7 +59,10 @@ class Card:
     leads: bool = False
     shown: bool = False
     one_sided: bool = False  # whether no weight is ever negative
-    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "ranking")
+    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class")
+    blind: bool = False  # whether rows are not looked at: each is one constant feature
+    graded: bool = False  # of a bandit rule: whether there is more to losses than right and wrong
+    informed: Mapping[str, Any] = field(default_factory=dict)  # the rule, and its options, that is told all
     check: Callable[..., str | None] | None = None  # what is wrong with some parameters and choices together
 
     def __call__(self, *arguments: Any) -> Any:
@@ -180,8 +92,27 @@ class Card:
         fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
         return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
 
+    @cache  # noqa: B019
+    def around(self, height: float) -> Shape:
+        """The state where w is the centre of rows, so high above them."""
+        fields = {"w": centre}
+        return Shape(fields, {**self.counters, **numbers(fields), "w_height": height})
+
+    def moves_toward(self, chosen: Mapping[str, str]) -> bool:
+        """Whether it keeps one vector alone, which starts at zero and moves by steps along the example."""
+        kept = [field.name for field in self.state.values()]
+        verbs = self.verbs_with(chosen)
+        return (
+            list(self.state) == ["w"]
+            and kept[0] in ("plain", "scaled")
+            and self.why_no_average(chosen) is None
+            and all(verb.carried_by(frozenset(CENTRES)) for verb in verbs)
+        )
+
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
         """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
+        if self.kind == "bandit":
+            return "what it plays is drawn by its latest weights"
         if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
             return "its predictions are not those of one vector that only moves by steps"
         steps = "w" in self.state and self.state["w"].name in ("plain", "scaled", "scattered")
@@ -192,7 +123,7 @@ class Card:
     @property
     def weighs(self) -> bool:
         """Whether rounds of different importance can be learned."""
-        return bool(self.weigh) or (self.kind != "margin" and self.weigh is None)
+        return bool(self.weigh) or (self.kind not in ("margin", "prototype") and self.weigh is None)
 
     @property
     def keeps_covariance(self) -> bool:
@@ -214,7 +145,8 @@ class Card:
         return kind
 
     def functions(self) -> Iterator[Callable[..., Any]]:
-        yield from (hook for hook in (self.rule, self.score, self.weight, self.final) if hook is not None)
+        hooks = (self.rule, self.score, self.weight, self.final, self.chances)
+        yield from (hook for hook in hooks if hook is not None)
 
     @cached_property
     def defaults(self) -> dict[str, str]:
@@ -238,6 +170,17 @@ class Card:
         if any(verb.sweeps for verb in verbs) or (scale in verbs and "vector" in kinds):
             return "all"
         return "kept" if kinds == {"kept"} else "all" if "kept" in kinds else "row"
+
+    def why_no_rest(self, chosen: Mapping[str, str]) -> str | None:
+        """Why the classes cannot each play against the rest from one state, or None if they can."""
+        if self.kind not in ("margin", "gradient", "coordinate"):
+            return "it moves all classes at once"
+        kinds = {field.kind for field in self.state.values()}
+        steps = all(not verb.writes or verb.name in ROW_ONLY for verb in self.verbs_with(chosen))
+        counted = set(self.counters) - {"steps", "features", "classes"} or chosen.get("schedule") in OF_STEPS
+        if not steps or counted or not kinds <= {"vector", "covariance"} or self.score is not None:
+            return "what it keeps belongs to all classes together"
+        return None
 
     @cached_property
     def algebras(self) -> tuple[str, ...]:
@@ -266,7 +209,11 @@ class Card:
 
     def games_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
         driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
-        return tuple(game for game in self.plays if driven or game != "regression")
+        able = {"regression": driven, "one-class": driven and self.moves_toward(chosen)}
+        return tuple(game for game in self.plays if able.get(game, True))
+
+
+ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
 def verbs_named(function: Callable[..., Any], seen: set[Any] | None = None) -> set[Verb]:
@@ -370,6 +317,17 @@ def prototype_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
     return lambda rule: register(rule, "prototype", told)
 
 
+def bandit_rule(**told: Any) -> Callable[[Callable[..., Any]], Card]:
+    """Make a learner of many classes of `rule(p, s, steps, scores, chance, played, loss)` that is told only how good
+    the class was that it played.
+
+    The hook `chances(p, s, scores, out)` writes how probable each class is to be played. The rule writes into steps how
+    far the weights w of each class move along the row, given the chance that what was played had.
+    """
+    told = {"plays": ("bandit",), "weigh": "", **told}
+    return lambda rule: register(rule, "bandit", told)
+
+
 def schedule(default: str, steps: bool = False) -> Choice:
     """How the rate falls; a rule that hands over its steps can have it fall with them, too."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
@@ -381,6 +339,7 @@ ARGUMENTS = {
     "gradient": ("p", "s", "g"),
     "coordinate": ("p", "s", "j", "g"),
     "prototype": ("p", "s", "steps", "scores", "required", "truth", "size"),
+    "bandit": ("p", "s", "steps", "scores", "chance", "played", "loss"),
 }
 RESERVED = (
     "game", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
@@ -417,7 +376,7 @@ def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
     if code is None:
         raise BadValue(f"a rule is a plain Python function, not {rule!r}")
     where = f"{code.co_filename}:{code.co_firstlineno}"
-    hooks = [told[hook] for hook in ("score", "weight", "final") if told.get(hook) is not None]
+    hooks = [told[hook] for hook in ("score", "weight", "final", "chances") if told.get(hook) is not None]
     for function in (rule, *hooks):
         if not isinstance(function, types.FunctionType):
             raise BadValue(f"{where}: rule {name}: a hook is a plain Python function, not {shown(function)}")
@@ -429,7 +388,7 @@ def register(rule: Callable[..., Any], kind: str, told: dict[str, Any]) -> Card:
     unknown = set(told) - (set(Card.__dataclass_fields__) - {"name", "kind", "rule"})
     if unknown:
         raise BadValue(f"{where}: rule {name} tells {', '.join(sorted(unknown))}, which no card has")
-    for needed in ("paper", "state"):
+    for needed in ("paper", "state", "chances") if kind == "bandit" else ("paper", "state"):
         if not told.get(needed):
             raise BadValue(f"{where}: rule {name} must tell its {needed}")
     told.setdefault("params", {})

@@ -76,6 +76,7 @@ class Rows:
 class Transcript:
     """What happened, round by round: everything was predicted before its label was seen.
 
+    `relevant` says of every row which labels it has, by the columns of the scores, where it may have several.
     In ranking a round is a list. Losses, mistakes and updated are those of lists, the rest is by rows, and `lists` has
     the number of the list that each row belongs to.
     """
@@ -87,6 +88,7 @@ class Transcript:
     updated: np.ndarray
     truth: np.ndarray
     seconds: float = 0.0
+    relevant: np.ndarray | None = None
     lists: np.ndarray | None = None
 
     @property

@@ -11,6 +11,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret import guard, objects
+from noregret import dicts, guard, objects
 from noregret.algebra.verbs import unbound as unbound
 from noregret.cache import MADE_WITH, files_hash, source_hash, waiting, writable
 from noregret.games.assembly import Plan, fingerprint
@@ -129,7 +130,7 @@ def called(function: Callable[..., Any], seen: dict[str, Any] | None = None) -> 
 
 def symbol_of(text: Callable[..., Any], replaced: Mapping[str, Any]) -> str:
     """What the cache knows a text by: its name, and all the files it is made from."""
-    here = [Path(__file__).with_name(name) for name in ("native.py", "layout.py")]
+    here = [Path(__file__).with_name(name) for name in ("native.py", "machine.py", "layout.py")]
     files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
     return f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
 
@@ -157,6 +158,40 @@ def journal() -> Entry:
 def guarded() -> Entry:
     """One round of any loop, with its undo, in one foreign call."""
     return tool(guard.guarded_round, lambda compiler: compiler.guarded_bindings())
+
+
+def dict_round() -> Entry:
+    """One round of any loop from a dict, to be called as a function of C is."""
+    return tool(dicts.take_round, lambda compiler: compiler.dict_bindings())
+
+
+class Definition(ctypes.Structure):
+    """How Python knows a built-in function: its name, its address, how it takes its arguments, its documentation."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("told", ctypes.c_char_p),
+    )
+
+
+FAST = 0x80  # arguments come as an array and their number
+
+
+@cache
+def definition(where: int) -> Definition:
+    """Kept until the process ends: Python looks at it when the last of its functions goes, whatever has gone before."""
+    made = Definition(b"take_round", where, FAST, None)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    return made
+
+
+def built_in(entry: Entry, owner: Any) -> Any:
+    """The function of C at an entry as a function of Python, which hands it the owner and its arguments."""
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    function = make(("PyCFunction_NewEx", ctypes.pythonapi))
+    return function(ctypes.addressof(definition(entry.address)), owner, None)
 
 
 def over_arrays(

@@ -7,8 +7,10 @@ import numpy as np
 
 from noregret.chunk import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
 from noregret.errors import BadValue
-from noregret.learner import one_row
+from noregret.features.frames import named_row
+from noregret.intake import one_row
 from noregret.state import at_rest, parts
+from noregret.tasks.targets import scales
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -17,6 +19,7 @@ UNITS = 256
 
 
 def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
+    x = named_row(x)
     if isinstance(x, Mapping):
         features = dict(x)
     else:
@@ -58,6 +61,9 @@ def nonzeros(learner: "Learner") -> int:
         found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
         cells = next(array for _, field, array in found if field.kind != "covariance")
         return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
+    if scales(learner):  # scores are then weights, not targets
+        learner = learner.copy()
+        learner.state.n.target_mean, learner.state.n.target_squares = 0.0, learner.state.n.target_count
     return sum(unit_scores(learner, first) for first in range(0, size, UNITS))
 
 

@@ -112,8 +112,13 @@ def missed(wrong_by: Any, scores: Any, truth: Any) -> int:
     """1 when the prediction was wrong: by sign for two classes, by the first largest score for more."""
     if wrong_by == SIGN:
         return 1 if (scores[0] >= 0.0) != (truth > 0.0) else 0
+    return 1 if largest(scores) != truth else 0
+
+
+def largest(scores: Any) -> int:
+    """The number of the first largest score."""
     best = 0
     for c in range(1, scores.size):
         if scores[c] > scores[best]:
             best = c
-    return 1 if best != truth else 0
+    return best

@@ -12,14 +12,22 @@ from noregret.chunk import (
     SparseBlock,
     as_block,
     narrowed,
+    tidied,
     to_dense,
     to_sparse,
     verified,
     with_bias,
+    with_gaps,
 )
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.features import tidying
-from noregret.features.running import LEARN, Loop, Runner, Running, interpreted
+from noregret.features.choosing import Choosing, as_rows, gathered
+from noregret.features.frames import given, named_row
+from noregret.features.hashing import HashedNames
+from noregret.features.keys import HashedKeys
+from noregret.features.running import LEARN, Loop, Passed, Runner, Running, interpreted
+from noregret.features.transforms import scale
+from noregret.settings import Settings
 from noregret.state import physical_memory
 
 if TYPE_CHECKING:
@@ -33,12 +41,16 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
 
     Names that are not learned now are left out unless the learner is to heed them.
     """
+    X = given(X, learner.settings.takes_gaps)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
-    block, never = numbered(learner, X, grow, heed)
+    if learner.card.blind:
+        return unseen(learner, X, grow)
+    rows = numbered(learner, X, grow, heed)
     for transform in learner.transforms:
-        must_fit(transform, block.width)
-        block, never = transform.apply(block, grow, never, heed)
+        must_fit(transform, rows.block.width)
+        rows = transform.apply(rows, grow, heed)
+    block = rows.block
     if learner.settings.transforms and learner.space is not None and not (grow or heed):
         block = folded(block, learner.space.features - learner.settings.bias)
     if learner.settled_algebra(block) in ("sparse", "kernel"):
@@ -48,23 +60,85 @@ def taken(learner: "Learner", X: Any, grow: bool, heed: bool) -> Block:
     return with_bias(verified(block)) if learner.settings.bias else block
 
 
-def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> tuple[Block, np.ndarray]:
-    """Rows with a number for every feature, and the numbers of those that only say yes or no."""
-    names, gaps = learner.names, learner.settings.takes_gaps
+def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
+    """For a rule that does not look at rows: each of them is one constant feature."""
+    rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
+    if rows is None or isinstance(X, (str, bytes, Mapping)):
+        raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
+    learner.names.settle("columns", fix=grow)
+    block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
+    return block if learner.settled_algebra(block) in ("sparse", "kernel") else to_dense(block)
+
+
+def numbered(learner: "Learner", X: Any, grow: bool, heed: bool) -> Passed:
+    """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
+    names, gaps, choosing = learner.names, learner.settings.takes_gaps, learner.choosing
+    if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
+        first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
+        if not choosing.bits or not isinstance(first, str):
+            return with_kinds(learner, names.block(X, grow, heed, gaps))
+        X = as_rows(X, gaps)
     if isinstance(X, Rows):
         if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
             several = heed or bool(learner.settings.transforms)
             rows, numbers = names.renumbered(X, grow, several, arranged if learner.settings.native else None)
-            if X.indicator is None or not learner.transforms:
-                return rows, NOTHING
-            return rows, numbers[np.flatnonzero(X.indicator)]
+            never = NOTHING if X.indicator is None or not learner.transforms else numbers[np.flatnonzero(X.indicator)]
+            return named_kinds(learner, rows, never, X, numbers)
         names.settle("columns", fix=grow)
-        return X.block, NOTHING
-    if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
-        return names.block(X, grow, heed, gaps), NOTHING
+        return with_kinds(learner, X.block)
     block = as_block(X, gaps)
     names.settle("columns", fix=grow)
-    return block, NOTHING
+    return with_kinds(learner, block)
+
+
+def with_kinds(learner: "Learner", block: Block) -> Passed:
+    """Rows whose features have only numbers, with the kinds of these where transforms choose by them."""
+    if not learner.choosing.bits:
+        return Passed(block, NOTHING)
+    block = learner.transforms[0].checked(block)
+    return Passed(block, NOTHING, learner.choosing.of_columns(block))
+
+
+def named_kinds(learner: "Learner", block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> Passed:
+    """Rows with the learner's numbers, and the kinds of features that have names where transforms choose by them."""
+    if not learner.choosing.bits or given.names is None:
+        return Passed(block, never)
+    kinds, checked = learner.choosing.of_names(given.names), learner.transforms[0].checked(block)
+    assert isinstance(checked, SparseBlock)
+    if isinstance(learner.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
+        used = given.block.idx[: int(given.block.indptr[-1])]
+        return Passed(checked, never, gathered(checked, given.block._replace(idx=numbers[used]), kinds[used]))
+    by_number = np.zeros(max(checked.width, 1), np.int64)
+    by_number[numbers] = kinds
+    return Passed(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
+
+
+def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
+    """The transforms of a learner; what scale=True asks for is the last."""
+    steps = (*settings.transforms, *(scale() if settings.scale else ()))
+    tidy = sorted_out if settings.native else tidied
+    keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
+    return [step.running(runner(settings.native), choosing, keys) for step in steps]
+
+
+def one_row(x: Any, gaps: bool = False) -> Any:
+    """A single row as a batch of one; with `gaps`, values may be None."""
+    x = given(named_row(x), gaps)
+    if isinstance(x, Mapping):
+        return [x]
+    if isinstance(x, Rows):
+        if len(x) == 1:
+            return x
+        raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
+    try:
+        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+    except ValueError:
+        row = np.asarray(None)
+    if row.ndim == 1:
+        row = row.reshape(1, -1)
+    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
+        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
+    return row
 
 
 def must_fit(transform: Running, width: int) -> None:
@@ -102,3 +176,11 @@ def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     from noregret.compiled import over_arrays
 
     return tidying.arranged(numbers, block, over_arrays(tidying.tidy, tidying.places()))
+
+
+def sorted_out(block: SparseBlock) -> SparseBlock:
+    """The rows sorted, one value for each feature, at full speed."""
+    from noregret.compiled import over_arrays
+
+    copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
+    return tidying.arranged(NOTHING, copied, over_arrays(tidying.tidy, tidying.places()), fresh=True)

@@ -13,6 +13,19 @@ from noregret.errors import BadValue, shown
 MANY = 32  # beyond so many classes, one sort is cheaper than a pass over the labels for each
 
 
+class Universum:
+    """The label of an example of neither class; there is one, `noregret.UNIVERSUM`."""
+
+    def __repr__(self) -> str:
+        return "UNIVERSUM"
+
+    def __reduce__(self) -> str:
+        return "UNIVERSUM"
+
+
+UNIVERSUM = Universum()
+
+
 class Codes(dict[Any, int]):
     """Gives every new label the next number, after a look at what it is."""
 
@@ -25,7 +38,9 @@ def checked(label: Any) -> Any:
     """The label as a plain value, or an error that says why it cannot be one."""
     label = label.item() if isinstance(label, np.generic) else label
     if not isinstance(label, (bool, int, float, str)):
-        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}")
+        several = '; for several labels ask for game="multilabel" (--game multilabel)'
+        hint = several if isinstance(label, (tuple, frozenset)) else ""
+        raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}{hint}")
     if isinstance(label, float):
         if label != label or label in (float("inf"), float("-inf")):
             raise BadValue(f"the label is {label}; it must be finite")
@@ -115,12 +130,13 @@ class Labels:
             coded += take(label, self.code[label])
         return found
 
-    def refuse_new(self, before: int) -> None:
+    def refuse_new(self, before: int, codes: np.ndarray) -> None:
         """With fixed classes, a label that was not named is an error."""
         if self.fixed and len(self.code) > before:
             new = self.order[before]
             raise BadValue(
-                f"the label {new!r} is not one of the classes this learner was made with: {self.order[:before]}"
+                f"the label {new!r} is not one of the classes this learner was made with: {self.order[:before]}",
+                row=int(np.argmax(codes >= before)),
             )
 
     def forget_from(self, size: int) -> None:

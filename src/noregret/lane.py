@@ -1,18 +1,21 @@
-"""The fast lane: one round from a dict in one foreign call.
+"""The fast lane: one round from a dict in one call of a compiled function, `dicts.take_round`.
 
-It serves sparse learners that are compiled and know their classes and features; anything unusual (a new feature, a new
-class, a bad value) is left to the general path, which grows the learner or says what is wrong.
+It serves sparse learners that are compiled and know their classes and features. What that function does not take, a
+value of some other kind of number, say, is written into its place from here; anything unusual (a new class, a bad
+value) is left to the general path, which grows the learner or says what is wrong.
 """
 
 import ctypes
 import struct
+import sys
+from collections import deque
+from functools import cache
 from itertools import repeat
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret import guard
+from noregret import dicts, guard
 from noregret.errors import BadValue
 from noregret.layout import address, fill
 from noregret.state import allow_folding, memory
@@ -20,10 +23,8 @@ from noregret.state import allow_folding, memory
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-HEAD = 32  # bytes before the row: y, h, and the two offsets of one row
 SERVED = ("binary", "multiclass", "regression")  # the games whose labels and scores a lane understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
-KEPT = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # too short to let go
 
 
 class Lane:
@@ -35,9 +36,9 @@ class Lane:
         fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
         settings = learner.settings
         settled = learner.names.mode in ("names", "columns") and settings.class_weight is None
-        settled = settled and learner.game in SERVED
+        settled = settled and learner.game in SERVED and not settings.asks
         as_given = not learner.transforms and not settings.bias and settings.touches == "row"
-        return cls(learner) if fits and settled and as_given else None
+        return cls(learner) if fits and settled and as_given and objects_are_as_known() else None
 
     def __init__(self, learner: "Learner", features: int = 64) -> None:
         self.learner = learner
@@ -54,60 +55,66 @@ class Lane:
         self.never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
         self.labels = learner.labels.order
         self.truth = self.truths()
-        self.entry = engine.entry
-        self.result, self.exception = self.entry.result, self.entry.exception
-        self.judge = KEPT(self.entry.address)
+        self.state = learner.state  # held as long as the tables lead to it
         engine.seat()
         self.judging, self.playing = engine.table.copy(), engine.table.copy()
         self.judging[0], self.playing[0] = 0, 1
-        self.judging_at = address(self.judging)
-        self.out = (ctypes.c_double * max(self.classes, 1))()
-        self.moved = ctypes.c_uint8()
-        self.found, self.note = np.zeros(1, np.int64), np.zeros(1)
-        self.packers: dict[int, tuple[Any, int]] = {}
+        self.out = np.zeros(self.classes if self.multiclass else 1)
+        self.moved, self.found, self.note = np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(1)
+        self.buffers: list[Any] = []
         self.make_room(features)
 
     def make_room(self, features: int) -> None:
         """A buffer for rows of so many features, and a journal for the cells they touch."""
-        from noregret.compiled import guarded
+        from noregret.compiled import built_in, dict_round, guarded
 
         learner, first, space = self.learner, self.learner.engine.layout.first, self.learner.space
         assert space is not None
         self.features = features
-        self.buffer = ctypes.create_string_buffer(HEAD + 12 * features + 8)
-        raw = np.frombuffer(memoryview(self.buffer), np.uint8)
-        indices = raw[HEAD : HEAD + 4 * features].view(np.uint32)
-        values = np.zeros(features)  # stands for the values: where they are depends on how many there are
-        scores = np.frombuffer(memoryview(self.out))[: self.classes if self.multiclass else 1]
-        self.values_at = []
+        idx, val, ends = np.zeros(features, np.int32), np.zeros(features), np.zeros(2, np.int64)
+        truth, importance = np.zeros(1), np.ones(1)
+        scores = self.out.reshape(1, -1) if self.multiclass else self.out
         for table in (self.judging, self.playing):
-            fill(table, first["rows"], (raw[16:32].view(np.int64), indices, values, space.stride, 0, self.found))
-            fill(table, first["y"], raw[:8].view(np.float64))
-            fill(table, first["h"], raw[8:16].view(np.float64))
-            fill(table, first["out"], scores.reshape(1, -1) if self.multiclass else scores)
-            fill(table, first["moved"], np.frombuffer(memoryview(self.moved), np.uint8))
-            fill(table, first["note"], self.note)
-            self.values_at.append(ctypes.c_int64.from_address(address(table) + 8 * (first["rows"] + 4)))
-        self.packed = address(raw)
-        self.packers.clear()
-        self.size = -1
+            fill(table, first["rows"], (ends, idx.view(np.uint32), val, space.stride, 0, self.found))
+            parts_of = {"y": truth, "h": importance, "out": scores, "moved": self.moved, "note": self.note}
+            for name, part in parts_of.items():
+                fill(table, first[name], part)
 
-        arrays = memory(learner.state)
-        allow_folding(learner.state, False)
-        self.saved = np.zeros(features * space.class_room * len(arrays))
-        self.journal = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
-        journal = (indices.view(np.int32), self.saved, space.class_room, len(arrays), *arrays)
-        fill(self.journal, guard.TOUCHED, journal)
-        self.touched = ctypes.c_int64.from_address(address(self.journal) + 8 * (guard.TOUCHED + 1))
-        counters = np.frombuffer(learner.state.n.base.data)
-        self.round = np.zeros(guard.WRONG_BY + 1, np.int64)
-        written = scores if self.multiclass else scores[:1]
-        parts = (self.entry.address, address(self.playing), written, counters, address(self.journal))
-        wrong_by = guard.NEVER if self.never_wrong else guard.LARGEST if self.multiclass else guard.SIGN
-        truth, moved = raw[:8].view(np.float64), np.frombuffer(memoryview(self.moved), np.uint8)
-        fill(self.round, guard.LOOP, (*parts, truth, moved, learner.tally, wrong_by))
-        self.round_at = address(self.round)
-        self.play = KEPT(guarded().address)
+        arrays = memory(self.state)
+        allow_folding(self.state, False)
+        saved = np.zeros(features * space.class_room * len(arrays))
+        journal = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
+        fill(journal, guard.TOUCHED, (idx, saved, space.class_room, len(arrays), *arrays))
+        counters = np.frombuffer(self.state.n.base.data)
+        loop = learner.engine.entry.address
+        by = guard.NEVER if self.never_wrong else guard.LARGEST if self.multiclass else guard.SIGN
+        round_table = np.zeros(guard.WRONG_BY + 1, np.int64)
+        parts = (loop, address(self.playing), self.out, counters, address(journal))
+        fill(round_table, guard.LOOP, (*parts, truth, self.moved, learner.tally, by))
+
+        # All stay as long as the lane does: a round that is under way may still use what it began with.
+        self.buffers += [idx, val, ends, truth, importance, saved, journal, counters, round_table]
+        self.idx, self.val = idx.data, val.data
+        row = (idx, val, ends, truth, importance, self.out)
+        largest = guard.LARGEST if self.multiclass else guard.SIGN
+        self.looks = self.table((0, loop, address(self.judging), address(journal), largest), row)
+        self.learns = self.table((1, guarded().address, address(round_table), address(journal), by), row)
+        self.judge, self.round = (built_in(dict_round(), table) for table in (self.looks, self.learns))
+        self.set_spare()
+
+    def table(self, task: tuple[int, ...], row: tuple[np.ndarray, ...]) -> np.ndarray:
+        """A table of `dicts.take_round`."""
+        table = np.zeros(dicts.SLOTS, np.int64)
+        fill(table, dicts.NEXT, python_addresses())
+        fill(table, dicts.KNOWN, (0, self.used) if self.by_column else (id(self.known), self.room))
+        fill(table, dicts.SPARE, dicts.NEW)
+        fill(table, dicts.LEARNS, task)
+        fill(table, dicts.IDX, row)
+        return table
+
+    def set_spare(self) -> None:
+        """New features have no say in a score: they look at a cell that no feature owns yet, if there is one."""
+        self.looks[dicts.SPARE] = self.room - 1 if self.from_zero and self.used < self.room else dicts.UNFIT
 
     def truths(self) -> dict[Any, float]:
         labels = self.learner.labels
@@ -117,102 +124,87 @@ class Lane:
             return {label: float(code) for label, code in labels.code.items()}
         return dict(zip(labels.order, labels.signs(self.classes).tolist(), strict=True))
 
-    def packer(self, n: int) -> Any:
-        """What writes y, h, 0, n, then n indices and n values into the buffer; the values' address is made known."""
-        if n > self.features:
-            self.make_room(2 * n)
-        if n not in self.packers:
-            gap = 4 * (n % 2)
-            self.packers[n] = struct.Struct(f"@ddqq{n}i{gap}x{n}d").pack_into, self.packed + HEAD + 4 * n + gap
-        pack, where = self.packers[n]
-        for slot in self.values_at:
-            slot.value = where
-        self.touched.value = n
-        self.pack, self.size = pack, n
-        return pack
-
-    def numbers(self, x: Any) -> Any:
-        """The column numbers of a row, if all are known."""
-        if len(x) and not (min(x) >= 0 and max(x) < self.used):
-            raise KeyError
-        return x
-
     def score(self, x: Any) -> Any:
-        """The score of a row, or None when it is not for this lane."""
-        try:
-            n = len(x)
-            pack = self.pack if n == self.size else self.packer(n)
-            numbers = self.numbers(x) if self.by_column else map(self.known.get, x)
-            pack(self.buffer, 0, 0.0, 0.0, 0, n, *numbers, *x.values())
-        except UNFIT:
-            if not self.pack_known(x):
-                return None
-        if self.judge(self.result, self.exception, self.judging_at):
-            return None
-        if self.multiclass:
-            scores = self.out[:]
-            return scores if isfinite(sum(scores)) else None
-        score = self.out[0]
-        return score if isfinite(score) else None
-
-    def pack_known(self, x: Any) -> bool:
-        """Write a row whose new features, which have no say, look at a cell that no feature owns yet."""
-        try:
-            if self.by_column or not self.from_zero or self.used == self.room:
-                return False
-            if not all(isinstance(name, str) for name in x if name not in self.known):
-                return False
-            n = len(x)
-            numbers = map(self.known.get, x, repeat(self.room - 1))
-            self.packer(n)(self.buffer, 0, 0.0, 0.0, 0, n, *numbers, *x.values())
-        except UNFIT:
-            return False
-        return True
+        """The score of a row, of many classes the number of the best; None when it is not for this lane."""
+        found = self.judge(x)
+        return self.judge() if found is None and self.written(x, learn=False) else found
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when it is not for this lane."""
         if weight is not None:
             return False
-        before = self.used
+        learned = None
         try:
             truth = target(y) if self.regression else self.truth[y]
-            n = len(x)
-            pack = self.pack if n == self.size else self.packer(n)
-            numbers = self.numbers(x) if self.by_column else map(self.known.get, x)
-            try:
-                pack(self.buffer, 0, truth, 1.0, 0, n, *numbers, *x.values())
-            except struct.error:
-                if self.by_column:
-                    return False
-                pack(self.buffer, 0, truth, 1.0, 0, n, *map(self.known.__getitem__, x), *x.values())
-                if not self.admits_new():
-                    self.forget(before)
-                    return False
+            learned = self.round(x, truth)
+            if learned is True:
+                return True
+            if learned is False:
+                deque(map(self.known.__getitem__, x), 0)
+                learned = self.round(x, truth)
+            elif self.written(x, learn=True):
+                learned = self.round(truth)
         except UNFIT:
-            self.forget(before)
+            pass
+        if not self.by_column and len(self.known) > self.used:
+            if learned:
+                self.used = len(self.known)
+                self.set_spare()
+            else:
+                self.learner.names.forget_from(self.used)
+        return bool(learned)
+
+    def written(self, x: Any, learn: bool) -> bool:
+        """Whether a row could be written into its place, whatever kind of names and numbers it is made of."""
+        try:
+            n = len(x)
+            if n > self.features:
+                self.make_room(2 * n)
+            table = self.learns if learn else self.looks
+            struct.pack_into(f"{n}i", self.idx, 0, *self.numbers(x, learn))
+            struct.pack_into(f"{n}d", self.val, 0, *x.values())
+        except UNFIT:
             return False
-        if self.play(self.result, self.exception, self.round_at):
-            self.forget(before)
-            return False
-        return True
+        table[dicts.SIZE] = n
+        return len(self.known) <= self.room
 
-    def admits_new(self) -> bool:
-        """Names met for the first time stay in this lane while the state has room for them."""
-        size = len(self.known)
-        if size <= self.room:
-            self.used = size
-        return size <= self.room
-
-    def forget(self, size: int) -> None:
-        """Undo what a round that is not for this lane added."""
-        if not self.by_column and len(self.known) > size:
-            self.learner.names.forget_from(size)
-            self.used = size
+    def numbers(self, x: Any, learn: bool) -> Any:
+        """The numbers of features; those of new names are added where they are learned."""
+        if self.by_column:
+            if len(x) and not (min(x) >= 0 and max(x) < self.used):
+                raise KeyError
+            return x
+        if learn:
+            return map(self.known.__getitem__, x)
+        spare = int(self.looks[dicts.SPARE])
+        if not all(name in self.known or (isinstance(name, str) and spare >= 0) for name in x):
+            raise KeyError
+        return map(self.known.get, x, repeat(spare))
 
 
-def target(y: Any) -> Any:
+def target(y: Any) -> float:
     """A real target as a float; anything else is not for this lane."""
-    truth = y + 0.0
+    truth = float(y + 0.0)
     if truth - truth != 0.0:
         raise ValueError
     return truth
+
+
+@cache
+def python_addresses() -> tuple[int, ...]:
+    """The functions, types and objects of Python that `dicts.take_round` asks for, in the order of its slots."""
+    functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in dicts.FUNCTIONS]
+    return (*functions, *map(id, (dict, str, int, bool, float, np.float64, None, True, False)))
+
+
+@cache
+def objects_are_as_known() -> bool:
+    """Whether objects are laid out as in every Python so far that runs one thread at a time."""
+    alone = getattr(sys, "_is_gil_enabled", lambda: True)()
+    if not alone or sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    things: tuple[Any, ...] = ({}, "x", 1, True, 2.5, np.float64(2.5))
+    typed = all(ctypes.c_int64.from_address(id(one) + dicts.TYPE).value == id(type(one)) for one in things)
+    valued = all(ctypes.c_double.from_address(id(one) + dicts.CONTENT).value == 2.5 for one in things[-2:])
+    array = np.zeros(1)
+    return typed and valued and ctypes.c_int64.from_address(id(array) + dicts.CONTENT).value == address(array)

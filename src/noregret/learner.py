@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,16 +11,18 @@ import numpy as np
 from noregret.blame import overflow, rule_error, told_of
 from noregret.cache import waits
 from noregret.card import Card
-from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified, with_gaps
+from noregret.choosing import Chooser
+from noregret.chunk import Block, SparseBlock, Transcript, narrowed, verified
 from noregret.engine import Engine
 from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.choosing import Choosing
+from noregret.features.frames import given, listed
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
-from noregret.features.running import Running
 from noregret.features.scaling import Scaling
-from noregret.features.transforms import Pipeline, Transform, scale
+from noregret.features.transforms import Pipeline, Transform
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
-from noregret.intake import runner, taken
+from noregret.intake import at_work, one_row, taken
 from noregret.labels import Labels
 from noregret.lane import Lane
 from noregret.rounds import SLICE, Call, Overflow, RuleRaised, Unchecked, counts, limited, use
@@ -46,7 +48,7 @@ class Marks(NamedTuple):
     mode: str | None
 
 
-class Learner:
+class Learner(Chooser):
     """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
 
     def __init__(self, settings: Settings) -> None:
@@ -56,10 +58,11 @@ class Learner:
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        steps = (*settings.transforms, *(scale() if settings.scale else ()))
-        self.transforms: list[Running] = [step.running(runner(settings.native)) for step in steps]
+        self.choosing = Choosing(settings.transforms.groups)
+        self.transforms = at_work(settings, self.choosing)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.tally = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
+        self.met = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
         self.state: Any = None
         self._space: Space | None = None
         self.engine: Any = None
@@ -73,29 +76,30 @@ class Learner:
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> "Learner":
+    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> "Learner":
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
-        self._rounds(X, self.task.told(y, query), weight)
+        self._rounds(X, self.task.told(listed(y), query), weight)
         return self
 
-    def play(self, X: Any, y: Any, weight: Any = None, query: Any = None) -> Transcript:
+    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began = time.perf_counter() - waits()
+        began, y = time.perf_counter() - waits(), listed(y)
         with self._lock:
             y = self.task.told(y, query)
             outcomes = self._rounds(X, y, weight)
             return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
 
-    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Learner":
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> "Learner":
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
             lane = self._lane or self._open_lane()
             if lane is None or not lane.learn(x, y, weight):
-                self._rounds(one_row(x, self.settings.takes_gaps), [y], weight)
+                self._rounds(self.one(x), [y], weight)
         return self
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
+        X = given(X, self.settings.takes_gaps)
         with self._lock:
             before = self._marks()
             for transform in self.transforms:
@@ -108,6 +112,7 @@ class Learner:
             except BaseException as error:
                 counted = 0 if self.state is None else int(self.state.n.t)
                 self._back_to(before, call)
+                y = y if call is None else call.y
                 if isinstance(error, Unchecked):
                     return self._rounds(X, y, weight, checked=True)
                 if isinstance(error, Overflow):
@@ -119,6 +124,7 @@ class Learner:
                 raise
             # From here on nothing can fail, and nothing is left half done.
             self.tally += counted_now
+            self.met = call.met
             self.classes_before = len(self.labels)
             if len(self.labels) != before.labels:
                 self._space, self._lane = self.space, None
@@ -165,15 +171,14 @@ class Learner:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if lane is not None and score is not None:
+            if lane is not None and (found := lane.score(x)) is not None:
                 if lane.two_classes:
-                    return lane.sides[score >= 0.0]
-                return score if lane.regression else lane.labels[score.index(max(score))]
+                    return lane.sides[found >= 0.0]
+                return found if lane.regression else lane.labels[found]
             if self.state is None:
                 return None
-            found = self.predict(one_row(x, self.settings.takes_gaps))[0]
-            return found.item() if isinstance(found, np.generic) else found
+            label = self.predict(self.one(x))[0]
+            return label.item() if isinstance(label, np.generic) else label
 
     def _open_lane(self) -> Lane | None:
         if self.state is not None:
@@ -206,10 +211,12 @@ class Learner:
         with self._lock:
             self._must_have_learned()
             lane = self._lane or self._open_lane()
-            score = None if lane is None else lane.score(x)
-            if score is None:
-                score = self.scores(one_row(x, self.settings.takes_gaps))[0].tolist()
-            return dict(zip(self.labels.order, score, strict=True)) if self.task.many else score
+            if lane is not None and lane.score(x) is not None:
+                scores = lane.out
+            else:
+                scores = np.atleast_1d(self.scores(self.one(x))[0])
+            each: list[float] = scores.tolist()
+            return dict(zip(self.labels.order, each, strict=True)) if self.task.many else each[0]
 
     def confidence(self, X: Any, y: Any = None) -> np.ndarray:
         """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
@@ -330,7 +337,8 @@ class Learner:
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the game, as in use."""
         settings = self.settings
-        return {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        found = {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
+        return found if settings.asks else {name: value for name, value in found.items() if name != "labels"}
 
     @property
     def space(self) -> Space | None:
@@ -404,6 +412,10 @@ class Learner:
             self._give_room(block.width)
         return block
 
+    def one(self, x: Any) -> Any:
+        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
+        return [x] if self.card.blind else one_row(x, self.settings.takes_gaps)
+
     @property
     def makes_features(self) -> bool:
         """Whether a transform makes features of features; it numbers them itself."""
@@ -413,7 +425,7 @@ class Learner:
     def heeds_new(self) -> bool:
         """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
         starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        starts = starts or self.settings.numbers.get("random_start", 0.0) > 0.0
+        starts = starts or self.game == "one-class" or self.settings.numbers.get("random_start", 0.0) > 0.0
         return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
 
     @property
@@ -433,18 +445,3 @@ class Learner:
             self.rebind()
         if self.keeps_full:
             use(self.state, width)
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    if isinstance(x, Mapping):
-        return [x]
-    try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
-    except ValueError:
-        row = np.asarray(None)
-    if row.ndim == 1:
-        row = row.reshape(1, -1)
-    if row.ndim != 2 or row.shape[0] != 1 or row.dtype.kind not in "fiub":
-        raise BadValue(f"a row is a dict of features or a list of numbers, not {shown(x)}")
-    return row

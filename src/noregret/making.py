@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from noregret.card import Card, suggestion
+from noregret.card import RESERVED, Card, suggestion
 from noregret.errors import BadValue
 from noregret.learners import load_all
 
@@ -23,6 +23,21 @@ def make(rule: str | Card | Any, **told: Any) -> "Learner":
     from noregret.settings import settle
 
     return Learner(settle(card_of(rule), told))
+
+
+def informed(learner: "Learner") -> "Learner | None":
+    """A fresh learner of the same rule that is told every label; None where this one is told all, or no rule would be.
+
+    Its mistakes on the same rounds are what partial feedback is held against.
+    """
+    told = {name.removeprefix("game."): value for name, value in learner.settings.told.items()}
+    if learner.settings.asks:
+        return make(learner.card, **{name: value for name, value in told.items() if name not in ("labels", "ask")})
+    if not learner.card.informed:
+        return None
+    shared = {name: value for name, value in told.items() if name in RESERVED or name.startswith("kernel.")}
+    options = {**shared, **learner.card.informed, "game": "multiclass"}
+    return make(options.pop("rule"), **options)
 
 
 ELSEWHERE = {

@@ -7,6 +7,7 @@ import numpy as np
 from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
 from noregret.state import at_rest, bank_of, enlarged, grown, make, mirror, parts, split
+from noregret.tasks.targets import scales
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
@@ -23,10 +24,14 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     same = same and (a.settings.average, a.settings.groups) == (b.settings.average, b.settings.groups)
     same = same and (a.settings.bias, a.settings.scale) == (b.settings.bias, b.settings.scale)
     same = same and a.settings.transforms == b.settings.transforms
+    same = same and (a.settings.class_weight, a.settings.cost) == (b.settings.class_weight, b.settings.cost)
     if not same or kind_of(a) != kind_of(b):
         raise BadValue(f"only learners of one rule, one game and the same parameters can be merged, not {a} and {b}")
     if a.settings.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
+    if scales(a):
+        raise BadValue("learners that scale their targets cannot be merged: each goes by what it saw. Make them with "
+                       "scale_target=False")  # fmt: skip
     keeping = next((one for one in a.transforms if one.keeps), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
@@ -65,7 +70,7 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
             a.labels.code[label]
         if a.labels.fixed and a.labels.order != list(a.settings.classes or ()):
             raise BadValue(f"the learners were made for different classes: {a.settings.classes} and {b.labels.order}")
-        many = len(a.labels) > 2 or "multiclass" in (a.game, b.game)
+        many = len(a.labels) > 2 or {a.game, b.game} != {"binary"}
         for learner in (a, b):
             own = learner.classes_before
             if many and learner.game == "binary":
@@ -81,10 +86,21 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
         order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
     features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
     classes = a.task.blocks(len(a.labels))
-    codes = [a.labels.code[label] for label in b.labels.order] if a.task.many else [0]
+    if a.met.size or b.met.size:
+        a.met = pooled_counts(a, b)
+    ahead = a.task.ahead
+    codes = [*range(ahead), *(ahead + a.labels.code[label] for label in b.labels.order)] if a.task.many else [0]
     place(a, features, classes, list(range(a.space.classes)), None)  # type: ignore[union-attr]
     place(b, features, classes, codes, order)
     a.classes_before = len(a.labels)
+
+
+def pooled_counts(a: "Learner", b: "Learner") -> np.ndarray:
+    """How many rounds of every class both learners met, where they balance classes."""
+    met = np.zeros(len(a.labels), np.int64)
+    met[: a.met.size] += a.met
+    met[[a.labels.code[label] for label in b.labels.order[: b.met.size]]] += b.met
+    return met
 
 
 def sign_of_first(learner: "Learner", known: int, of: "Learner | None" = None) -> float:
@@ -161,8 +177,9 @@ def combine(a: "Learner", b: "Learner") -> None:
             else:
                 array[...] = array + theirs[name] - field.start
     for name in a.state.n.dtype.names:
-        total = ta + tb if name == "t" else max(float(a.state.n[name]), float(b.state.n[name]))
-        a.state.n[name] = total
+        ours, others = float(a.state.n[name]), float(b.state.n[name])
+        total = ta + tb if name == "t" else max(ours, others)
+        a.state.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
 
 
 def sum_of_all(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:

@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +27,17 @@ from noregret.settings import settle
 from noregret.state import Space, bank_of, enlarged, make, named, parts, refreshed
 from noregret.stores import possible
 from noregret.tasks import TASKS
+from noregret.tasks.targets import scales
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-FORMAT = 2  # 1 for learners without transforms, which an older noregret can read
+PLAIN, TRANSFORMED, SCALED = (
+    1,
+    2,
+    3,
+)  # with transforms, with targets that are scaled: an older noregret reads the others
+FORMAT = SCALED
 KEY = "noregret"
 BANK = ("start", "idx", "val", "sq")
 
@@ -42,14 +48,15 @@ BANK = ("start", "idx", "val", "sq")
 def header(learner: "Learner") -> dict[str, Any]:
     settings, state, space = learner.settings, learner.state, learner.space
     told = dict(settings.told)
-    if settings.class_weight is not None:
+    if isinstance(settings.class_weight, Mapping):
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     if settings.cost is not None:
         told["cost"] = [list(entry) for entry in settings.cost]
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
-        "format": 1 if not settings.transforms and settings.bits is None else FORMAT,
+        **({"met": learner.met.tolist()} if isinstance(settings.class_weight, str) else {}),
+        "format": format_of(learner),
         "rule": learner.card.name,
         "game": learner.game,
         "algebra": learner.algebra,
@@ -63,6 +70,13 @@ def header(learner: "Learner") -> dict[str, Any]:
         "updates": learner.updates,
         "random": {"seed": settings.seed},
     }
+
+
+def format_of(learner: "Learner") -> int:
+    """The lowest format that can tell all there is to know of a learner."""
+    if scales(learner):
+        return SCALED
+    return PLAIN if not learner.settings.transforms and learner.settings.bits is None else TRANSFORMED
 
 
 def told_counters(state: Any) -> dict[str, float]:
@@ -225,10 +239,12 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         raise Error(f"the model was learned by the rule {told['rule']!r}, which is not known here{known}; "
                     "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
     parameters = dict(told["parameters"])
-    if parameters.get("class_weight") is not None:
+    if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
+    if told["game"] == "regression" and told["format"] < SCALED:
+        parameters.setdefault("scale_target", False)
     if not sensible(told, arrays):
         raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner = Learner(settle(card, parameters))
@@ -236,7 +252,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         learner.labels.code[label]
     learner.game, learner.algebra = told["game"], told["algebra"]
     learner.tally[:] = told["rounds"], told["updates"], told["mistakes"]
-    learner.classes_before = len(learner.labels)
+    learner.classes_before, learner.met = len(learner.labels), np.array(told.get("met", []), np.int64)
     learner.names.mode = told["names"]
     if told["names"] == "names":
         offsets, letters = arrays["names.offsets"].tolist(), arrays["names.bytes"].tobytes()
@@ -274,6 +290,7 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     return (
         all(type(told[name]) is int and told[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
         and isinstance(labels, list)
+        and counts_of_classes(told.get("met", []), len(labels))
         and isinstance(told.get("source", {}), dict)
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
@@ -287,8 +304,12 @@ def sensible(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bool:
     )
 
 
+def counts_of_classes(met: Any, classes: int) -> bool:
+    return isinstance(met, list) and len(met) <= classes and all(type(one) is int and one >= 0 for one in met)
+
+
 def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    if learner.game not in learner.card.games or learner.algebra not in learner.card.algebras:
+    if learner.game not in (*learner.card.games, learner.settings.game) or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the game it names")
     classes = learner.task.blocks(len(learner.labels))
     space = expected_space(learner, told["features"], classes, arrays)

@@ -1,8 +1,7 @@
-"""Stamp and compile: the only file that imports numba. What is compiled is kept, and found again, by `compiled`."""
+"""Stamp and compile: with `machine`, all that imports numba. What is compiled is kept, and found, by `compiled`."""
 
 import contextlib
 import logging
-import sys
 import threading
 import types as plain
 from collections import namedtuple
@@ -18,7 +17,7 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from noregret import guard, objects
+from noregret import dicts, guard, objects
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.cache import OPTIONS, discarded, explain, writable
 from noregret.compiled import Made
@@ -27,12 +26,14 @@ from noregret.games import hooks
 from noregret.games.assembly import Plan, assemble
 from noregret.games.entry import entry
 from noregret.layout import Layout, cache_folder
+from noregret.machine import MACHINE
 from noregret.texts import rebound
 
 log = logging.getLogger("noregret")
 TABLE = types.CPointer(types.int64)
 # Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+FOR_C: dict[str, Any] = {**LEAN, "no_cfunc_wrapper": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
 CANNOT = (NumbaError, UnsupportedBytecodeError)
 ANY_ORDER = {"reassoc", "contract", "nsz"}
@@ -209,7 +210,7 @@ def only_the_entry(symbol: str) -> Iterator[None]:
         codegen.CPUCodeLibrary.finalize, cpu.CPUContext.get_executable = finalize, executable
 
 
-def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
+def disk_cached(text: Callable[..., Any], symbol: str, kinds: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Compile an entry; or, where entries are not kept as object files, take it from the compiler's own cache."""
     folder = cache_folder()
     cached = not objects.supported() and writable(folder)
@@ -217,7 +218,7 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
     numba.config.CACHE_DIR = str(folder)
     try:
         with only_the_entry(symbol):
-            compiler = numba.njit(types.int64(TABLE), cache=cached, **LEAN)
+            compiler = numba.njit(types.int64(*kinds), cache=cached, **options)
             try:
                 return compiler(text)
             except Exception as error:
@@ -231,9 +232,11 @@ def disk_cached(text: Callable[..., Any], symbol: str) -> Any:
 
 def compiled(text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any]) -> Made:
     """A text with its names bound, as machine code."""
-    function = disk_cached(rebound(text, symbol, bindings), symbol)
-    made = function.overloads[(TABLE,)]
-    name = made.fndesc.llvm_func_name
+    words = text.__code__.co_argcount  # one is a table; a text over several words is called as a function of C is
+    kinds = (TABLE,) if words == 1 else (types.int64,) * words
+    function = disk_cached(rebound(text, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
+    made = function.overloads[kinds]
+    name = made.fndesc.llvm_func_name if words == 1 else made.fndesc.llvm_cfunc_wrapper_name
     where = int(made.library.get_pointer_to_function(name))
     code = bytes(made.library._compiled_object or b"")
     return Made(where, name, code, function, bool(sum(function.stats.cache_hits.values())))
@@ -330,60 +333,49 @@ def guarded_bindings() -> dict[str, Any]:
         "read_truth": reader(vector(types.float64), guard.TRUTH),
         "read_moved": reader(vector(types.uint8), guard.MOVED),
         "read_tally": reader(vector(types.int64), guard.TALLY),
-        "missed": stamp(guard.missed, "missed", {}),
+        "missed": stamp(guard.missed, "missed", {"largest": stamp(guard.largest, "largest", {})}),
     }
 
 
+def foreign(result: Any) -> Any:
+    """A call of the function at an address with a tuple of arguments, for what it returns."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def ask(typing_context: Any, function: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            words = [builder.extract_value(values[1], at) for at in range(len(arguments))]
+            back = ir.VoidType() if result is types.void else context.get_value_type(result)
+            kind = ir.FunctionType(back, [word.type for word in words])
+            found = builder.call(builder.inttoptr(values[0], kind.as_pointer()), words)
+            return context.get_dummy_value() if result is types.void else found
+
+        return result(function, arguments), codegen
+
+    return ask
+
+
+def content(kind: Any) -> Any:
+    """What stands at an address."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def content_at(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.load(builder.inttoptr(arguments[0], context.get_value_type(kind).as_pointer()))
+
+        return kind(address), codegen
+
+    return content_at
+
+
+def dict_bindings() -> dict[str, Any]:
+    bound = {name: reader(vector(numba.from_dtype(kind)), first) for name, (first, kind) in dicts.ARRAYS.items()}
+    bound |= {"word_at": content(types.int64), "double_at": content(types.float64), "table_at": table_at}
+    bound |= {"ask": foreign(types.int64), "ask_int": foreign(types.int32), "ask_double": foreign(types.float64)}
+    bound |= {"tell": foreign(types.void), "call": call_loop}
+    return with_all_it_calls(dicts.take_round, bound)
+
+
 # ---- texts over arrays --------------------------------------------------------------------------------------------
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def load_word(typing_context: Any, buffer: Any, i: Any) -> Any:
-    """Eight bytes of a buffer from any place on, the first one lowest."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(buffer)(context, builder, arguments[0])
-        place = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
-        word = builder.load(place)
-        word.align = 1
-        return word if sys.byteorder == "little" else builder.bswap(word)
-
-    return types.uint64(buffer, types.int64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.uint64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fma(*arguments)
-
-    return types.float64(types.float64, types.float64, types.float64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing_context: Any, array: Any, i: Any) -> Any:
-    """Have a value of an array brought near, without waiting for it."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        made = context.make_array(array)(context, builder, arguments[0])
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        place = builder.bitcast(builder.gep(made.data, [arguments[1]]), byte)
-        builder.call(prefetch, [place, number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), codegen
-
-
-MACHINE = {"load_word": load_word, "trailing_zeros": trailing_zeros, "fused": fused, "fetch": fetch}
 
 
 def with_all_it_calls(function: Callable[..., Any], bound: dict[str, Any]) -> dict[str, Any]:
@@ -400,5 +392,5 @@ def text_bindings(
 ) -> dict[str, Any]:
     """What a text over arrays needs: readers of its places, the functions of the machine, and all it calls."""
     bound = {f"read_{name}": reader(numba.typeof(example), first) for name, (first, example) in places.items()}
-    stamped = {name: stamp(one, name, {}) for name, one in replaced.items()}
+    stamped = {name: stamp(one, name, MACHINE) for name, one in replaced.items()}
     return with_all_it_calls(text, {**MACHINE, **bound, **stamped})

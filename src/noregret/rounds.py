@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.algebra.examples import SparseRows
+from noregret.balance import balanced
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
@@ -57,13 +58,16 @@ class Call:
             self.block = verified(self.block)
         self.block = learner.task.arranged(self.block)
         rows = self.block.rows
+        y = learner.task.unlabelled(rows) if y is None else y
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
         self.codes, self.segments = learner.task.taken(learner, y, rows)
+        self.met = learner.met
         self.h = learner.task.weighed(self.importance(weight, rows), self.codes)
+        self.y = y
         self.undo: Any = None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
@@ -72,9 +76,18 @@ class Call:
         if h is not None and not settings.card.weighs:
             raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
         if settings.class_weight is not None:
-            by_class = np.array([settings.class_weight.get(label, 1.0) for label in self.learner.labels.order])
-            h = by_class[self.codes] if h is None else h * by_class[self.codes]
+            by_class = self.class_weights(settings.class_weight)
+            h = by_class if h is None else h * by_class
         return np.ones(rows) if h is None else h
+
+    def class_weights(self, told: Any) -> np.ndarray:
+        """What every round weighs by its class."""
+        if isinstance(told, str):
+            found, self.met = balanced(self.codes, self.learner.met, told)
+            return found
+        # A round of no class has the code -1, which is the 1 at the end.
+        by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])
+        return np.asarray(by_class[self.codes])
 
     def run(self) -> list[Outcome]:
         """Play all rounds. On any error the learner must be put back by whoever called."""
@@ -83,7 +96,7 @@ class Call:
             for segment in self.segments:
                 self.make_room(segment)
                 truth = self.learner.task.truth(self.learner, segment, self.codes)
-                for start, stop in self.learner.task.slices(segment, self.codes, SLICE):
+                for start, stop in self.learner.task.slices(segment, self.y, SLICE):
                     outcomes.append(self.play(segment, truth, start, stop))
             if self.undo is not None and not self.undo.sound(self.learner.state):
                 raise Overflow

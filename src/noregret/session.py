@@ -1,29 +1,42 @@
 """The flow: source -> batches -> learners -> transcripts -> referees -> reports."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from noregret.chunk import Transcript
 from noregret.errors import BadValue, shown
 from noregret.learner import Learner
-from noregret.making import card_of, make
+from noregret.making import card_of, informed, make
 from noregret.making import learners as catalogue
-from noregret.referees import AsTheyCome, Baselines, Loss, Mistakes, Orders, Referee, Runtime, Updates
-from noregret.reports.tables import table
+from noregret.referees import (
+    AsTheyCome,
+    Baselines,
+    Confusion,
+    Loss,
+    Mistakes,
+    Multilabel,
+    Orders,
+    Referee,
+    Runtime,
+    Updates,
+)  # fmt: skip
+from noregret.standings import Race, Standing
 from noregret.streams import Batch, Source, open_source
 from noregret.tasks.targets import loss_of
 
 Entrants = list[tuple[str, Learner]]
-MEASURES = ("pair_accuracy", "ndcg", "ndcg_at_10")
+OWN: dict[str, type] = {"multilabel": Multilabel, "ranking": Orders}  # the referee that only one game has
+ONE_CLASS = ("binary", "multiclass", "bandit")  # the games in which a round has one class, and is predicted to be one
 LONG = 1e9  # losses from here on are shown by their size only
 
 
-def standard(game: str = "binary") -> list[Referee]:
-    own: list[Referee] = [Orders()] if game == "ranking" else []
-    return [Mistakes(), Loss(), Updates(), Runtime(), *own]
+def standard(learner: Learner) -> list[Referee]:
+    """The referees of every run, those of its game, and, where each round has one class, who is taken for whom."""
+    own = [OWN[learner.game]()] if learner.game in OWN else []
+    seen = [Confusion(learner.settings.cost)] if learner.game in ONE_CLASS else []
+    return [Mistakes(), Loss(), Updates(), Runtime(), *own, *seen]
 
 
 def opened(source: Any, game: str | None) -> Source:
@@ -38,16 +51,33 @@ def play(source: Any, learner: Learner, referees: Sequence[Referee] | None = Non
     """Play a source through a learner before some referees; returns what they report."""
     if not isinstance(learner, Learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
-    watching = standard(learner.game) if referees is None else list(referees)
+    watching = standard(learner) if referees is None else list(referees)
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
     if strangers:
         raise BadValue(f"a referee has the methods see and report; {shown(strangers[0])} has not")
     source = opened(source, learner.game)
+    told_all = Yardstick(learner)
     for batch in source:
         transcript = played(learner, source, batch)
         for referee in watching:
             referee.see(transcript)
-    return reported(watching)
+        told_all.see(source, batch)
+    return {**reported(watching), **({} if told_all.mistakes is None else {"full_information": told_all.mistakes})}
+
+
+class Yardstick:
+    """Where a learner is not told every label: the mistakes of one that is, on the same rounds from the first."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner = informed(learner) if learner.rounds == 0 else None
+
+    def see(self, source: Source, batch: Batch) -> None:
+        if self.learner is not None:
+            played(self.learner, source, batch)
+
+    @property
+    def mistakes(self) -> int | None:
+        return None if self.learner is None else self.learner.mistakes
 
 
 def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
@@ -66,92 +96,6 @@ def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
 
 def reported(referees: Iterable[Referee]) -> dict[str, float]:
     return {name: value for referee in referees for name, value in referee.report().items()}
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How one learner did in a race; `stopped` says why it could not go on, where it could not."""
-
-    name: str
-    learner: Learner
-    rounds: int
-    mistakes: int
-    loss: float
-    updates: int
-    seconds: float
-    stopped: str | None = None
-    measures: Mapping[str, float] = field(default_factory=dict)  # what else the referees of its game have found
-
-    @property
-    def rank(self) -> tuple[float, ...]:
-        """What decides a race, the smallest first: mistakes, then loss; in ranking, the pairs in the right order."""
-        found = (float(self.mistakes), self.loss)
-        return (-self.measures["pair_accuracy"], *found) if "pair_accuracy" in self.measures else found
-
-    @property
-    def rate(self) -> float:
-        return self.mistakes / max(self.rounds, 1)
-
-    @property
-    def nonzeros(self) -> int:
-        return self.learner.nonzeros
-
-
-class Race:
-    """The standings, best first: fewest mistakes, then smallest loss; and what the simplest guesses would have done.
-
-    In ranking, those are first that put most pairs in the right order.
-    """
-
-    def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        self.standings = sorted(standings, key=lambda one: (one.stopped is not None, *one.rank))
-        self.baselines = baselines or {}
-
-    @property
-    def winner(self) -> Learner:
-        return self.standings[0].learner
-
-    def __iter__(self) -> Iterator[Standing]:
-        return iter(self.standings)
-
-    def __len__(self) -> int:
-        return len(self.standings)
-
-    def __getitem__(self, name: str) -> Standing:
-        for standing in self.standings:
-            if standing.name == name:
-                return standing
-        raise KeyError(name)
-
-    def __str__(self) -> str:
-        return table(columns(self.winner.game), [cells(one) for one in self.standings])
-
-    __repr__ = __str__
-
-
-def columns(game: str) -> tuple[str, ...]:
-    """The head of a table of standings: there are no mistakes in regression, only losses."""
-    scored: tuple[str, ...] = ("mistakes", "rate", "loss")
-    if game == "regression":
-        scored = ("loss", "mean loss")
-    elif game == "ranking":
-        scored = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
-    return ("learner", *scored, "updates", "non-zeros", "rounds/s")
-
-
-def cells(one: Standing) -> tuple[str, ...]:
-    """A standing as a row of a table."""
-    loss = f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"
-    if one.learner.game == "regression":
-        scored: tuple[str, ...] = (loss, f"{one.loss / max(one.rounds, 1):.4g}")
-    elif one.learner.game == "ranking":
-        found = [f"{one.measures[name]:.4f}" for name in ("pair_accuracy", "ndcg", "ndcg_at_10")]
-        scored = (*found, str(one.mistakes), f"{one.loss / max(one.rounds, 1):.4g}")
-    else:
-        scored = (str(one.mistakes), f"{one.rate:.4f}", loss)
-    speed = f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
-    name = one.name if one.stopped is None else f"{one.name} (stopped)"
-    return (name, *scored, str(one.updates), str(one.nonzeros), speed)
 
 
 class Watcher:
@@ -191,7 +135,8 @@ class Course:
 
     def __init__(self, entrants: Entrants, source: Source, watcher: Watcher) -> None:
         self.entrants, self.source, self.watcher = entrants, source, watcher
-        self.watching = [standard(learner.game) for _, learner in entrants]
+        self.watching = [standard(learner) for _, learner in entrants]
+        self.yardsticks = [Yardstick(learner) for _, learner in entrants]
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
         self.baselines: Baselines | AsTheyCome = AsTheyCome()
@@ -216,6 +161,7 @@ class Course:
             return error
         for referee in self.watching[number]:
             referee.see(transcript)
+        self.yardsticks[number].see(self.source, batch)
         return transcript
 
     def settle(self, laps: dict[int, Transcript | BadValue]) -> None:
@@ -229,7 +175,7 @@ class Course:
 
     def so_far(self) -> Race:
         standings = [
-            standing(*one, referees, self.stopped.get(number))
+            standing(*one, referees, self.stopped.get(number), self.yardsticks[number].mistakes)
             for number, (one, referees) in enumerate(zip(self.entrants, self.watching, strict=True))
         ]
         return Race(standings, self.baselines.report())
@@ -253,8 +199,17 @@ def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
     return [(one.card.name, one) if isinstance(one, Learner) else (one.name, make(one, **told)) for one in invited]
 
 
-def standing(name: str, learner: Learner, referees: Sequence[Referee], stopped: str | None = None) -> Standing:
+def standing(
+    name: str,
+    learner: Learner,
+    referees: Sequence[Referee],
+    stopped: str | None = None,
+    full_information: int | None = None,
+) -> Standing:
     told = reported(referees)
     rounds, mistakes, updates = int(told["rounds"]), int(told["mistakes"]), int(told["updates"])
-    measures = {name: told[name] for name in MEASURES if name in told}
-    return Standing(name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, measures)
+    own = reported(one for one in referees if isinstance(one, tuple(OWN.values())))
+    seen = next((one.copy() for one in referees if isinstance(one, Confusion)), None)
+    return Standing(
+        name, learner, rounds, mistakes, told["loss"], updates, told["seconds"], stopped, own, full_information, seen
+    )

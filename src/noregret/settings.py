@@ -6,21 +6,27 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
+from noregret.balance import WAYS
 from noregret.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.costs import Costs, asked_cost
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
 from noregret.games.assembly import Plan
-from noregret.games.table import GAMES
+from noregret.games.table import ASKING, GAMES
 from noregret.labels import checked
 from noregret.losses import LOSSES
 from noregret.state import Shape, Space
 
 COVARIANCES = ("diagonal", "drop", "full")
 SIGNED = (("margin", "binary"), ("margin", "multiclass"))  # where an example tells its class
-UNLABELLED = {"regression": "targets", "ranking": "relevances"}
+CLASSLESS = {
+    "regression": "regression has targets, not classes",
+    "ranking": "ranking has relevances, not classes",
+    "one-class": "one-class has a single class",
+}
 LARGEST = 1 << 53  # whole numbers below it are floats, too
+MANY_ONLY = [name for name in GAMES["multiclass"].choices if name not in GAMES["binary"].choices]
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
     "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel"),
@@ -46,7 +52,7 @@ class Settings:
     setup: tuple[tuple[str, str], ...]
     cost: Costs | None
     classes: tuple[Any, ...] | None
-    class_weight: Mapping[Any, float] | None
+    class_weight: Mapping[Any, float] | str | None
     native: bool
     seed: int
     bias: bool
@@ -59,8 +65,15 @@ class Settings:
 
     @property
     def state_shape(self) -> Shape:
+        if self.game == "one-class":
+            return self.card.around(self.setting["radius"] if dict(self.setup)["learn_radius"] == "yes" else 0.0)
         fields, counters = self.card.shaped(self.average)
-        return Shape(fields, {**counters, **GAMES[self.game].counters})
+        return Shape(fields, {**counters, **GAMES[self.game].counters, **(ASKING if self.asks else {})})
+
+    @property
+    def asks(self) -> bool:
+        """Whether labels are told only when they are asked for."""
+        return dict(self.setup).get("labels") == "asked"
 
     @property
     def takes_gaps(self) -> bool:
@@ -133,7 +146,11 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     if transforms:
         told["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
+    if card.blind:
+        bias, scale, transforms, bits = False, False, asked(None), None
 
+    if game == "one-class" and "radius" in rest:  # that of a set to stay in has no place where rows have a centre
+        rest.setdefault("game.radius", rest.pop("radius"))
     numbers = {
         name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
     }
@@ -142,11 +159,19 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         for name, option in card.choices.items()
         for asked in [rest.pop(name, None)]
     }
+    if rest.get("competitor") != "rest" or game != "multiclass":
+        must_play(card, game, choices)
     check_together(card, game, algebra, numbers, choices)
     average = asked_average(card, asked_mean, numbers, choices)
+    if average is not None and game == "one-class":
+        raise BadValue("a centre cannot be averaged; leave average out")
     setting = settle_game(card, game, choices, rest)
     cost = asked_cost(rest.pop("cost", None), classes)
     setup = settle_setup(card, game, choices, cost, rest)
+    if dict(setup).get("labels") == "all":
+        setting.pop("ask")
+        if {"ask", "game.ask"} & set(told):
+            raise BadValue(f'{card.name}: ask is for labels that are asked for; say labels="asked", or leave it out')
     shape = settle_kernel(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     if rest:
         name = next(iter(rest))
@@ -160,8 +185,9 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
         close = suggestion(name, known)
         takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
         raise BadValue(f"{card.name} has no parameter {name!r}{close}{takes}")
+    must_know_classes(game, dict(setup), classes)
     if class_weight is not None:
-        class_weight = checked_class_weight(card, game, class_weight)
+        class_weight = checked_class_weight(card, game, class_weight, classes)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
     for name, value in (("native", native), ("bias", bias), ("scale", scale)):
@@ -202,25 +228,41 @@ def unwrapped(value: Any) -> Any:
 def asked_classes(game: str, classes: Any) -> list[Any] | None:
     if classes is None:
         return None
-    if game in UNLABELLED:
-        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave classes out")
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
     return [checked(label) for label in classes]
+
+
+def must_know_classes(game: str, setup: Mapping[str, str], classes: list[Any] | None) -> None:
+    """Where not every label is told, no class can be known by its first appearance."""
+    if classes is not None:
+        return
+    if game == "bandit":
+        raise BadValue("the bandit game needs classes=[...]: a class that is never played could not be known")
+    if setup.get("labels") == "asked":
+        raise BadValue('labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class')
 
 
 def asked_game(card: Card, game: Any, told: Mapping[str, Any]) -> tuple[str, bool]:
     """The game, and whether it may become another when a third class appears."""
     if game is None:
         own = next((one for one in ("binary", *card.games) if one in card.games), "binary")
-        many = [name for name in (*GAMES["multiclass"].choices, "cost") if name in told and name not in card.params]
-        if many and "multiclass" in card.games:
+        many = [name for name in (*MANY_ONLY, "cost") if name in told and name not in card.params]
+        if many and ("multiclass" in card.games or told.get("competitor") == "rest"):
             own = "multiclass"
         return own, own == "binary"
     if not isinstance(game, str) or game not in GAMES:
         raise BadValue(f"game must be one of {', '.join(GAMES)}, not {game!r}{suggestion(game, GAMES)}")
+    if game == "multiclass" and "binary" in card.games and told.get("competitor") == "rest":
+        return game, False
     if game not in card.games:
-        reason = "it moves on mistakes, not on losses; it" if game in card.plays else "it"
+        reason = "it"
+        if game == "one-class":
+            reason = "its weights do not only move by steps toward a row, or it moves on mistakes; it"
+        elif game in card.plays:
+            reason = "it moves on mistakes, not on losses; it"
         raise BadValue(f"{card.name} cannot play {game}: {reason} plays {', '.join(card.games)}")
     return game, False
 
@@ -278,13 +320,18 @@ def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     )
 
 
+def must_play(card: Card, game: str, choices: Mapping[str, str]) -> None:
+    """Refuse choices with which a rule cannot play the game."""
+    if game not in card.games_with(choices):
+        told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
+        steps, moves = "its weights then do not only move by steps", "it then moves on mistakes, not on losses"
+        raise BadValue(f"{card.name} cannot play {game} with {told}: {steps if game == 'one-class' else moves}")
+
+
 def check_together(
     card: Card, game: str, algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str]
 ) -> None:
     """What single parameters cannot know: whether the choices suit the game and the algebra, and each other."""
-    if game not in card.games_with(choices):
-        told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
-        raise BadValue(f"{card.name} cannot play {game} with {told}: it then moves on mistakes, not on losses")
     reason = None if algebra is None else card.why_not(algebra, choices)
     if reason is not None:
         raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
@@ -302,7 +349,7 @@ def check_together(
 def default_option(name: str, option: Choice, game: str) -> str:
     """The hinge loss of the margin is the eps-insensitive loss of regression: one default, two names."""
     if name == "loss" and game not in LOSSES[option.default].games:
-        return "eps_insensitive"
+        return "hinge" if game == "one-class" else "eps_insensitive"
     return option.default
 
 
@@ -330,9 +377,19 @@ def settle_setup(
     found = {}
     for name, choice in GAMES[game].choices.items():
         asked = rest.pop(f"game.{name}", rest.pop(name, None))
+        if name == "competitor" and card.kind == "prototype":
+            if asked is not None:
+                raise BadValue(f"{card.name} moves all classes at once; leave competitor out")
+            asked = "max_loss"
         if asked is None and name == "margin" and cost is not None:
             asked = "loss"
         found[name] = choice.check(f"game {game}", name, choice.default if asked is None else asked)
+    if found.get("competitor") == "rest":
+        reason = card.why_no_rest(choices)
+        if reason is not None:
+            raise BadValue(f"{card.name} cannot play each class against the rest: {reason}")
+        if cost is not None or found["margin"] != "unit":
+            raise BadValue('competitor="rest" holds no class against another; leave cost and margin out')
     if cost is None:
         if "margin" in found:
             found["margin"] = "unit"
@@ -357,12 +414,21 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
     return values["gamma"], values["coef0"], values["degree"]
 
 
-def checked_class_weight(card: Card, game: str, given: Any) -> dict[Any, float]:
-    if game in UNLABELLED:
-        raise BadValue(f"{game} has {UNLABELLED[game]}, not classes; leave class_weight out")
+def checked_class_weight(card: Card, game: str, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
+    """A weight for every class named, or the word for weights by how often each class came."""
+    if game in CLASSLESS:
+        raise BadValue(f"{CLASSLESS[game]}; leave class_weight out")
+    if game == "multilabel":
+        raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
+    if isinstance(given, str) and given in WAYS:
+        return given
     if not isinstance(given, Mapping):
-        raise BadValue(f"class_weight must map labels to weights, not {given!r}")
+        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(WAYS)}, not {given!r}")
     limit = Param(1.0, at_least=0.0)
-    return {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    found = {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    strange = [label for label in found if classes is not None and label not in classes]
+    if strange:
+        raise BadValue(f"class_weight names the class {strange[0]!r}, which is not one of classes {classes}")
+    return found

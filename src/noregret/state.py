@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.averaged import Averaged
+from noregret.algebra.centre import Centre
 from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.glimpse import first_random
 from noregret.algebra.kernel import BANKS, Expansion
@@ -215,7 +216,7 @@ def bank_of(state: Any) -> Any:
 
 
 def bank_within(value: Any) -> Any:
-    if isinstance(value, (Averaged, Scaled)):
+    if isinstance(value, (Averaged, Centre, Scaled)):
         return bank_within(value.v)
     return value.bank if isinstance(value, Expansion) else None
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from noregret.algebra.averaged import NUMBERS as AVERAGED
 from noregret.algebra.averaged import Averaged
+from noregret.algebra.centre import NUMBERS as CENTRE
+from noregret.algebra.centre import Centre
 from noregret.algebra.exponents import NUMBERS as EXPONENTS
 from noregret.algebra.exponents import Exponents
 from noregret.algebra.grouped import Grouped
@@ -57,6 +59,7 @@ reservoir = Field("reservoir", "reservoir", 0.0, "keep")
 covariance = Field("covariance", "covariance", 1.0, "copy")
 amount = Field("amount", "vector", 0.0, "keep")
 averaged = Field("averaged", "averaged", 0.0, "add")
+centre = Field("centre", "centre", 0.0, "add")
 SEEN = Field("seen", "vector", 0.0, "keep")
 STAMP = Field("stamp", "vector", 0.0, "keep")
 UPKEEP = {"seen": SEEN, "sum": plain, "old": plain, "stamp": STAMP}
@@ -83,6 +86,7 @@ STORES: dict[str, Store] = {
     "kept": Store(KEPT),
     "exponents": Store(EXPONENTS),
     "averaged": Store(AVERAGED, ("sum",), ("sum",)),
+    "centre": Store(CENTRE),
     "held": Store(HELD, ("old", "stamp"), ("old",)),
     "reservoir": Store(RESERVOIR),
 }
@@ -105,6 +109,9 @@ def build(field: Field, space: "Space", inner: Any, n: np.ndarray, clock: np.nda
     kind = field.kind
     if kind == "averaged":
         return Averaged(inner, emptied(inner), clock, n)
+    if kind == "centre":
+        own, height = n[: len(SCALED)], n[len(SCALED) :]
+        return Centre(inner if space.algebra == "reference" else Scaled(inner, own, np.zeros(1, np.uint8)), height)
     if kind in GROUPS:
         return build_groups(kind, space, inner, n)
     if kind == "held" and space.algebra == "reference":
@@ -185,6 +192,8 @@ def settle(value: Any) -> None:
     if isinstance(value, Scaled):
         vectors(value)[0][...] *= value.n[0]
         value.n[:] = list(SCALED.values())
+    elif isinstance(value, Centre):
+        settle(value.v)
     elif isinstance(value, Lazy):
         size = np.abs(value.v)
         pulled = np.where(size * value.n[0] <= value.n[2], np.maximum(size - (value.n[1] - value.seen), 0.0), size)
@@ -247,5 +256,7 @@ def possible(value: Any) -> bool:
 
 def let_fold(value: Any, allowed: bool) -> None:
     """Whether a round may touch every cell of this field, which can be undone only if all were copied."""
-    if isinstance(value, (Scaled, Lazy)):
+    if isinstance(value, Centre):
+        let_fold(value.v, allowed)
+    elif isinstance(value, (Scaled, Lazy)):
         value.may[0] = allowed

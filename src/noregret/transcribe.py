@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
     """All that a user may want to know of the rounds just played."""
-    truth, lists = learner.task.shown(y)
+    if y is None:  # a game that needs no labels has said what it takes rows for
+        y = np.concatenate([outcome.truth for outcome in outcomes]).astype(np.int64) if outcomes else []
+    truth, lists = learner.task.shown(learner, y), learner.task.lists(y)
     if not outcomes:
         nothing = np.zeros(0)
-        return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds, lists)
+        return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds, lists=lists)
     with np.errstate(over="ignore"):  # scores are finite, but their difference or its square may not be
         losses = [outcome.task.losses(learner, outcome) for outcome in outcomes]
     return Transcript(
@@ -27,5 +29,6 @@ def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: flo
         updated=np.concatenate([outcome.task.updated(outcome) for outcome in outcomes]),
         truth=truth,
         seconds=seconds,
+        relevant=learner.task.relevance(learner, outcomes),
         lists=lists,
     )

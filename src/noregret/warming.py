@@ -54,7 +54,7 @@ def warm(
     cards = learners()
     chosen = [cards[name] for name in names] if names is not None else [card for card in cards if built_in(card.rule)]
     jobs = [
-        job_of(make(card, game=game), game, algebra)
+        job_of(make(card, game=game, **({"classes": [0, 1]} if game == "bandit" else {})), game, algebra)
         for card in chosen
         for game in games
         for algebra in algebras
@@ -67,7 +67,10 @@ def warm(
 def job_of(learner: "Learner", game: str, algebra: str) -> Job:
     """The loop of a learner in a game and an algebra: its choices are bound in, its numbers are not."""
     settings = learner.settings
-    bound = {name: settings.told[name] for name in ("covariance", "kernel", "pairs") if name in settings.told}
+    kinds = ("covariance", "kernel", "pairs", "scale_target")
+    bound = {name: settings.told[name] for name in kinds if name in settings.told}
+    if settings.classes is not None and (game == "bandit" or settings.asks):
+        bound |= {"classes": [0.0, 1.0], **({"labels": "asked"} if settings.asks else {})}
     return Job(learner.card.name, {**dict(settings.choices), **bound, "game": game, "algebra": algebra})
 
 
@@ -133,6 +136,8 @@ def compile_here(jobs: Sequence[Job]) -> None:
         learner = make(name, **told)
         if learner.game == "ranking":
             learner.learn(X, np.array([0.0, 1.0, 1.0]), query=np.zeros(3))
+        elif learner.game == "one-class":
+            learner.learn(X)
         else:
             learner.learn(X, np.array([0.0, 1.0, 1.0]))
             learner.learn_one({0: 1.0}, 1.0)

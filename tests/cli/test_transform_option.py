@@ -52,12 +52,30 @@ def test_a_table_with_transforms_is_scaled_only_where_that_is_asked_for(folder: 
     assert model.scaling.count[:3].tolist() == [90.0, 90.0, -1.0]
 
 
+def test_columns_are_chosen_on_the_command_line_and_kept_in_the_model(folder: Path) -> None:
+    asked = ("--transform", "one_hot:only=height", "--transform", "pairs:between=height*city")
+    whole = noregret("learn", "table.csv", "--learner", "pa1", *asked, "--save", "m.nr", cwd=folder)
+    assert whole.returncode == 0, whole.stderr
+    half = noregret("learn", "table.csv", "--learner", "pa1", *asked, "--limit", "40", "--save", "h.nr", cwd=folder)
+    assert half.returncode == 0, half.stderr
+    rest = noregret("learn", "table.csv", "--resume", "h.nr", "--skip", "40", "--save", "h.nr", cwd=folder)
+    assert rest.returncode == 0, rest.stderr
+    model, resumed = nr.load(folder / "m.nr"), nr.load(folder / "h.nr")
+    assert "height=3*city=Oslo" in model.features
+    assert (model.features, model.mistakes) == (resumed.features, resumed.mistakes)
+    rows = [{"height": float(h), f"city={city}": 1.0} for h in range(8) for city in ("Oslo", "Rome", "Bonn")]
+    assert np.array_equal(model.scores(rows), resumed.scores(rows))
+    race = noregret("race", "table.csv", "--learners", "pa1", *asked, "--bits", "10", cwd=folder)
+    assert "--transform 'pairs:between=height*city'" in race.stdout
+
+
 @pytest.mark.parametrize(
     ("transform", "says"),
     [
         ("clop", "did you mean 'clip'"),
         ("clip:limit=-1", "clip: limit must be above 0"),
         ("clip:", "say name:parameter"),
+        ("pairs:between=height", "wants two names for every pair"),
     ],
 )
 def test_transforms_that_cannot_be_are_refused(folder: Path, transform: str, says: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import noregret as nr
 from noregret.learners import exponentiated, gradient, multiplicative
-from tests.every.plays import CARDS
+from tests.every.plays import EVERY as CARDS
 
 Told = dict[str, float]
 NOVIKOFF: list[tuple[Told, float]] = [({"radius": 6, "margin": 2}, 9)]
@@ -24,10 +24,15 @@ BY_HAND: dict[str, list[tuple[Told, float]]] = {
     "adaline_normalised": [({"size": 3, "rho": 0.5, "comparator_squares": 6}, 4 / 3 * (18 + 8))],
     "alma": [({"margin": 0.5, "p": 4, "alpha": 0.8}, 24 * 2.25 + 6)],
     "arow": [({"spread": 9, "log_det": 3, "near_misses": 1, "comparator_loss": 5}, 6 + 5 - 1)],
+    "banditron": [
+        ({"comparator_loss": 8, "size": 1, "classes": 4, "rounds": 100, "gamma": 0.25}, 8 + 25 + 3 * 32 + 16),
+        ({"comparator_loss": 0, "size": 1, "classes": 2, "rounds": 2e6, "gamma": 0.25}, 5e5 + 3 * 1000),
+    ],
     "cw": [({"phi": 1.5, "deviation": 2}, 3)],
     "cw_variance": [({"phi": 1.5, "variance": 2}, 3)],
     "eg": [({"divergence": 3, "eta": 0.25, "squared_gradients": 8}, 12 + 1)],
     "eg_signed": [({"features": 4, "U": 3, "eta": 0.25, "squared_gradients": 8}, 4 * math.log(8) + 9)],
+    "exp3": [({"actions": math.e, "rounds": 100, "eta": 0.5, "gamma": 0.25}, 2 + 25 * math.e + 25)],
     "fobos": ONE_RATE,
     "fobos_group": ONE_RATE,
     "fobos_infinity": ONE_RATE,

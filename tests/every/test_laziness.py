@@ -21,7 +21,8 @@ BY_ROW = [
     for play in PLAYS
     if play.card.touches(play.make().settings.choices) != "all"
     and not play.full
-    and ("strict", "yes") not in play.options  # it needs a random start, which is another one at other features
+    and not {("strict", "yes"), ("flavour", "norm")}
+    & set(play.options)  # it needs a random start, which is another one at other features
     and "random" not in play.card.counters  # what is drawn depends on how many features there are
 ]
 LAZY = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]

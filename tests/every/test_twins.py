@@ -26,8 +26,14 @@ def losses(play: Play, scores: Array, y: Any) -> Array:
     """What each round costs, from its score alone."""
     loss = dict(play.options).get("loss", "hinge")
     if play.game == "regression":
-        error = np.abs(scores - y)
-        return np.asarray(error**2 if loss == "squared" else np.maximum(0.0, error - 0.1))
+        size = np.abs(scores - y)
+        spread = np.array([y[:t].std() if t > 0 else 0.0 for t in range(len(y))])
+        in_units = {
+            "squared": size**2,
+            "absolute": size,
+            "huber": np.where(size <= spread, 0.5 * size**2, spread * (size - 0.5 * spread)),
+        }
+        return np.asarray(in_units.get(loss, np.maximum(0.0, size - 0.1 * spread)))
     if play.game == "multiclass":
         own = scores[np.arange(len(y)), y]
         rest = scores.copy()

@@ -10,6 +10,8 @@ from noregret.chunk import DenseBlock
 from noregret.intake import taken
 from tests.naive import transforms as naive
 
+SOME: list[Any] = ["f1", "f0", 2, 0, "none"]
+PAIRED: list[tuple[Any, Any]] = [("f2", "f0"), (2, 0), ("f1", "f2"), ("f3", "f3"), (1, 3), ("f2", "f2")]
 PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
     "scale": (nr.scale(), [naive.scale]),
     "min_max": (nr.min_max(), [naive.min_max]),
@@ -26,6 +28,19 @@ PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
     "squares": (nr.squares(), [naive.squares]),
     "pairs": (nr.pairs(), [naive.pairs]),
     "one_hot": (nr.one_hot(), [naive.one_hot]),
+    "chosen pairs": (nr.pairs(between=PAIRED), [naive.between(PAIRED)]),
+    "chosen scale": (nr.scale(only=SOME), [naive.only(SOME, naive.scale)]),
+    "chosen length": (nr.unit_norm(only=SOME), [naive.only(SOME, naive.unit_norm(2.0))]),
+    "chosen counts": (nr.tf_idf(only=SOME), [naive.only(SOME, naive.tf_idf(False))]),
+    "chosen squares": (nr.squares(only=SOME), [naive.only(SOME, naive.squares)]),
+    "chosen hot": (nr.one_hot(only=SOME), [naive.only(SOME, naive.one_hot)]),
+    "chosen all": (
+        nr.missing("indicator") | nr.one_hot(only="f0") | nr.clip(1.0, only=[0, "f3"]) | nr.squares(only=SOME)
+        | nr.pairs(between=PAIRED) | nr.unit_norm(1, only=SOME) | nr.log1p(only="f1"),
+        [naive.missing_indicator, naive.only(["f0"], naive.one_hot), naive.only([0, "f3"], naive.clip(1.0)),
+         naive.only(SOME, naive.squares), naive.between(PAIRED), naive.only(SOME, naive.unit_norm(1.0)),
+         naive.only(["f1"], naive.log1p)],
+    ),
     "long": (
         nr.missing("mean") | nr.clip(2.0) | nr.tf_idf() | nr.squares() | nr.min_max() | nr.pairs() | nr.unit_norm(1),
         [naive.missing_mean, naive.clip(2.0), naive.tf_idf(False), naive.squares, naive.min_max, naive.pairs,
@@ -33,8 +48,9 @@ PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
     ),
     "made twice": (nr.pairs() | nr.scale() | nr.squares(), [naive.pairs, naive.scale, naive.squares]),
 }  # fmt: skip
-KEEPING = ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "one_hot", "long", "made twice")
-GAPS = ("zero", "mean", "indicator", "long")
+KEEPING = ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "one_hot", "long", "made twice",
+           "chosen pairs", "chosen scale", "chosen squares", "chosen hot", "chosen all")  # fmt: skip
+GAPS = ("zero", "mean", "indicator", "long", "chosen all")
 ROWS = 48
 
 

@@ -106,8 +106,8 @@ def test_what_cannot_be_put_together_is_refused() -> None:
 WRONG: dict[str, Any] = {
     "there is no transform 'clop'; did you mean 'clip'": lambda: nr.make("pa1", transforms=["clop"]),
     "there is no transform 'x'; there are scale, min_max": lambda: nr.make("pa1", transforms="x"),
-    "clip has no parameter 'limits'; it takes limit": lambda: nr.make("pa1", transforms=["clip:limits=3"]),
-    "scale has no parameter 'a'; it takes none": lambda: nr.make("pa1", transforms=["scale:a=3"]),
+    "clip has no parameter 'limits'; it takes limit=, only=": lambda: nr.make("pa1", transforms=["clip:limits=3"]),
+    "scale has no parameter 'a'; it takes only=": lambda: nr.make("pa1", transforms=["scale:a=3"]),
     "say name:parameter=value": lambda: nr.make("pa1", transforms=["clip:3"]),
     "transforms must be a list such as": lambda: nr.make("pa1", transforms=7),
     "7 is none": lambda: nr.make("pa1", transforms=[7]),

@@ -23,6 +23,8 @@ STEPS: dict[str, nr.Transform] = {
     "squares": nr.squares(),
     "pairs": nr.pairs(),
     "one_hot": nr.one_hot(),
+    "chosen pairs": nr.pairs(between=[("b", "a")]),
+    "chosen hot": nr.one_hot(only="a"),
 }
 
 
@@ -38,6 +40,8 @@ def sealed(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 def test_the_format_is_new_only_where_an_old_reader_would_be_wrong() -> None:
     assert header(nr.make("pa1", scale=True).learn(ROWS, y))["format"] == 1
     assert header(learned("scale"))["format"] == 2
+    assert header(nr.make("pa1", game="regression"))["format"] == 3
+    assert header(nr.make("pa1", game="regression", scale_target=False))["format"] == 1
     assert header(learned("scale"))["parameters"]["transforms"] == ["scale"]
     assert header(nr.clip(3) | nr.make("pa1"))["parameters"]["transforms"] == ["clip:limit=3.0"]
     arrays = tensors(learned("scale"))
@@ -116,6 +120,11 @@ DAMAGES: list[tuple[str, Callable[[dict[str, np.ndarray]], None]]] = [
     ("pairs", spoiled("left", 0, 1)),
     ("one_hot", spoiled("right", 0, -1)),
     ("one_hot", spoiled("left", 0, 3)),
+    ("one_hot", spoiled("right", 0, -1)),
+    ("chosen hot", spoiled("right", 0, -2)),
+    ("chosen pairs", spoiled("right", 2, 1)),
+    ("chosen pairs", spoiled("right", 2, -2)),
+    ("chosen pairs", spoiled("right", 2, 99)),
 ]
 
 
@@ -130,7 +139,8 @@ def test_what_no_transform_can_have_seen_is_refused(number: int) -> None:
 
 
 @pytest.mark.parametrize("given", [7, {"scale": 1}, [7], ["clop"], ["clip:limit=-1"], ["clip:limit"], ["scale:a=1"],
-                                   ["scale", "missing"], [["scale"]], ["clip:limit=nan"]])  # fmt: skip
+                                   ["scale", "missing"], [["scale"]], ["clip:limit=nan"],
+                                   ["pairs:between=a"]])  # fmt: skip
 def test_transforms_that_cannot_be_are_refused(given: Any, tmp_path: Path) -> None:
     learner = learned("scale")
     told = header(learner)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.chunk import SparseBlock
+from noregret.features.running import Passed
 from noregret.intake import taken
 from noregret.modelfile import pack
 from tests.features.passing import KEEPING, PIPELINES, ROWS, after, close, stream, table, y
@@ -220,6 +221,8 @@ def test_a_refused_call_leaves_every_bit_as_it_was(name: str, monkeypatch: pytes
 def test_what_one_row_needs_to_be_undone_is_no_larger_than_the_row() -> None:
     learner = nr.scale() | nr.make("pa1")
     learner.learn([{f"f{j}": float(j) for j in range(5000)}], [1])
-    learner.transforms[0].apply(learner.names.block([{"f3": 1.0, "f9": 2.0}], True), True, np.zeros(0, np.int32), False)
+    learner.transforms[0].apply(
+        Passed(learner.names.block([{"f3": 1.0, "f9": 2.0}], True), np.zeros(0, np.int32)), True, False
+    )
     _, touched, cells, _ = learner.transforms[0].before
     assert touched.size == 2 == max(old.size for old in cells.values())

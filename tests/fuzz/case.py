@@ -81,7 +81,7 @@ class Case:
         if self.play.game == "multiclass":
             return Multiclass(rule, classes, fixed=False)
         if self.play.game == "regression":
-            return Regression(rule, self.extra.get("eps", 0.0 if options.get("loss") == "squared" else 0.1))
+            return Regression(rule, self.extra.get("eps", 0.0))
         return Binary(rule)
 
     def upto(self, rounds: int) -> "Case":

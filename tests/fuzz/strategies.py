@@ -145,8 +145,10 @@ def cases(draw: st.DrawFn, several: list[Play], edges: bool = True) -> Case:
     kinds = ["array"] if play.algebra == "dense" else ["array", "csr", "dicts"]
     stream = draw(streams(play.game, card.weighs, kinds, edges, late))
     extra: dict[str, Any] = {}
-    if play.game == "regression" and dict(play.options).get("loss") != "squared":
-        extra["eps"] = draw(st.sampled_from([0.1, 0.0, 1.0]))
+    if play.game == "regression":
+        extra["scale_target"] = False
+        if dict(play.options).get("loss", "eps_insensitive") == "eps_insensitive":
+            extra["eps"] = draw(st.sampled_from([0.1, 0.0, 1.0]))
     if card.keeps_groups:
         told = st.lists(st.integers(0, 2), min_size=1, max_size=5)
         extra["groups"] = draw(st.sampled_from([1, 2, 3]) if card.name == "multitask" else st.integers(1, 3) | told)

@@ -17,7 +17,7 @@ from noregret.referees import AsTheyCome, Orders
 from noregret.referees.orders import ndcg
 from noregret.tasks.lists import checked
 from tests import naive
-from tests.naive.ranking import Ranking
+from tests.naive.games.ranking import Ranking
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
 PAIRS = ("worst", "each", "all")

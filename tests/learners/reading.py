@@ -22,6 +22,11 @@ def weights(learner: nr.Learner, d: int) -> Array:
     return np.asarray(learner.scores(np.eye(d)).T)
 
 
+def unscaled(game: str) -> dict[str, Any]:
+    """What has a theorem speak of the very targets: they are taken as they are."""
+    return {"scale_target": False} if game == "regression" else {}
+
+
 def after_each_round(learner: nr.Learner, X: Array, y: npt.NDArray[Any]) -> Array:
     """The weights after every round."""
     return np.array([weights(learner.learn(X[t : t + 1], y[t : t + 1]), X.shape[1]) for t in range(len(X))])

@@ -165,7 +165,7 @@ def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, se
     y = X @ u + 0.1 * rng.normal(size=400)
     R = float((X.max(axis=1) - X.min(axis=1)).max())
     eta = 2.0 / (3.0 * R**2)
-    said = nr.make("eg", game="regression", loss="squared", eta=eta, features=d).play(X, y)
+    said = nr.make("eg", game="regression", scale_target=False, loss="squared", eta=eta, features=d).play(X, y)
     for v in (u, *on_the_simplex(d, seed)):
         assert said.losses.sum() <= eg_squared_bound(divergence(v), R, float(((y - X @ v) ** 2).sum()))
 

@@ -17,6 +17,7 @@ from tests.learners.reading import (
     sklearn,
     steps,
     two_classes,
+    unscaled,
     weights,
     written,
 )
@@ -39,6 +40,8 @@ OF_MARGIN: dict[str, Callable[[float], float]] = {
 OF_ERROR: dict[str, Callable[[float], float]] = {
     "squared": lambda e: e**2,
     "eps_insensitive": lambda e: max(0.0, abs(e) - 0.1),
+    "absolute": lambda e: abs(e),
+    "huber": lambda e: 0.5 * e**2 if abs(e) <= 1.0 else abs(e) - 0.5,
 }
 
 
@@ -78,7 +81,7 @@ def rounds(game: str, seed: int) -> tuple[Array, Any]:
 def test_a_step_goes_down_the_slope_of_the_loss(game: str, loss: str, schedule: str) -> None:
     X, y = rounds(game, seed=1)
     told: dict[str, Any] = {"classes": range(3)} if game == "multiclass" else {}
-    learner = nr.make("ogd", game=game, loss=loss, schedule=schedule, eta0=0.05, native=False, **told)
+    learner = nr.make("ogd", game=game, **unscaled(game), loss=loss, schedule=schedule, eta0=0.05, native=False, **told)
     moved = 0
     for t, before, after, said in steps(learner, X, y, rounds=20):
         suffer = loss_of(game, loss, X[t], y[t])
@@ -109,7 +112,7 @@ def test_regret_against_any_comparator_keeps_its_bound(game: str, loss: str, see
     X, y = streams.dense(300, 5, seed=seed)
     u = np.random.default_rng(seed).normal(size=5)
     y = streams.flip(np.sign(X @ u), 0.1, seed) if game == "binary" else X @ u + 0.3 * y
-    learner = nr.make("ogd", game=game, loss=loss, schedule="constant", eta0=eta0, native=False)
+    learner = nr.make("ogd", game=game, **unscaled(game), loss=loss, schedule="constant", eta0=eta0, native=False)
     transcript = learner.play(X, y)
     scores = transcript.scores
     slopes = {
@@ -120,6 +123,8 @@ def test_regret_against_any_comparator_keeps_its_bound(game: str, loss: str, see
         "squared_hinge": -2.0 * y * np.maximum(0.0, 1.0 - y * scores),
         "exponential": -y * np.exp(-y * scores),
         "eps_insensitive": np.sign(scores - y) * (np.abs(scores - y) > 0.1),
+        "absolute": np.sign(scores - y),
+        "huber": np.clip(scores - y, -1.0, 1.0),
     }[loss]
     squared_gradients = float(np.sum(slopes**2 * np.sum(X**2, axis=1)))
     guarantee = learner.card.guarantee
@@ -152,7 +157,7 @@ TWO_GAMES = pytest.mark.parametrize("game", ["binary", "regression"])
 @TWO_GAMES
 def test_adaline_on_the_four_points(game: str) -> None:
     X, y = streams.four()
-    path = after_each_round(nr.make("adaline", game=game, rho=0.1, native=False), X, y)
+    path = after_each_round(nr.make("adaline", game=game, **unscaled(game), rho=0.1, native=False), X, y)
     written(path, [[0.4, 0], [0.26, -0.14], [0.26, -0.226], [0.0464, -0.4396]])
 
 
@@ -160,7 +165,7 @@ def test_adaline_on_the_four_points(game: str) -> None:
 @pytest.mark.parametrize("rho", [0.02, 0.1, 0.3])
 def test_adaline_takes_the_share_rho_of_the_error_times_the_squared_length(game: str, rho: float) -> None:
     X, y = streams.dense(60, 4, seed=3)
-    learner = nr.make("adaline", game=game, rho=rho, native=False)
+    learner = nr.make("adaline", game=game, **unscaled(game), rho=rho, native=False)
     too_right = 0
     for t, before, after, said in steps(learner, X, y, rounds=40):
         error = y[t] - before @ X[t]
@@ -193,7 +198,7 @@ def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise
     if game == "binary":
         y = streams.flip(np.sign(X @ u), noise, seed)
     radius = float(np.linalg.norm(X, axis=1).max())
-    learner = nr.make("adaline", game=game, rho=0.5 / radius**2, native=False)
+    learner = nr.make("adaline", game=game, **unscaled(game), rho=0.5 / radius**2, native=False)
     suffered = learner.play(X, y).losses.sum()
     guarantee = learner.card.guarantee
     assert guarantee is not None
@@ -204,7 +209,7 @@ def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise
 
 def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
     X, y = np.tile([[2.0, 0.0]], (200, 1)), np.full(200, 3.0)
-    learner = nr.make("adaline", game="regression", rho=1.0 / 8.0, native=False)
+    learner = nr.make("adaline", game="regression", scale_target=False, rho=1.0 / 8.0, native=False)
     guarantee = learner.card.guarantee
     assert guarantee is not None
     assert learner.play(X, y).losses.sum() == pytest.approx(9.0 / (1.0 - 0.5**2))
@@ -214,14 +219,14 @@ def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
 @pytest.mark.parametrize(("rho", "settles"), [(1.9 / 4.0, True), (2.1 / 4.0, False)])
 def test_adaline_settles_only_while_rho_is_below_two_over_the_squared_length(rho: float, settles: bool) -> None:
     X, y = np.tile([[2.0, 0.0]], (200, 1)), np.ones(200)
-    losses = nr.make("adaline", game="regression", rho=rho, native=False).play(X, y).losses
+    losses = nr.make("adaline", game="regression", scale_target=False, rho=rho, native=False).play(X, y).losses
     assert (losses[-1] < 1e-6) == settles
     assert (losses[-1] > 1e6) != settles
 
 
 def test_adaline_comes_to_the_least_squares_when_its_steps_are_short() -> None:
     X, y, _ = streams.linear(50, 3, noise=0.5, seed=4)
-    learner = nr.make("adaline", game="regression", rho=1e-4)
+    learner = nr.make("adaline", game="regression", scale_target=False, rho=1e-4)
     for _ in range(3000):
         learner.learn(X, y)
     np.testing.assert_allclose(weights(learner, 3), np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-3)
@@ -232,5 +237,5 @@ def test_adaline_has_the_weights_of_scikit_learn() -> None:
     oracle = sklearn.SGDRegressor(
         loss="squared_error", penalty=None, learning_rate="constant", eta0=0.7, **ONE_PASS
     ).fit(X, y)
-    learner = nr.make("adaline", game="regression", rho=0.7).learn(X, y)
+    learner = nr.make("adaline", game="regression", scale_target=False, rho=0.7).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
-from tests.learners.reading import comparators, hinge, steps, svm, weights, written
+from tests.learners.reading import comparators, hinge, steps, svm, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -24,7 +24,7 @@ def test_pegasos_by_hand() -> None:
 @pytest.mark.parametrize(("game", "lam"), list(product(["binary", "regression"], [0.05, 0.5])))
 def test_a_step_goes_down_the_slope_of_the_penalised_loss(game: str, lam: float) -> None:
     X, y = streams.dense(60, 4, seed=2)
-    learner = nr.make("pegasos", game=game, lam=lam, native=False)
+    learner = nr.make("pegasos", game=game, **unscaled(game), lam=lam, native=False)
     cut = 0
     for t, before, after, _ in steps(learner, X, y, rounds=58):
 
@@ -43,7 +43,7 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(game: str, lam: float)
 def test_the_penalised_loss_keeps_its_bound(game: str, lam: float, seed: int) -> None:
     T = 300
     X, y = streams.dense(T, 5, seed=seed)
-    learner = nr.make("pegasos", game=game, lam=lam, native=False)
+    learner = nr.make("pegasos", game=game, **unscaled(game), lam=lam, native=False)
     path, suffered = [np.zeros(5)], 0.0
     for t in range(T):
         suffered += learner.play(X[t : t + 1], y[t : t + 1]).losses[0]

@@ -15,7 +15,7 @@ from noregret.algebra.scaled import Scaled
 from noregret.learners.gradient import SETS, projected_regret
 from noregret.schedules import constant, inv_mistakes, inv_sqrt, inv_t
 from tests.every.plays import arrays, same_bits
-from tests.learners.reading import steps, weights
+from tests.learners.reading import steps, unscaled, weights
 from tests.naive import streams
 from tests.naive.gradient import onto_l1, onto_simplex
 from tests.naive.rules import Array
@@ -248,7 +248,14 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
     largest = float(np.linalg.norm(X, axis=1).max())  # slopes are at most 1
     diameter = {"ball": 2.0, "box": 2.0 * np.sqrt(d), "l1": 2.0, "simplex": np.sqrt(2.0)}[onto] * RADIUS
     learner = nr.make(
-        "ogd", game=game, loss=loss, onto=onto, radius=RADIUS, eta0=diameter / largest, schedule="inv_sqrt"
+        "ogd",
+        game=game,
+        **unscaled(game),
+        loss=loss,
+        onto=onto,
+        radius=RADIUS,
+        eta0=diameter / largest,
+        schedule="inv_sqrt",
     )
     suffered = learner.play(X, y).losses.sum()
     for v in [u, *rng.normal(size=(20, d)), *np.eye(d), *-np.eye(d), np.linalg.lstsq(X, y, rcond=None)[0]]:

@@ -6,6 +6,8 @@
 The twins share nothing with the library; tests compare the library to them.
 """
 
+from typing import Any
+
 from . import (
     adaptive,
     batch,
@@ -24,6 +26,7 @@ from . import (
     second_order,
     selection,
     truncated,
+    ultraconservative,
     winnow,
 )
 from .games import Binary, Game, Multiclass, Regression
@@ -32,7 +35,7 @@ from .rules import FirstOrder, Rule
 
 __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
 
-RULES = {
+RULES: dict[str, Any] = {
     **adaptive.RULES,
     **batch.RULES,
     **exponentiated.RULES,
@@ -50,6 +53,7 @@ RULES = {
     **second_order.RULES,
     **selection.RULES,
     **truncated.RULES,
+    **ultraconservative.RULES,
     **winnow.RULES,
 }
 
@@ -58,7 +62,8 @@ def rule(name: str, **params: object) -> Rule:
     """Return the rule of that name."""
     if name not in RULES:
         raise ValueError(f"no twin is called {name}")
-    return RULES[name](**params)
+    made: Rule = RULES[name](**params)
+    return made
 
 
 def binary(name: str, **params: object) -> Binary:

@@ -61,6 +61,10 @@ def slope(loss: str, r: Round) -> float:
         return -2.0 * abs(r.error)
     if loss == "eps_insensitive":
         return -1.0 if r.margin < 1.0 else 0.0  # margin < 1 means |y - f| > eps
+    if loss == "absolute":
+        return -float(np.sign(abs(r.error)))
+    if loss == "huber":
+        return -min(abs(r.error), 1.0)
     raise ValueError(f"{loss} is not a loss for regression")
 
 

@@ -341,13 +341,18 @@ def test_slopes_are_derivatives() -> None:
             assert slope(name, Round(x, none, m, wrong=False)) == pytest.approx(numeric, abs=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["squared", "eps_insensitive"])
+@pytest.mark.parametrize("loss", ["squared", "eps_insensitive", "absolute", "huber"])
 def test_regression_steps_down_the_gradient(loss: str) -> None:
     X, y, _ = streams.linear(50, 4)
     twin = regression("ogd", eps=0.5, eta0=0.05, loss=loss, schedule="constant")
     scores, updated = twin.run(X, y)
     residual = scores - y
-    of_score = 2.0 * residual if loss == "squared" else np.sign(residual) * (abs(residual) > 0.5)
+    of_score = {
+        "squared": 2.0 * residual,
+        "eps_insensitive": np.sign(residual) * (abs(residual) > 0.5),
+        "absolute": np.sign(residual),
+        "huber": np.clip(residual, -1.0, 1.0),
+    }[loss]
     same(twin.state["w"], -0.05 * of_score @ X)
     assert (updated == (of_score != 0.0)).all()
 

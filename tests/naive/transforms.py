@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 from tests.naive.scaling import measure
@@ -106,6 +106,40 @@ def pairs(past: list[Row], row: Row) -> dict[Any, float]:
         a, b = sorted(two, key=order.index)
         found[f"{a}*{b}"] = row[a] * row[b]
     return found
+
+
+def belongs(name: Any, group: Any) -> bool:
+    """Whether a feature is of a column or namespace; a product, named a*b, is of none."""
+    text = str(name).replace(" is missing", "")
+    return "*" not in text and (text == str(group) or text.startswith((f"{group}=", f"{group}^")))
+
+
+def only(groups: list[Any], step: Step) -> Step:
+    """A step for some features; the others pass it by."""
+
+    def some(row: Row, chosen: bool) -> dict[Any, float]:
+        return {name: value for name, value in row.items() if any(belongs(name, one) for one in groups) == chosen}
+
+    return lambda past, row: {**some(row, False), **step([some(one, True) for one in past], some(row, True))}
+
+
+def between(groups: list[tuple[Any, Any]]) -> Step:
+    """Products of features of two groups, named in the order of the groups, or as `pairs` does where both fit both."""
+
+    def step(past: list[Row], row: Row) -> dict[Any, float]:
+        found = dict(row)
+        for product, value in pairs(past, row).items():
+            if product in row:
+                continue
+            a, b = next(two for two in permutations(row, 2) if f"{two[0]}*{two[1]}" == product)
+            for one, other in groups:
+                forward, backward = (belongs(x, one) and belongs(z, other) for x, z in ((a, b), (b, a)))
+                if forward or backward:
+                    found[f"{a}*{b}" if forward else f"{b}*{a}"] = value
+                    break
+        return found
+
+    return step
 
 
 def one_hot(past: list[Row], row: Row) -> dict[Any, float]:

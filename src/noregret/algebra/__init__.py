@@ -3,6 +3,7 @@
 from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
+    centre,
     covariance,
     examples,
     exponents,
@@ -15,6 +16,7 @@ from noregret.algebra import (  # each registers its implementations
     reference_sigma,
     reservoir,
     scaled,
+    seats,
 )
 from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
@@ -126,13 +128,26 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-SPARSE = {examples.Sparse, examples.SparseBlocks, examples.SparseRows, examples.SparsePart} | types_of(glimpses)
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseRows, examples.DensePart} | types_of(glimpses)
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged}
+seats.serve_seats()
+
+SPARSE = {
+    examples.Sparse,
+    examples.SparseBlocks,
+    seats.SparseSeat,
+    examples.SparseRows,
+    examples.SparsePart,
+} | types_of(glimpses)
+DENSE = {examples.Dense, examples.DenseBlocks, seats.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
+    glimpses
+)
+CENTRES = {centre.Centre, centre.Toward}
+VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged} | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
-    "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged}),
-    "reference": frozenset(types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir}),
+    "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged} | CENTRES),
+    "reference": frozenset(
+        types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir} | CENTRES
+    ),
 }

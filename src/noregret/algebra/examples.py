@@ -28,7 +28,6 @@ from noregret.algebra.verbs import (
     raw,
     reassociated,
     row,
-    seat,
     side,
     sqnorm,
     sqsource,
@@ -193,16 +192,6 @@ def stretch_dense(z: Any, a: Any) -> Any:
 def stretch_dense_blocks(z: Any, a: Any) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)
-
-
-@seat.on(Sparse)
-def seat_sparse(x: Any, c: Any, stride: Any) -> Any:
-    return SparseBlocks(x.idx, x.val, (1.0,), (c,), stride, x.sq)
-
-
-@seat.on(Dense)
-def seat_dense(x: Any, c: Any, stride: Any) -> Any:
-    return DenseBlocks(x.val, (1.0,), (c,), stride, x.sq)
 
 
 @difference.on(Sparse)

@@ -15,7 +15,10 @@ from noregret.streams.reading import SHAPES
 
 HEAD_BYTES = 1 << 16
 DEAR = 20  # a model is not kept more often than it takes this many times as long to keep it
-ROLES = ("header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based")
+ROLES = (
+    "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
+    "labels_by",
+)  # fmt: skip
 
 
 class Keeper:

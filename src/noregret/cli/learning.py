@@ -7,7 +7,7 @@ from typing import Any
 from noregret.cli.interrupts import deaf, heed
 from noregret.cli.keeping import Keeper, read_as_before, take_up
 from noregret.cli.output import write_json
-from noregret.cli.report import described, head, score, standing_report, warn_of
+from noregret.cli.report import counted, described, head, score, standing_report, tell_confusion, warn_of
 from noregret.cli.rules import file_of, imported, named, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_columns, check_outputs, made, opened, remarks, suited
@@ -15,7 +15,8 @@ from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.modelfile import load
 from noregret.referees import Milestones, Referee
-from noregret.session import Standing, played, standard, standing
+from noregret.session import played, standard, standing
+from noregret.standings import Standing
 from noregret.streams import Batch, Source
 
 INTERRUPTED = 130
@@ -48,6 +49,8 @@ def run(told: argparse.Namespace) -> int:
     if told.json != "-":
         lesson.tell()
         conclude(result, target, interrupted)
+        if told.confusion:
+            tell_confusion(result)
     screen.tail(source)
     warn_of(screen, source, learner, result.updates)
     return INTERRUPTED if interrupted else 0
@@ -57,10 +60,10 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
     if told.learner is None:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
-    chosen = settings(told.set, [card])
-    made([card], chosen, asked_early(told))  # refuse what cannot be, whatever the file
+    chosen = settings(told.set, [card], told.game)
+    made([card], chosen, asked_early(told, [card]))  # refuse what cannot be, whatever the file
     source = opened(told)
-    return made([card], chosen, suited(told, source))[0], source
+    return made([card], chosen, suited(told, source, [card]))[0], source
 
 
 def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
@@ -69,11 +72,11 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    for flag in ("set", "game", "transform", "scale", "bits", "bias"):
+    for flag in ("set", "game", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias"):
         if getattr(told, flag) not in (None, []):
-            raise BadValue(f"--{flag} is for a new model; {told.resume} goes on as it was made")
+            raise BadValue(f"--{flag.replace('_', '-')} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
-    told.game = learner.game if learner.game in ("regression", "ranking") else None
+    told.game = None if learner.game in ("binary", "multiclass") else learner.game
     return learner, opened(told, **read_as_before(told, learner))
 
 
@@ -83,7 +86,7 @@ class Lesson:
     def __init__(self, keeper: Keeper, screen: Screen) -> None:
         self.learner, self.source, self.keeper, self.screen = keeper.learner, keeper.source, keeper, screen
         self.course, self.told = Milestones(FIRST), 0
-        self.referees: list[Referee] = [*standard(self.learner.game), self.course]
+        self.referees: list[Referee] = [*standard(self.learner), self.course]
 
     def standing(self) -> Standing:
         return standing(self.learner.card.name, self.learner, self.referees)
@@ -158,5 +161,6 @@ def report(
 
 def conclude(result: Standing, target: str | None, interrupted: bool) -> None:
     how = "stopped" if interrupted else "learned"
+    asked = "" if result.asked is None else f", {counted(result.asked, 'label')} asked for"
     kept = f"saved to {target}" if target else "not saved (--save PATH keeps the model)"
-    sys.stdout.write(f"{how}: {result.name}, {score(result)} in {result.rounds:,} rounds; {kept}\n")
+    sys.stdout.write(f"{how}: {result.name}, {score(result)} in {result.rounds:,} rounds{asked}; {kept}\n")

@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 from noregret import __version__
 from noregret.errors import BadValue
 
+GAMES = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
+
 DATA = (
     "files (libsvm, VW, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a "
     "quoted pattern like 'day-*.svm', - for standard input, or a name from `noregret datasets`"
@@ -62,6 +64,7 @@ def race_options(race: Parser) -> None:
     source_options(race)
     learner_options(race)
     output_options(race)
+    confusion_option(race)
     race.set_defaults(module="racing")
 
 
@@ -88,6 +91,7 @@ def learn_options(learn: Parser) -> None:
     source_options(learn)
     learner_options(learn)
     output_options(learn)
+    confusion_option(learn)
     learn.set_defaults(module="learning")
 
 
@@ -104,9 +108,8 @@ def predict_options(predict: Parser) -> None:
 
 def warm_options(warm: Parser) -> None:
     warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
-    warm.add_argument(
-        "--games", default="binary,multiclass,regression", help="with commas, ranking too (default: the others)"
-    )
+    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas; also multilabel, ranking "
+                      "(default: the others)")  # fmt: skip
     warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
     warm.set_defaults(module="shelves")
@@ -120,6 +123,8 @@ def source_options(one: Parser) -> None:
                        "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
+    group.add_argument("--labels-by", metavar="TEXT", help="tables, with --game multilabel: what stands between the "
+                       "labels of a row (default: a comma)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")
     group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="tables: leave a column out; as "
                        "often as needed")  # fmt: skip
@@ -129,7 +134,7 @@ def source_options(one: Parser) -> None:
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
                        "this column are names; each is a feature of its own")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")
-    group.add_argument("--query", metavar="COLUMN", help="tables, for --game ranking: the column that tells which "
+    group.add_argument("--query", metavar="COLUMN", help="tables, with --game ranking: the column that tells which "
                        "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
@@ -147,13 +152,20 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=("binary", "multiclass", "regression", "ranking"), help="what is played "
-                       "(default: classes, as many as come); real targets need --game regression, lists to be put in "
-                       "order --game ranking")  # fmt: skip
+    group.add_argument("--game", choices=GAMES, help="what is played (default: classes, as many as come); real targets "
+                       "need --game regression, rows with several labels multilabel, lists to be put in order ranking, "
+                       "rows of one kind, with or without labels, one-class; bandit tells only whether what was played "
+                       "was right")  # fmt: skip
+    group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "
+                       "label is told (default: the data are read twice)")  # fmt: skip
+    group.add_argument("--class-weight", metavar="WEIGHTS", help="what the rounds of a class count: spam=5,ham=1, or "
+                       "balanced: as if all were equally frequent so far (balanced_root: its root)")  # fmt: skip
+    group.add_argument("--cost", metavar="COSTS", help="what mistakes cost: truth:predicted=cost,..., or a file: JSON "
+                       "{truth: {predicted: cost}} or CSV, a column for each prediction; others cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "
                        "before it is learned, by the rows before it: scale, min_max, unit_norm, clip, log1p, tf_idf, "
-                       "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3; in the order "
-                       "given")  # fmt: skip
+                       "missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3 or "
+                       "pairs:between=user*ad; in the order given")  # fmt: skip
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="measure every number from its running "
                        "mean in running deviations, after all else (default: for CSV only, without "
                        "--transform)")  # fmt: skip
@@ -167,3 +179,8 @@ def output_options(one: Parser) -> None:
     group = one.add_argument_group("what is said")
     group.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     group.add_argument("--quiet", action="store_true", help="no progress and no notes, only the result")
+
+
+def confusion_option(one: Parser) -> None:
+    one.add_argument("--confusion", action="store_true", help="show who was taken for whom, and how well each class "
+                     "was found")  # fmt: skip

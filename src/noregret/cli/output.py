@@ -61,5 +61,17 @@ def plain_label(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label == int(label) else label
 
 
+def same(guess: Any, truth: Any) -> bool:
+    """Whether a prediction is the truth; of several labels the order does not matter."""
+    if isinstance(guess, tuple):
+        return set(guess) == set(truth if isinstance(truth, tuple) else (truth,))
+    return bool(guess == truth)
+
+
+def as_cell(label: Any) -> Any:
+    """A prediction as a cell of a table: several labels with commas between them."""
+    return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label
+
+
 def plain_labels(found: np.ndarray, targets: bool) -> list[Any]:
     return found.tolist() if targets else [plain_label(label) for label in found.tolist()]

@@ -9,11 +9,11 @@ import numpy as np
 
 from noregret.cli.interrupts import heed
 from noregret.cli.keeping import read_as_before
-from noregret.cli.output import plain_label, plain_labels, write_json, written
+from noregret.cli.output import as_cell, plain_label, plain_labels, same, write_json, written
 from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
 from noregret.cli.screen import Screen, jobs_for
-from noregret.cli.setup import check_columns, check_outputs, reading
+from noregret.cli.setup import asked_of_labels, check_columns, check_outputs, reading
 from noregret.errors import BadValue, NotLearned
 from noregret.learner import Learner
 from noregret.modelfile import load
@@ -60,7 +60,7 @@ def run(told: argparse.Namespace) -> int:
 
 def opened(told: argparse.Namespace, learner: Learner) -> Source:
     """The new rows, read as the rows that were learned."""
-    how: dict[str, Any] = {"labelled": False, "targets": not learner.task.labelled}
+    how: dict[str, Any] = {"labelled": False, **asked_of_labels(learner.game)}
     how |= read_as_before(told, learner)
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
@@ -68,17 +68,17 @@ def opened(told: argparse.Namespace, learner: Learner) -> Source:
 def columns(learner: Learner, scores: bool) -> list[str]:
     if not scores or not learner.task.labelled:
         return ["prediction"]
-    if learner.game == "multiclass":
+    if learner.task.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
     return ["prediction", "score"]
 
 
 def rows(found: Sequence[Any], scores: np.ndarray, wanted: bool) -> Iterator[Sequence[Any]]:
     if not wanted:
-        yield from ([label] for label in found)
+        yield from ([as_cell(label)] for label in found)
     else:
         for label, score in zip(found, scores.reshape(len(found), -1).tolist(), strict=True):
-            yield [label, *score]
+            yield [as_cell(label), *score]
 
 
 class Count:
@@ -101,7 +101,7 @@ class Count:
             if self.regression:
                 self.off += abs(guess - float(truth))
             else:
-                self.mistakes += guess != truth
+                self.mistakes += not same(guess, truth)
 
     def told(self) -> str:
         if not self.labelled:

@@ -6,16 +6,22 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from noregret.card import Card
 from noregret.cli.interrupts import heed
 from noregret.cli.keeping import options_of
 from noregret.cli.output import write_json
-from noregret.cli.report import described, head, score, standing_report, warn_of
+from noregret.cli.report import described, head, score, standing_report, tell_confusion, warn_of
 from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
-from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited
+from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited, weighing
 from noregret.errors import BadValue
-from noregret.session import Entrants, Race, Standing, Watcher, cells, columns, race
+from noregret.session import Entrants, Watcher, race
+from noregret.standings import Race, Standing
 from noregret.streams import Batch, Source
+
+SAID = (  # by options of their own
+    "game", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
+)  # fmt: skip
 
 
 def run(told: argparse.Namespace) -> int:
@@ -24,14 +30,14 @@ def run(told: argparse.Namespace) -> int:
     check_outputs({"--json": told.json}, [*told.data, *rules])
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
-    cards = cards_of(told.learners, told.game)
-    chosen = settings(told.set, cards)
-    made(cards, chosen, asked_early(told))  # refuse what cannot be, whatever the file
+    cards = entering(told, told.game)
+    chosen = settings(told.set, cards, told.game)
+    made(cards, chosen, asked_early(told, cards))  # refuse what cannot be, whatever the file
     source = opened(told)
-    common = suited(told, source)
+    common = suited(told, source, cards)
     if told.learners is None:
-        cards = cards_of(None, common.get("game"))
-        chosen = settings(told.set, cards)
+        cards = entering(told, common.get("game"))
+        chosen = settings(told.set, cards, told.game)
     learners = made(cards, chosen, common)
     screen.announce(source)
     with screen.drawing():
@@ -39,12 +45,32 @@ def run(told: argparse.Namespace) -> int:
     write_json(told.json, report(told, source, result))
     if told.json != "-":
         conclude(told, source, result)
+        if told.confusion:
+            tell_confusion(result.standings[0])
     screen.tail(source)
     for one in result:
         if one.stopped is not None:
             screen.warn(f"{one.name} could not go on: {one.stopped}")
     warn_of(screen, source, result.winner, sum(one.updates for one in result))
     return 0
+
+
+def entering(told: argparse.Namespace, game: str | None) -> list[Card]:
+    """The cards of a race; where none are named, those that can heed what is told of classes and costs."""
+    cards = cards_of(told.learners, game)
+    wishes = {name: value for name, value in weighing(told).items() if value is not None}
+    if told.learners is not None or not wishes:
+        return cards
+    able, refusal = [], None
+    for card in cards:
+        try:
+            made([card], {card.name: {}}, wishes)
+            able.append(card)
+        except BadValue as error:
+            refusal = error
+    if not able and refusal is not None:
+        raise refusal
+    return able
 
 
 class Lookout(Watcher):
@@ -67,7 +93,7 @@ class Lookout(Watcher):
             best = now.standings[0]
             leads = f"{best.name} leads" if len(now) > 1 else best.name
             title = f"{self.screen.progress(best.rounds, done)}; {leads} with {score(best)}"
-            self.screen.show(columns(best.learner.game), [cells(one) for one in now], title)
+            self.screen.show(*now.shown(), title)
 
 
 def conclude(told: argparse.Namespace, source: Source, result: Race) -> None:
@@ -111,12 +137,14 @@ def training(told: argparse.Namespace, best: Standing) -> str:
                 words.append(flag if one else flag.replace("--", "--no-", 1))
             elif one is not None:
                 words += [flag, str(one)]
-    words += [] if told.bits is None else ["--bits", str(told.bits)]
+    for flag, said in (("--class-weight", told.class_weight), ("--cost", told.cost), ("--bits", told.bits)):
+        words += [] if said is None else [flag, str(said)]
     for name in ("scale", "bias"):
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
+    words += [] if told.classes is None else ["--classes", told.classes]
     for name, value in best.learner.settings.told.items():
-        words += [] if name in ("game", "seed", "transforms", "scale", "bias", "bits") else ["--set", f"{name}={value}"]
+        words += [] if name in SAID else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 
 

@@ -1,12 +1,16 @@
 """What the commands say in common: of a source, of a learner, of what is odd about the data."""
 
 import argparse
+import sys
 from typing import Any
 
 from noregret import __version__
+from noregret.cli.output import plain_label
 from noregret.cli.screen import Screen
 from noregret.learner import Learner
-from noregret.session import Standing
+from noregret.referees import Confusion
+from noregret.reports.tables import confusion_table
+from noregret.standings import Standing
 from noregret.streams import Batch, Source
 
 MANY_CLASSES = 50
@@ -23,6 +27,7 @@ def standing_report(one: Standing) -> dict[str, Any]:
         "rounds": one.rounds,
         "mistakes": one.mistakes,
         "rate": one.rate,
+        **({} if one.confusion is None else one.confusion.report()),
         "loss": one.loss,
         "updates": one.updates,
         "nonzeros": one.nonzeros,
@@ -30,7 +35,27 @@ def standing_report(one: Standing) -> dict[str, Any]:
         **one.measures,
         "parameters": one.learner.params,
     }
+    if one.full_information is not None:
+        found["full_information"] = one.full_information
+    if one.asked is not None:
+        found["asked"] = one.asked
+    if one.confusion is not None:
+        found["confusion"] = confusion_report(one.confusion)
     return found if one.stopped is None else {**found, "stopped": one.stopped}
+
+
+def confusion_report(seen: Confusion) -> dict[str, Any]:
+    """Who was taken for whom, and how well each class was found; null where a class gave no occasion."""
+    shares = {"recall": seen.recall, "precision": seen.precision, "f1": seen.f1}
+    counts = {"counts": seen.counts.tolist()} if len(seen.labels) <= MANY_CLASSES else {}
+    told = {name: [None if one != one else one for one in values.tolist()] for name, values in shares.items()}
+    return {"labels": [plain_label(label) for label in seen.labels], "rounds": seen.rounds.tolist(), **told, **counts}
+
+
+def tell_confusion(one: Standing) -> None:
+    """Who was taken for whom, as a table."""
+    told = f"{one.learner.game} has no classes to confuse" if one.confusion is None else confusion_table(one.confusion)
+    sys.stdout.write(f"\n{told}\n")
 
 
 def described(source: Source, batch: Batch) -> str:
@@ -49,7 +74,12 @@ def score(one: Standing) -> str:
         return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
     if one.learner.game == "ranking":
         return f"{100 * one.measures['pair_accuracy']:.2f} % of pairs in the right order"
-    return f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+    told = f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
+    if one.learner.game == "multilabel":
+        told += f", ranking loss {one.measures['ranking_loss']:.4f}, micro F1 {one.measures['micro_f1']:.4f}"
+    if one.confusion is not None and one.uneven:
+        told += f", balanced accuracy {one.confusion.balanced_accuracy:.4f}"
+    return told if one.confusion is None or one.costs is None else f"{told}, cost {one.confusion.cost:,.6g}"
 
 
 def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> None:
@@ -58,6 +88,10 @@ def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> N
     if learner.collisions:
         cells = f"{learner.collisions:,} of {1 << (learner.settings.bits or 0):,}"
         screen.note(f"{source.name}: {cells} cells are shared by several names; more --bits make them fewer")
+    weights = learner.settings.class_weight
+    absent = [label for label in weights if label not in learner.classes] if isinstance(weights, dict) else []
+    if absent:
+        screen.warn(f"{source.name}: no row has the label {absent[0]!r}, which --class-weight names")
     labels, eps = learner.classes, learner.settings.setting.get("eps")
     if learner.game == "regression":
         if updates == 0 and eps:

@@ -9,6 +9,7 @@ from typing import Any
 
 from noregret.card import Card
 from noregret.errors import BadValue, Error
+from noregret.games.table import GAMES
 from noregret.making import card_of, learners
 
 
@@ -71,7 +72,7 @@ def file_of(name: str | None) -> str | None:
     return file if colon and file.endswith(".py") else None
 
 
-def settings(told: Sequence[str], cards: Sequence[Card]) -> dict[str, dict[str, Any]]:
+def settings(told: Sequence[str], cards: Sequence[Card], game: str | None = None) -> dict[str, dict[str, Any]]:
     """What --set says, for each learner by name; a name that no learner has is an error."""
     found: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
     for text in told:
@@ -82,7 +83,8 @@ def settings(told: Sequence[str], cards: Sequence[Card]) -> dict[str, dict[str, 
         if dot and owner in found:
             found[owner][name] = parsed(value)
             continue
-        takers = [card for card in cards if key.strip() in card.params] or list(cards)
+        of_game = game == "one-class" and key.strip() in GAMES[game].params
+        takers = [card for card in cards if key.strip() in card.params and not of_game] or list(cards)
         for card in takers:
             found[card.name][key.strip()] = parsed(value)
     return found

@@ -138,7 +138,7 @@ def clock(seconds: float) -> str:
 
 def distinct(y: Any) -> int:
     """How many different labels there are."""
-    return len(set(y if isinstance(y, list) else y.tolist()))
+    return 0 if y is None else len(set(y if isinstance(y, list) else y.tolist()))
 
 
 def jobs_for(learners: Sequence[Learner], batch: Batch, classes: int) -> list[Job]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from noregret.card import Card
+from noregret.cli.rules import parsed
 from noregret.cli.screen import Screen
+from noregret.cli.weighing import class_weight, cost
 from noregret.errors import BadValue
 from noregret.learner import Learner
 from noregret.making import make
@@ -15,7 +17,7 @@ from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "skip", "limit", "shuffle", "passes", "query",
+    "labels_by", "skip", "limit", "shuffle", "passes", "query",
 )  # fmt: skip
 
 
@@ -30,8 +32,14 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    real = {"targets": told.game in ("regression", "ranking"), "lists": told.game == "ranking"}
-    return open_source(told.data, reading(told, **real, **{**gaps(told), **more}), seed=told.seed)
+    more = {**asked_of_labels(told.game), **gaps(told), **more}
+    return open_source(told.data, reading(told, **more), seed=told.seed)
+
+
+def asked_of_labels(game: str | None) -> dict[str, bool]:
+    """What the labels of a game are, where they are not one class for every row."""
+    asked = {"targets": game in ("regression", "ranking"), "sets": game == "multilabel", "lists": game == "ranking"}
+    return {**asked, "labelled": False} if game == "one-class" else asked
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -40,13 +48,13 @@ def gaps(told: argparse.Namespace) -> dict[str, Any]:
     return {"gaps": True, "mild": ("gaps",)} if seen else {}
 
 
-def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
+def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
     game = told.game or source.suits.get("game")
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
-    bias = bias and (game != "ranking" or bool(told.bias))  # what all rows have in common cannot order them
+    bias = bias and (game not in ("ranking", "one-class") or bool(told.bias))  # what all rows share tells none apart
     wishes = {
         "game": game,
         "seed": told.seed,
@@ -54,14 +62,44 @@ def suited(told: argparse.Namespace, source: Source) -> dict[str, Any]:
         "bias": bias,
         "transforms": told.transform,
         "bits": told.bits,
+        "classes": named_classes(told) or (classes_in(told) if classes_needed(told, cards) else None),
+        **weighing(told),
     }
     return {name: value for name, value in wishes.items() if value}
 
 
-def asked_early(told: argparse.Namespace) -> dict[str, Any]:
+def asked_early(told: argparse.Namespace, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What can be refused before the data are opened."""
-    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits}
+    classes = named_classes(told) or ([0, 1] if classes_needed(told, cards) else None)
+    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits, "classes": classes}
+    wishes |= weighing(told)
     return {name: value for name, value in wishes.items() if value}
+
+
+def classes_needed(told: argparse.Namespace, cards: Sequence[Card]) -> bool:
+    """Whether some learner must know the classes beforehand, as not every label is told."""
+    asked = any(text.replace(" ", "").endswith("labels=asked") for text in told.set)
+    return asked or told.game == "bandit" or any(card.games == ("bandit",) for card in cards)
+
+
+def named_classes(told: argparse.Namespace) -> list[Any] | None:
+    return None if told.classes is None else [parsed(label) for label in told.classes.split(",") if label.strip()]
+
+
+def classes_in(told: argparse.Namespace) -> list[Any]:
+    """The labels of the data, found by reading them once: sorted, or in the order they come where they are mixed."""
+    if "-" in told.data:
+        raise BadValue("standard input is read only once: name its labels with --classes A,B,C")
+    found: dict[Any, None] = {}
+    for batch in opened(told, passes=1):
+        found.update(dict.fromkeys(batch.y if isinstance(batch.y, list) else batch.y.tolist()))
+    labels = list(found)
+    return sorted(labels) if len({isinstance(label, str) for label in labels}) == 1 else labels
+
+
+def weighing(told: argparse.Namespace) -> dict[str, Any]:
+    """What classes weigh and mistakes cost."""
+    return {"class_weight": class_weight(told.class_weight), "cost": cost(told.cost)}
 
 
 def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[Learner]:
@@ -79,8 +117,12 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("a constant feature is added (--no-bias leaves it out)")
     if learner.game == "regression":
         said.append("the labels are real targets; the loss decides")
+    if learner.game == "multilabel":
+        said.append("a row may have several labels; a mistake is a set that is not exactly right")
     if learner.game == "ranking":
         said.append("rows come in lists, and a list is a round")
+    if learner.game == "one-class":
+        said.append("rows are learned as one class; those labelled -1 are judged, not learned")
     return said
 
 

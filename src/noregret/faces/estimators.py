@@ -145,7 +145,8 @@ class OnlineRegressor(RegressorMixin, Online):
         loss = getattr(self, "loss", None)
         sharp = isinstance(loss, str) and loss in LOSSES and not LOSSES[loss].insensitive
         NOT_NEGATIVE.check(type(self).__name__, "eps", self.eps)
-        return self._make(game="regression", **{} if sharp else {"eps": self.eps})
+        told = {"scale_target": self.scale_target} | ({} if sharp else {"eps": self.eps})
+        return self._make(game="regression", **told)
 
     def _scores(self, X: Any) -> np.ndarray:
         return self.learner_.scores(X)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Param
-from noregret.chunk import Block
+from noregret.card import Choice
 from noregret.errors import BadValue
-from noregret.features.running import LEARN, Running, entries, over_values
+from noregret.features.choosing import Chosen
+from noregret.features.running import LEARN, Options, Running, over_values
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
 
@@ -44,8 +44,9 @@ class TfIdf(Running):
     """In how many of the rows learned each feature was, and how many rows these were (Spärck Jones 1972)."""
 
     name = "tf_idf"
-    params: ClassVar[Mapping[str, Param | Choice]] = {
-        "sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "1 + log(tf) in the place of tf")
+    params: ClassVar[Options] = {
+        "sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "1 + log(tf) in the place of tf"),
+        "only": Chosen(),
     }
     fields = ("rows",)
     counts = ("documents",)
@@ -54,15 +55,13 @@ class TfIdf(Running):
     def options(self) -> tuple[np.ndarray, ...]:
         return (np.array([1.0 if self.told["sublinear"] == "yes" else 0.0]),)
 
-    def checked(self, block: Block) -> Block:
-        block = super().checked(block)
-        if self.told["sublinear"] == "yes":
-            indptr, _, val = entries(block)
-            if val.size and val.min() < 0.0:
-                at = int(np.flatnonzero(val < 0.0)[0])
-                row = int(np.searchsorted(indptr, at, side="right")) - 1
-                raise BadValue(f"row {row}: a value is {val[at]}; tf_idf with sublinear=yes takes counts", row=row)
-        return block
+    def measured(self, rows: tuple[np.ndarray, ...], learn: bool, never: np.ndarray, width: int) -> np.ndarray:
+        indptr, _, val = rows
+        if self.told["sublinear"] == "yes" and val.size and val.min() < 0.0:
+            at = int(np.flatnonzero(val < 0.0)[0])
+            row = int(np.searchsorted(indptr, at, side="right")) - 1
+            raise BadValue(f"row {row}: a value is {val[at]}; tf_idf with sublinear=yes takes counts", row=row)
+        return super().measured(rows, learn, never, width)
 
     def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
         rows, documents = saved["rows"], saved["documents"]

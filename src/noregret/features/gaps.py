@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Param
+from noregret.card import Choice
 from noregret.chunk import UNSORTED, Block, DenseBlock, inspect, tidied, verified
-from noregret.features.derived import PLAIN, Derived, Made
-from noregret.features.running import LEARN, Running, entries, over_values, with_values
+from noregret.features.derived import PLAIN, Derived, Kinds, Made
+from noregret.features.running import LEARN, Options, Passed, Running, entries, over_values, with_values
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = unbound
 
@@ -54,7 +54,7 @@ class Missing(Running):
     """What is missing counts as 0."""
 
     name = "missing"
-    params: ClassVar[Mapping[str, Param | Choice]] = {
+    params: ClassVar[Options] = {
         "policy": Choice("zero", dict.fromkeys(("zero", "mean", "indicator")), "what stands for a missing value")
     }
     takes_gaps = True
@@ -62,10 +62,10 @@ class Missing(Running):
     def checked(self, block: Block) -> Block:
         return apart_from_gaps(block)
 
-    def apply(self, block: Block, learn: bool, never: np.ndarray, heed: bool) -> tuple[Block, np.ndarray]:
-        block = self.checked(block)
+    def apply(self, rows: Passed, learn: bool, heed: bool) -> Passed:
+        block = self.checked(rows.block)
         values = entries(block)[2]
-        return with_values(block, np.where(np.isnan(values), 0.0, values)), never
+        return rows._replace(block=with_values(block, np.where(np.isnan(values), 0.0, values)))
 
 
 class MissingMean(Missing):
@@ -87,15 +87,16 @@ class MissingIndicator(Derived):
     def checked(self, block: Block) -> Block:
         return apart_from_gaps(block)
 
-    def from_table(self, val: np.ndarray) -> Made:
+    def from_table(self, val: np.ndarray, kinds: Kinds) -> Made:
         gone, columns = np.isnan(val), np.arange(val.shape[1])
         both = np.stack((np.where(gone, 0.0, val), gone.astype(np.float64)), axis=2).reshape(len(val), -1)
-        return Made(np.repeat(columns, 2), np.tile((PLAIN, MISSING), columns.size), both)
+        twice = None if kinds is None else np.repeat(kinds, 2)
+        return Made(np.repeat(columns, 2), np.tile((PLAIN, MISSING), columns.size), both, twice)
 
-    def from_rows(self, block: Block) -> Iterator[Made]:
+    def from_rows(self, block: Block, kinds: Kinds, offsets: np.ndarray) -> Iterator[Made]:
         _, idx, val = entries(block)
         gone = np.isnan(val)
-        yield Made(idx.astype(np.int64), np.where(gone, MISSING, PLAIN), np.where(gone, 1.0, val))
+        yield Made(idx.astype(np.int64), np.where(gone, MISSING, PLAIN), np.where(gone, 1.0, val), kinds)
 
     def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
         return np.asarray(super().says_yes(made, never, width) | (made.second == MISSING))

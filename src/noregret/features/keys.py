@@ -1,12 +1,12 @@
 """Numbers for features made of others: each is known by two whole numbers, and numbered as it first appears."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.chunk import LARGEST_INDEX
+from noregret.chunk import LARGEST_INDEX, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.running import LEARN, Loop, Runner
 
@@ -72,6 +72,8 @@ NUMBER, FORGET = Loop(number_keys, number_rows, TYPES, 2), Loop(forget_keys, for
 class Keys:
     """The keys in the order in which they came, and where to find each."""
 
+    hashed = False
+
     def __init__(self, run: Runner) -> None:
         self.run = run
         # slots, the two numbers of every key, how many there are: replaced all at once, so that no interrupt parts them
@@ -125,6 +127,39 @@ class Keys:
         if left.size and not 0 <= left.min() <= left.max() < LARGEST_INDEX:
             return False
         return bool((self.numbers(left, right, grow=True) == np.arange(left.size)).all())
+
+
+class HashedKeys:
+    """Keys by their hash: a feature as it is keeps its cell, one that is made has the cell that its two numbers say."""
+
+    hashed = True
+
+    def __init__(self, cells: int, tidied: Callable[[SparseBlock], SparseBlock]) -> None:
+        """`tidied` sorts rows and puts together what shares a cell."""
+        self.cells, self.tidied = cells, tidied
+
+    def __len__(self) -> int:
+        return self.cells
+
+    def at(self, number: int) -> tuple[int, int]:
+        return number, -1
+
+    def numbers(self, first: np.ndarray, second: np.ndarray, grow: bool) -> np.ndarray:
+        """The cells of some keys, the same on every machine and for ever."""
+        mixed = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
+        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # so that every bit of both numbers counts
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        return np.where(second == -1, first, (mixed & np.uint64(self.cells - 1)).astype(np.int64))
+
+    def forget_from(self, size: int) -> None:
+        """Nothing is remembered."""
+
+    def saved(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def revive(self, saved: Mapping[str, np.ndarray]) -> bool:
+        return not saved
 
 
 def ready(numbers: np.ndarray) -> np.ndarray:

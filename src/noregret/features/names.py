@@ -25,6 +25,11 @@ class Growing(Sequence[str]):
     def __len__(self) -> int:
         return self.size
 
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, (list, Growing)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
     @overload
     def __getitem__(self, at: int) -> str: ...
 
@@ -99,15 +104,24 @@ class Names:
     """How a learner knows its features: by the number of their column, or by name. The first data decide."""
 
     def __init__(self) -> None:
-        self.known = Vocabulary()
+        self.entered = Vocabulary()
+        self.all = Growing([], 0)  # all names, where they are a stream's; the last ones may not be entered yet
         self.mode: str | None = None
         self.latest = Numbered()
         self.seen = Numbered()
 
     @property
+    def known(self) -> Vocabulary:
+        """The number of every name. Those of a stream, each its place there, are entered when somebody asks."""
+        first = len(self.entered)
+        if first < len(self.all):
+            self.entered.update(zip(self.all.from_place(first), range(first, len(self.all)), strict=True))
+        return self.entered
+
+    @property
     def size(self) -> int:
         """How much a refused call may have added to."""
-        return len(self.known)
+        return max(len(self.entered), len(self.all))
 
     def settle(self, mode: str, fix: bool) -> None:
         """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
@@ -165,8 +179,8 @@ class Names:
     def found(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[Numbered, int]:
         """The same, with what is known of the numbers."""
         if grow:
-            return self.grown(names), len(self.known)
-        size = len(self.known)
+            return self.grown(names), self.size
+        size = self.size
         if heed_new:
             extra: dict[str, int] = {}
             found = Numbered()
@@ -179,21 +193,24 @@ class Names:
     def grown(self, names: Sequence[str]) -> Numbered:
         """The numbers of names, new ones included; the names of a stream mostly begin as they did in its last batch."""
         latest = self.latest if extends(names, self.latest.names) else Numbered()
-        fresh = latest.fresh(names)
-        size = len(self.known)
-        all_from_here = latest.same and len(latest.names) == size  # and a stream names nothing twice
-        if isinstance(names, Growing) and (all_from_here or self.known.keys().isdisjoint(fresh)):
-            self.known.update(zip(fresh, range(size, size + len(fresh)), strict=True))
-            numbers = np.arange(size, size + len(fresh), dtype=np.int32)
+        size = self.size
+        if isinstance(names, Growing) and latest.same and len(latest.names) == size:  # a stream names nothing twice
+            self.all = names
+            latest.go_on(names, np.arange(size, len(names), dtype=np.int32))
         else:
-            numbers = np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))
-        latest.go_on(names, numbers)
+            fresh = latest.fresh(names)
+            if isinstance(names, Growing) and self.known.keys().isdisjoint(fresh):
+                self.known.update(zip(fresh, range(size, size + len(fresh)), strict=True))
+                numbers = np.arange(size, size + len(fresh), dtype=np.int32)
+            else:
+                numbers = np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))
+            latest.go_on(names, numbers)
         self.latest = latest if len(names) > FEW else Numbered()
         return latest
 
     def looked_up(self, names: Sequence[str]) -> Numbered:
         """The numbers of names; those nobody knows share the number after the last."""
-        size, seen = len(self.known), self.seen
+        size, seen = self.size, self.seen
         if seen.among != size or not extends(names, seen.names):
             seen = Numbered()
             seen.among = size
@@ -212,9 +229,10 @@ class Names:
 
     def forget_from(self, size: int) -> None:
         """Undo what a refused call added."""
+        known, self.all = self.known, Growing([], 0)
         self.latest, self.seen = Numbered(), Numbered()
-        while len(self.known) > size:
-            self.known.popitem()
+        while len(known) > size:
+            known.popitem()
 
 
 def columns(names: Iterable[Any]) -> np.ndarray:

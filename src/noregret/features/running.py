@@ -8,6 +8,7 @@ import numpy as np
 from noregret.card import Choice, Param
 from noregret.chunk import Block, DenseBlock, SparseBlock, all_finite, verified
 from noregret.errors import BadValue
+from noregret.features.choosing import Choosing, Chosen, names_in
 
 NEVER = -1.0  # the count of a feature that only says yes or no, and is left as it is
 LEARN = 0  # the slot of a loop's table that says whether to learn; its arrays stand behind it
@@ -23,6 +24,16 @@ class Loop(NamedTuple):
     given: int = 3  # how many of the arrays are given, before the one that is written
 
 
+class Passed(NamedTuple):
+    """Rows on their way through transforms: the numbers of the features that only say yes or no, and, where features
+    are chosen by name, the kinds of all."""
+
+    block: Block
+    never: np.ndarray
+    kinds: np.ndarray | None = None
+
+
+Options = Mapping[str, Param | Choice | Chosen]
 Runner = Callable[[Loop, bool, tuple[np.ndarray, ...]], None]
 VALUES = {"indptr": np.int64, "idx": np.int32, "val": np.float64, "out": np.float64}
 
@@ -42,15 +53,17 @@ class Running:
     """A step between rows and a learner. It measures a row by the rows before, then learns from it."""
 
     name: ClassVar[str]
-    params: ClassVar[Mapping[str, Param | Choice]] = {}
+    params: ClassVar[Options] = {"only": Chosen()}
     loop: ClassVar[Loop]
     fields: ClassVar[tuple[str, ...]] = ()  # arrays with a cell for every feature
     counts: ClassVar[tuple[str, ...]] = ()  # single numbers
     spares: ClassVar[str | None] = None  # the field that remembers which features are left as they are
     takes_gaps: ClassVar[bool] = False  # whether values may be missing
 
-    def __init__(self, told: Mapping[str, Any], run: Runner) -> None:
+    def __init__(self, told: Mapping[str, Any], run: Runner, choosing: Choosing | None = None) -> None:
         self.told, self.run = told, run
+        self.bits = {} if choosing is None else {name: choosing.bits[name] for name in names_in(told)}
+        self.only = sum(self.bits[name] for name in told.get("only", ()))  # the kinds it is for; 0 where it is for all
         self.arrays = {name: np.zeros(0) for name in self.fields} | {name: np.zeros(1) for name in self.counts}
         self.width = 0  # features learned; the arrays may be longer
         self.before: Any = None
@@ -72,15 +85,28 @@ class Running:
     def checked(self, block: Block) -> Block:
         return verified(block)
 
-    def apply(self, block: Block, learn: bool, never: np.ndarray, heed: bool) -> tuple[Block, np.ndarray]:
-        """The rows transformed, and the numbers of those features that only say yes or no.
+    def chosen(self, kinds: np.ndarray | None) -> np.ndarray | None:
+        """Which of the features this transform is for; None where it is for all."""
+        return None if not self.only or kinds is None else (kinds & self.only) != 0
+
+    def apply(self, rows: Passed, learn: bool, heed: bool) -> Passed:
+        """The rows transformed.
 
         With `heed`, features never learned are told apart; otherwise they may share one number past the known ones.
         """
-        block = self.checked(block)
+        block = self.checked(rows.block)
         self.reach(block.width)
-        rows = entries(block)
-        touched = self.remember(rows[1], never, block.width) if learn and block.rows else NOTHING
+        some = self.chosen(by_entry(rows.kinds, block))
+        given = entries(block)
+        if some is None:
+            return rows._replace(block=with_values(block, self.measured(given, learn, rows.never, block.width)))
+        out = given[2].copy()
+        out[some] = self.measured(those(given, some), learn, rows.never, block.width)
+        return rows._replace(block=with_values(block, out))
+
+    def measured(self, rows: tuple[np.ndarray, ...], learn: bool, never: np.ndarray, width: int) -> np.ndarray:
+        """The values transformed."""
+        touched = self.remember(rows[1], never, width) if learn and rows[0].size > 1 else NOTHING
         marks = None if self.spares is None else self.arrays[self.spares]
         fresh = NOTHING if marks is None else never[marks[never] == 0.0]
         out = np.empty(rows[1].size)
@@ -93,7 +119,7 @@ class Running:
                 marks[fresh] = 0.0
         if not all(all_finite(self.arrays[name][touched]) for name in self.fields):
             raise BadValue(self.too_large())
-        return with_values(block, finite(self.name, out, rows[0])), never
+        return finite(self.name, out, rows[0])
 
     def too_large(self) -> str:
         return f"values this large cannot be taken by {self.name}; leave it out"
@@ -178,6 +204,17 @@ def entries(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     indptr = np.arange(block.rows + 1, dtype=np.int64) * block.width
     idx = np.tile(np.arange(block.width, dtype=np.int32), block.rows)
     return indptr, idx, np.ascontiguousarray(block.val).reshape(-1)
+
+
+def those(rows: tuple[np.ndarray, ...], some: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Some of the values of rows."""
+    indptr, idx, val = rows
+    return np.concatenate(([0], np.cumsum(some)))[indptr], idx[some], val[some]
+
+
+def by_entry(kinds: np.ndarray | None, block: Block) -> np.ndarray | None:
+    """The kinds of every value that `entries` lists."""
+    return np.tile(kinds, block.rows) if kinds is not None and isinstance(block, DenseBlock) else kinds
 
 
 def with_values(block: Block, values: np.ndarray) -> Block:

@@ -1,14 +1,14 @@
 """Transforms that look at nothing but the row: cut off, logarithm, length 1."""
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Param
-from noregret.features.running import LEARN, Running, over_values
+from noregret.card import Param
+from noregret.features.choosing import Chosen
+from noregret.features.running import LEARN, Options, Running, over_values
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
 
@@ -31,8 +31,9 @@ class Clip(Running):
     """Values beyond the limit are cut off there."""
 
     name = "clip"
-    params: ClassVar[Mapping[str, Param | Choice]] = {
-        "limit": Param(3.0, above=0.0, about="the largest absolute value")
+    params: ClassVar[Options] = {
+        "limit": Param(3.0, above=0.0, about="the largest absolute value"),
+        "only": Chosen(),
     }
     loop = over_values(clip_values, clip_rows, "limit")
 
@@ -88,8 +89,9 @@ class UnitNorm(Running):
     """Every row is divided by its p-norm; a row of zeros stays."""
 
     name = "unit_norm"
-    params: ClassVar[Mapping[str, Param | Choice]] = {
-        "p": Param(2.0, at_least=1.0, about="of which norm the length is 1")
+    params: ClassVar[Options] = {
+        "p": Param(2.0, at_least=1.0, about="of which norm the length is 1"),
+        "only": Chosen(),
     }
     loop = over_values(norm_values, norm_rows, "p")
 

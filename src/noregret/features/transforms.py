@@ -6,8 +6,11 @@ from typing import Any
 
 from noregret.card import suggestion
 from noregret.errors import BadValue, shown
+from noregret.features.choosing import MOST, Choosing, Chosen, names_in
+from noregret.features.derived import Derived
 from noregret.features.documents import TfIdf
 from noregret.features.gaps import POLICIES, Missing
+from noregret.features.keys import HashedKeys
 from noregret.features.maps import OneHot, Pairs, Squares
 from noregret.features.ranges import MinMax
 from noregret.features.running import Runner, Running
@@ -36,7 +39,8 @@ class Transform:
         yield self
 
     def __str__(self) -> str:
-        told = ",".join(f"{name}={value}" for name, value in self.told)
+        params = self.kind.params
+        told = ",".join(f"{name}={written_by(params[name], value)}" for name, value in self.told)
         return f"{self.name}:{told}" if told else self.name
 
     def __repr__(self) -> str:
@@ -47,8 +51,10 @@ class Transform:
         told = dict(self.told)
         return POLICIES[told["policy"]] if self.name == Missing.name else KINDS[self.name]
 
-    def running(self, run: Runner) -> Running:
-        return self.kind(dict(self.told), run)
+    def running(self, run: Runner, choosing: Choosing, keys: HashedKeys | None = None) -> Running:
+        """This step at work; with `keys`, the features it makes are hashed."""
+        told, kind = dict(self.told), self.kind
+        return kind(told, run, choosing, keys) if issubclass(kind, Derived) else kind(told, run, choosing)
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,13 @@ class Pipeline:
     def __post_init__(self) -> None:
         if any(one.kind.takes_gaps for one in self.steps[1:]):
             raise BadValue("missing must be the first transform: all others need numbers")
+        if len(self.groups) > MOST:
+            raise BadValue(f"transforms choose features by {len(self.groups)} names; {MOST} are the most")
+
+    @property
+    def groups(self) -> list[str]:
+        """The names by which features are chosen."""
+        return list(dict.fromkeys(name for step in self.steps for name in names_in(dict(step.told))))
 
     def __or__(self, other: "Transform | Pipeline") -> "Pipeline":
         if isinstance(other, (Transform, Pipeline)):
@@ -89,10 +102,10 @@ def transform(name: str, **told: Any) -> Transform:
     params = KINDS[name].params
     strange = next((one for one in told if one not in params), None)
     if strange is not None:
-        takes = f"it takes {', '.join(params)}" if params else "it takes none"
+        takes = f"it takes {', '.join(f'{one}=' for one in params)}" if params else "it takes none"
         raise BadValue(f"{name} has no parameter {strange!r}; {takes}")
     checked = {one: param.check(name, one, told.get(one, param.default)) for one, param in params.items()}
-    return Transform(name, tuple(checked.items()))
+    return Transform(name, tuple((one, value) for one, value in checked.items() if value != ()))
 
 
 def written(text: str) -> Transform:
@@ -103,8 +116,13 @@ def written(text: str) -> Transform:
         one, equals, value = part.partition("=")
         if not equals or not one.strip():
             raise BadValue(f"transform {text!r}: say name:parameter=value, as in clip:limit=3")
-        told[one.strip()] = valued(value.strip())
+        param = KINDS[name.strip()].params.get(one.strip()) if name.strip() in KINDS else None
+        told[one.strip()] = param.parsed(value) if isinstance(param, Chosen) else valued(value.strip())
     return transform(name.strip(), **told)
+
+
+def written_by(param: Any, value: Any) -> Any:
+    return param.written(value) if isinstance(param, Chosen) else value
 
 
 def valued(text: str) -> Any:
@@ -132,37 +150,39 @@ def asked(told: Any) -> Pipeline:
     return Pipeline(tuple(steps))
 
 
-# ---- by name -----------------------------------------------------------------------------------------------------
+# ---- by name; `only` chooses columns or namespaces: a stands for the features a, a=... and a^... --------------------
+
+Names = str | int | Iterable[str | int]
 
 
-def scale() -> Transform:
+def scale(only: Names = ()) -> Transform:
     """Every value measured from the mean of the feature's values before it, in their standard deviations."""
-    return transform("scale")
+    return transform("scale", only=only)
 
 
-def min_max() -> Transform:
+def min_max(only: Names = ()) -> Transform:
     """Every value by its place between the smallest and the largest before it, from 0 to 1; a first one is 0."""
-    return transform("min_max")
+    return transform("min_max", only=only)
 
 
-def unit_norm(p: float = 2.0) -> Transform:
+def unit_norm(p: float = 2.0, only: Names = ()) -> Transform:
     """Every row divided by its p-norm."""
-    return transform("unit_norm", p=p)
+    return transform("unit_norm", p=p, only=only)
 
 
-def clip(limit: float = 3.0) -> Transform:
+def clip(limit: float = 3.0, only: Names = ()) -> Transform:
     """Every value cut off at -limit and +limit."""
-    return transform("clip", limit=limit)
+    return transform("clip", limit=limit, only=only)
 
 
-def log1p() -> Transform:
+def log1p(only: Names = ()) -> Transform:
     """sign(x) log(1 + |x|)."""
-    return transform("log1p")
+    return transform("log1p", only=only)
 
 
-def tf_idf(sublinear: bool | str = False) -> Transform:
+def tf_idf(sublinear: bool | str = False, only: Names = ()) -> Transform:
     """Every count times log((1 + n) / (1 + df)) + 1: n rows before this one, df of them with the feature."""
-    return transform("tf_idf", sublinear=sublinear)
+    return transform("tf_idf", sublinear=sublinear, only=only)
 
 
 def missing(policy: str = "zero") -> Transform:
@@ -170,16 +190,19 @@ def missing(policy: str = "zero") -> Transform:
     return transform("missing", policy=policy)
 
 
-def squares() -> Transform:
+def squares(only: Names = ()) -> Transform:
     """Every feature, and its square."""
-    return transform("squares")
+    return transform("squares", only=only)
 
 
-def pairs(limit: float = 200.0) -> Transform:
-    """Every feature, and the product of every two features of a row, which may have at most `limit` features."""
-    return transform("pairs", limit=limit)
+def pairs(limit: float = 200.0, between: Iterable[tuple[str | int, str | int]] = ()) -> Transform:
+    """Every feature, and the product of every two features of a row, which may have at most `limit` features.
+
+    With between=[("user", "ad")], only of those of which one belongs to user, a column or namespace, the other to ad.
+    """
+    return transform("pairs", limit=limit, between=between)
 
 
-def one_hot() -> Transform:
+def one_hot(only: Names = ()) -> Transform:
     """Every number as a category: the feature j with the value v becomes j=v, which is 1."""
-    return transform("one_hot")
+    return transform("one_hot", only=only)

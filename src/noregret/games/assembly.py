@@ -13,7 +13,7 @@ from noregret.games import hooks
 from noregret.games.table import GAMES
 from noregret.texts import Maker, grafting, rebound
 
-PLAYS = {"prototype": "play_prototypes"}  # the loop of a game that a kind of rule asks for
+PLAYS = {"prototype": "play_prototypes", "rest": "play_rest"}  # the loop that a kind of rule, or an option, asks for
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,13 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
     module = GAMES[plan.game].module
-    play = getattr(module, PLAYS.get(card.kind, "play"))
+    asks = [card.kind, *(option for _, option in plan.setup)]
+    play = getattr(module, next((PLAYS[one] for one in asks if one in PLAYS), "play"))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = grafting(moves, maker, tag)
+    if card.chances is not None:
+        bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
 
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:

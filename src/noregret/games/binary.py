@@ -1,19 +1,23 @@
-"""Two classes: z = y x, margin = y f."""
+"""Two classes: z = y x, margin = y f; of neither class (y = 0): z = -sign(f) x, margin = 1 - |f| + universum."""
 
+import math
 from typing import Any
 
 from noregret.algebra.verbs import row, stretch, unbound
 
-score = update = final = unbound
+score = update = final = told = unbound
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, abs(out[t])):
             s.n.t += 1.0
-            moved[t] = update(p, s, stretch(x, y[t]), y[t] * out[t], h[t])
+            side, margin = y[t], y[t] * out[t]
+            if side == 0.0:
+                side, margin = -math.copysign(1.0, out[t]), 1.0 - abs(out[t]) + g.universum
+            moved[t] = update(p, s, stretch(x, side), margin, h[t])
 
 
 def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:

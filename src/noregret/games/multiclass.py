@@ -5,10 +5,11 @@ Where a mistake costs more than 1 the required margin is larger, and the rule is
 
 from typing import Any
 
-from noregret.algebra.verbs import add, difference, row, seat, sqnorm, unbound
+from noregret.algebra.verbs import add, difference, row, seat, sqnorm, stretch, unbound
+from noregret.games.asking import lead
 from noregret.games.hooks import weighed
 
-scores = update = finals = rule = rival_of = required = unbound
+scores = update = finals = rule = rival_of = required = told = unbound
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
@@ -18,7 +19,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, n
         scores(p, s, x, X.stride, f)
         truth = int(y[t])
         rival = rival_of(g, f, truth)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
             if rival >= 0:
                 margin = f[truth] - f[rival] - (required(g, truth, rival) - 1.0)
@@ -33,7 +34,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
         scores(p, s, x, X.stride, f)
         truth = int(y[t])
         size = sqnorm(x)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
             if size > 0.0:
                 steps, owed = g.steps[: f.size], g.owed[: f.size]
@@ -44,6 +45,20 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
                 for c in range(f.size):
                     if steps[c] != 0.0:
                         add(s.w, steps[c], seat(x, c, X.stride))
+
+
+def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
+    """Every class plays a game of two against all others: z = x in its block, and -x where it is not the right one."""
+    for t in range(y.size):
+        x = row(X, t)
+        f = out[t]
+        scores(p, s, x, X.stride, f)
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            for c in range(f.size):
+                sign = 1.0 if c == int(y[t]) else -1.0
+                if update(p, s, seat(stretch(x, sign), c, X.stride), sign * f[c], h[t]):
+                    moved[t] = 1
 
 
 def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
@@ -82,6 +97,11 @@ def max_loss(g: Any, f: Any, truth: Any) -> Any:
             if rival < 0 or missing > most:
                 rival, most = c, missing
     return rival
+
+
+def rest(g: Any, f: Any, truth: Any) -> Any:
+    """No single one: each class is held against all others."""
+    return -1
 
 
 def one(g: Any, truth: Any, rival: Any) -> Any:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from noregret.card import Choice, Param
-from noregret.games import binary, multiclass, ranking, regression
+from noregret.games import asking, bandit, binary, multiclass, multilabel, one_class, ranking, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -26,23 +26,73 @@ class Game(NamedTuple):
     truths: int = 1  # the dimensions of what the loops are told of the truth
 
 
-RIVALS = {"runner_up": multiclass.runner_up, "predicted": multiclass.predicted, "max_loss": multiclass.max_loss}
+RIVALS = {
+    "runner_up": multiclass.runner_up,
+    "predicted": multiclass.predicted,
+    "max_loss": multiclass.max_loss,
+    "rest": multiclass.rest,
+}
 PAIRS = {"all": ranking.every, "each": ranking.each, "worst": ranking.worst}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
+LABELS = Choice(
+    "all", {"all": asking.always, "asked": asking.asked}, "which labels are told: all, or as asked for", binds="told"
+)
+ASK = Param(1.0, above=0.0, about="a label is asked for with probability ask / (ask + |margin|)")
+ASKING = {"asking_random": 1.0, "asked": 0.0}  # the counters of a game in which labels are asked for
+
 GAMES = {
-    "binary": Game(binary),
+    "binary": Game(
+        binary,
+        params={
+            "ask": ASK,
+            "universum": Param(0.1, at_least=0.0, about="how far from 0 a score of neither class may be"),
+        },
+        choices={"labels": LABELS},
+    ),
     "multiclass": Game(
         multiclass,
+        params={"ask": ASK},
         choices={
+            "labels": LABELS,
             "competitor": Choice("runner_up", RIVALS, "the class that the right one must beat", binds="rival_of"),
             "margin": Choice("unit", MARGINS, "by how much: 1, the cost, or its square root", binds="required"),
         },
         arrays=("steps", "owed", "costs"),
         many=True,
     ),
+    "multilabel": Game(
+        multilabel,
+        choices={
+            "threshold": Choice(
+                "virtual",
+                {"virtual": True, "zero": False},
+                "what the score of a predicted label is above: that of a virtual label, which is learned, or 0",
+                binds="virtual",
+            )
+        },
+        arrays=("scores",),
+        many=True,
+        truths=2,
+    ),
     "regression": Game(
-        regression, params={"eps": Param(0.1, at_least=0.0, about="errors up to this size cost nothing")}
+        regression,
+        params={"eps": Param(0.1, at_least=0.0, about="errors up to this size, in deviations, cost nothing")},
+        choices={
+            "scale_target": Choice(
+                "yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come", "measured"
+            )
+        },
+        counters={"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0},
+    ),
+    "one-class": Game(
+        one_class,
+        params={"radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be")},
+        choices={
+            "learn_radius": Choice(
+                "no", {"yes": True, "no": False}, "whether the radius is learned, from 0 up to the one that is told"
+            )
+        },
     ),
     "ranking": Game(
         ranking,
@@ -50,6 +100,7 @@ GAMES = {
         arrays=("places", "values"),
         truths=2,
     ),
+    "bandit": Game(bandit, arrays=("steps", "odds"), many=True, truths=2),
 }
 SETTINGS: dict[str, Any] = {
     name: namedtuple(f"{name.replace('-', '_')}_setting", [*game.params, *game.arrays] or ["none"])

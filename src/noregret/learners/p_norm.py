@@ -76,7 +76,7 @@ def alma_bound(margin: float, p: float, alpha: float) -> float:
     ),
     merge=NO_MERGE,
     title="ALMA",
-    plays=("binary", "multiclass", "ranking"),
+    plays=("binary", "multiclass", "multilabel", "ranking"),
 )
 def alma(p: P, s: S, z: Z, margin: float) -> bool:
     """Approach the largest margin: ask for less and step less from update to update, within a ball."""

@@ -44,7 +44,7 @@ def relax(s: S, z: Z, margin: float) -> bool:
     merge=NO_MERGE,
     title="ROMMA",
     leads=True,
-    plays=("binary", "multiclass", "ranking"),
+    plays=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma(p: P, s: S, z: Z, margin: float) -> bool:
     """Keep the shortest weights that give a missed round margin 1 and all before it what they had."""
@@ -64,7 +64,7 @@ def romma(p: P, s: S, z: Z, margin: float) -> bool:
     ),
     merge=NO_MERGE,
     title="ROMMA",
-    plays=("binary", "multiclass", "ranking"),
+    plays=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
     """As ROMMA, but on every round whose margin is short of 1."""

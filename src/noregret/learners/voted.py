@@ -22,7 +22,7 @@ def voted_final(p: P, s: S, x: X) -> float:
         novikoff,
     ),
     title="VotedPerceptron",
-    plays=("binary", "multiclass", "regression"),  # it remembers rows, not differences of rows
+    plays=("binary", "multiclass", "regression"),  # every vector votes for one class; it remembers rows, no differences
 )
 def perceptron_voted(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict by the vote of all its vectors."""

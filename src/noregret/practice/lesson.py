@@ -8,9 +8,10 @@ import numpy as np
 
 from noregret.chunk import Rows, weights
 from noregret.errors import BadValue, shown
+from noregret.features.frames import given
 from noregret.labels import as_array, targets
 from noregret.learner import Learner
-from noregret.tasks.targets import loss_of
+from noregret.tasks.targets import deviation_of, loss_of
 
 
 class Lesson:
@@ -62,7 +63,7 @@ class Lesson:
         try:
             found = learner.predict(self.X)
             if learner.game == "regression":
-                return float(loss_of(learner, found - targets(self.y)).mean())
+                return float(loss_of(learner, found - targets(self.y), deviation_of(learner)).mean())
         except BadValue as error:
             raise self.placed(error) from None
         truth = self.y if isinstance(self.y, np.ndarray) else as_array(self.y)
@@ -85,7 +86,8 @@ def validated(validation: Any) -> Lesson | None:
 
 
 def indexable(X: Any) -> Any:
-    """Rows as something that can be indexed: dicts, a stream's rows, a sparse matrix or an array."""
+    """Rows as something that can be indexed: dicts, rows of a stream or a frame, a sparse matrix or an array."""
+    X = given(X, gaps=True)
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, Rows) or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping)):

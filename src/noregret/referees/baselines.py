@@ -10,15 +10,15 @@ from noregret.chunk import Transcript
 FEW, ROWS = 8, 8192  # classes up to which, and rounds of which, all counts are made at once
 
 
-Suffered = Callable[[np.ndarray], np.ndarray]
+Suffered = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Baselines:
     """Guessing the majority label so far, or the last label; for real targets their mean so far, or the last one.
 
     Every guess is made before the truth is seen. Labels: mistakes; the first round is one, and among equally frequent
-    labels the one seen first is guessed. Targets, where a loss of errors is given: the sum of losses; the first guess
-    is 0.
+    labels the one seen first is guessed. Targets, where a loss of errors and deviations is given: the sum of losses;
+    the first guess is 0.
     """
 
     def __init__(self, loss: Suffered | None = None) -> None:
@@ -96,16 +96,26 @@ class Targets:
     def __init__(self, loss: Suffered) -> None:
         self.loss = loss
         self.rounds = 0
-        self.sum = self.last = self.mean_error = self.last_error = 0.0
+        self.sum = self.last = self.first = self.off = self.squares = self.mean_error = self.last_error = 0.0
 
     def see(self, truth: np.ndarray) -> None:
         y = np.asarray(truth, np.float64)
         sums = np.cumsum(np.concatenate(([self.sum], y)))
         means = sums[:-1] / np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
-        before = np.concatenate(([self.last], y[:-1]))
-        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], self.loss(y - means))))[-1])
-        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], self.loss(y - before))))[-1])
+        before, spread = np.concatenate(([self.last], y[:-1])), self.deviations(y)
+        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], self.loss(y - means, spread))))[-1])
+        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], self.loss(y - before, spread))))[-1])
         self.rounds, self.sum, self.last = self.rounds + y.size, float(sums[-1]), float(y[-1])
+
+    def deviations(self, y: np.ndarray) -> np.ndarray:
+        """How much the targets before each round deviate from their mean; measured from the first of them."""
+        if self.rounds == 0:
+            self.first = float(y[0])
+        away, rounds = y - self.first, np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
+        off = np.cumsum(np.concatenate(([self.off], away)))
+        squares = np.cumsum(np.concatenate(([self.squares], away**2)))
+        self.off, self.squares = float(off[-1]), float(squares[-1])
+        return np.sqrt(np.maximum(squares[:-1] / rounds - (off[:-1] / rounds) ** 2, 0.0))
 
     def report(self) -> dict[str, float]:
         return {"mean": self.mean_error, "last_target": self.last_error}

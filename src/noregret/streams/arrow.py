@@ -6,8 +6,11 @@ Columns that are left out are not read.
 """
 
 import contextlib
+import io
+import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +21,7 @@ from noregret.streams.ahead import ahead
 from noregret.streams.arrow_columns import flat, gathered, is_list, is_number, is_text, label_is_truth, wrong_rows
 from noregret.streams.clock import Clock
 from noregret.streams.columns import Layout, arrow
+from noregret.streams.files import patient, standard_input
 from noregret.streams.reading import Reading
 from noregret.streams.roles import roles_among
 from noregret.streams.source import Batch, Place, Source, number_in
@@ -62,7 +66,8 @@ class IpcPieces(Pieces):
     """An Arrow file (Feather version 2), which knows its batches; or a stream of them, which does not."""
 
     def __init__(self, path: str) -> None:
-        self.raw = arrow().memory_map(path) if path != "-" else arrow().PythonFile(standard_input(), mode="r")
+        self.path, self.size = path, 0 if path == "-" else os.path.getsize(path)
+        self.raw = arrow().memory_map(path) if path != "-" else arrow().PythonFile(StandardInput(), mode="r")
         head = b"" if path == "-" else self.raw.read(6)
         if path != "-":
             self.raw.seek(0)
@@ -77,7 +82,14 @@ class IpcPieces(Pieces):
         whole = [self.file.get_batch(group)] if self.listed else self.file
         for batch in whole:
             picked = batch.select(columns)
-            yield from (picked.slice(at, ROWS) for at in range(0, picked.num_rows, ROWS))
+            for at in range(0, picked.num_rows, ROWS):
+                self.must_be_whole()
+                yield picked.slice(at, ROWS)
+
+    def must_be_whole(self) -> None:
+        """Refuse a file that became shorter: whoever reads on where it is mapped is killed by the system."""
+        if self.path != "-" and os.path.getsize(self.path) < self.size:
+            raise OSError("it became shorter while it was read")
 
     def close(self) -> None:
         self.raw.close()
@@ -96,16 +108,33 @@ class TablePieces(Pieces):
         return iter(self.table.select(columns).to_batches(ROWS))
 
 
-def standard_input() -> Any:
-    from noregret.streams.files import standard_input as raw
+class StandardInput(io.RawIOBase):
+    """Standard input for pyarrow, which takes fewer bytes than it asked for, as pipes give them, for the end."""
 
-    return raw()
+    def __init__(self) -> None:
+        self.raw = standard_input()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        parts, left = [], size
+        while left and (part := patient(partial(self.raw.read, left))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
 
 
 class Columnar(Source):
     """Rounds from a table in columns."""
 
-    takes = frozenset({"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps"})
+    takes = frozenset(
+        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps", "labels_by"}
+    )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:

@@ -99,7 +99,7 @@ def share_of_numbers(cells: Any) -> float | None:
     cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
     cells = cells.filter(compute.not_equal(cells, ""))
     numbers = matches(cells, f"{NUMBER}|{ENDLESS}")
-    marks = matches(cells, MISSING)
+    marks = matches(cells, MISSING) if numbers < len(cells) else 0
     if len(cells) and numbers == 0:
         return None
     share: float = numbers / max(len(cells) - marks, 1) if len(cells) else 1.0
@@ -193,6 +193,11 @@ def lenient(cell: str, targets: bool) -> int | float | str | None:
     if wrong_label(cell, targets):
         return None
     return float(cell) if targets else label_of(cell)
+
+
+def set_of(cell: str, by: str) -> tuple[int | float | str, ...]:
+    """Several labels by the text of one cell."""
+    return tuple(label_of(part) for one in cell.split(by) if (part := one.strip(BLANKS)))
 
 
 def in_full(values: list[Any], codes: np.ndarray) -> Any:

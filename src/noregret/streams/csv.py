@@ -21,16 +21,17 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.streams.ahead import ahead
+from noregret.streams.blocks import LONGEST, Blocks, parsed
 from noregret.streams.clock import Clock
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
-from noregret.streams.files import TextFile
+from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.judge import Judge
+from noregret.streams.lines import located
 from noregret.streams.roles import USUAL_LABELS, roles_among
 from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.tables import Table
 
 SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
-LONGEST = 1 << 26  # bytes of a line
 ROWS = 8192
 MANY = 1000  # different values of a column that are worth a note, if there are not many more rows
 
@@ -40,7 +41,19 @@ class Csv(Source):
 
     kind = "csv"
     takes = frozenset(
-        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "header", "gaps"}
+        {
+            "label",
+            "weight",
+            "timestamp",
+            "query",
+            "drop",
+            "categorical",
+            "text",
+            "ngrams",
+            "header",
+            "gaps",
+            "labels_by",
+        }
     )
     suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
@@ -56,7 +69,7 @@ class Csv(Source):
         self.claim()
         self.notes = []
         rows = empty = 0
-        with contextlib.closing(ahead(self.batches(TextFile(self.path)))) as parts:
+        with contextlib.closing(ahead(self.placed(self.batches(TextFile(self.path))))) as parts:
             for batch, skipped, absent in parts:
                 rows, empty, self.skipped = rows + len(batch.X), absent, skipped
                 if len(batch.X):
@@ -66,36 +79,54 @@ class Csv(Source):
             cells = "1 empty cell was taken as an absent feature"
             self.notes.append(cells if empty == 1 else f"{empty:,} empty cells were taken as absent features")
 
+    def placed(
+        self, batches: Generator[tuple[Batch, int, int], None, None]
+    ) -> Generator[tuple[Batch, int, int], None, None]:
+        """The same; an error of the file is told with the line it is in."""
+        line = 1
+        with contextlib.closing(batches):
+            try:
+                for batch, skipped, empty in batches:
+                    line = line if batch.place is None else batch.place["line"]
+                    yield batch, skipped, empty
+            except Unreadable as error:
+                raise located(error, self.name, line) from None
+
     def batches(self, file: TextFile) -> Generator[tuple[Batch, int, int], None, None]:
         """Every batch, and how many rows were skipped and how many cells were empty up to its end."""
-        with file:
+        try:
             head = self.head(file)
             line, start, layout = self.laid_out(head)
             if self.start is not None:
                 line, start = number_in(self.start, "line"), number_in(self.start, "byte")
-            table, skipped = Table(layout, self.reading), 0
-            if len(head) >= SAMPLE if self.native is None else self.native:
-                table.compiled = compiled()
-            byte, clock = start, Clock(self.reading, self.start)
-            for block in whole_lines(chunks(head, start, file, self.block), self.name):
-                self.refuse_zero_bytes(block, line)
-                count = block.count(b"\n") + (not block.endswith(b"\n"))
-                columns, lines = table.quick(block, count), np.arange(line, line + count)
+            blocks = Blocks(file, head, start, self.block)
+        except BaseException:
+            file.close()
+            raise
+        table, skipped = Table(layout, self.reading), 0
+        native = len(head) >= SAMPLE if self.native is None else self.native
+        byte, clock = start, Clock(self.reading, self.start)
+        with contextlib.closing(parsed(blocks, table, compiled() if native else None)) as parts:
+            for part in parts:
+                columns, lines = part.columns, np.arange(line, line + part.lines)
+                if columns is None:
+                    self.refuse_zero_bytes(part.text, line)
+                    columns = table.by_arrow(part.text, part.lines)
                 if columns is None:
                     judge = Judge(table, self.name, self.reading.lenient)
-                    columns, lines = judge.columns(block, line)
+                    columns, lines = judge.columns(part.text, line)
                     skipped += judge.skipped
                 if columns.times is not None:
                     keep = clock.in_order(columns.times, lines, self.name)
                     columns, lines = columns.those(keep), lines[keep]
-                line, byte = line + count, byte + len(block)
+                line, byte = line + part.lines, byte + part.size
                 X, y = table.assembled(columns)
                 place = {"byte": byte, "line": line, **clock.kept()}
-                whole = Batch(X, y, lines, file.progress(), columns.weight, place, table.query(columns))
+                whole = Batch(X, y, lines, part.done, columns.weight, place, table.query(columns))
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
                     yield whole.cut(at, min(at + ROWS, len(X))), skipped + clock.skipped, table.empty
-            self.note_sprawl(table, line)
+        self.note_sprawl(table, line)
 
     def needs_compiling(self) -> bool:
         from noregret.compiled import is_kept
@@ -205,32 +236,13 @@ def full(file: TextFile, size: int) -> bytes:
     room = bytearray(size)
     view, got, more = memoryview(room), 0, 1
     while got < size and more:
-        more = file.readinto(view[got:])
+        try:
+            more = file.readinto(view[got:])
+        except Unreadable as error:
+            error.line += room.count(b"\n", 0, got)
+            raise
         got += more
     return bytes(view[:got])
-
-
-def chunks(head: bytes, first: int, file: TextFile, size: int) -> Iterator[bytes]:
-    """The text from its byte `first` on; its head was read already."""
-    if first > len(head):
-        file.leave_out(first - len(head), first)
-    yield from (head[start : start + size] for start in range(first, len(head), size))
-    yield from iter(lambda: full(file, size), b"")
-
-
-def whole_lines(parts: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """The same bytes, cut only where a line ends."""
-    begun: list[bytes] = []
-    for part in parts:
-        cut = part.rfind(b"\n") + 1
-        if cut:
-            yield b"".join((*begun, part[:cut]))
-            begun = []
-        begun.append(part[cut:])
-        if len(begun) * len(part) > LONGEST:
-            raise BadValue(f"{name}: a line is longer than {LONGEST >> 20} MB; is this a table?")
-    if any(begun):
-        yield b"".join(begun)
 
 
 def sniffed(sample: bytes) -> str:

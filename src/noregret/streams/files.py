@@ -15,6 +15,7 @@ from noregret.errors import BadValue
 
 HEAD = 16  # bytes looked at to tell how a file is compressed
 PIECE = 1 << 16  # bytes unpacked at a time
+WHOLE = "read it again when nobody writes to it"
 AGAIN = "the file may be damaged or cut off; get it again"
 
 
@@ -125,7 +126,7 @@ class TextFile(io.RawIOBase):
     def unpack_into(self, room: Any) -> int:
         try:
             if self.text is self.raw:
-                return int(self.raw.readinto(room))
+                return self.not_shorter(int(self.raw.readinto(room)))
             # Little at a time: what is unpacked before damaged data in the same piece is lost.
             return int(self.text.readinto(memoryview(room)[:PIECE]) or 0)
         except BadValue:
@@ -136,6 +137,13 @@ class TextFile(io.RawIOBase):
             early = "Truncated" in str(error)
             what = "end too early" if early else f"cannot be decompressed ({' '.join(str(error).split())})"
             raise Unreadable(self.name, f"the {self.kind} data {what}; {AGAIN}") from None
+
+    def not_shorter(self, got: int) -> int:
+        """What was got; a file that ends before it should is being written over by somebody."""
+        if not got and self.size is not None and self.raw.count < self.size:
+            why = f"became shorter while it was read, from {self.size:,} bytes to {self.raw.count:,}; {WHOLE}"
+            raise Unreadable(self.name, why)
+        return got
 
     def go_to(self, offset: int) -> None:
         """Leave out so many bytes of the text, before any was read."""

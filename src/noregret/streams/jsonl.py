@@ -18,16 +18,17 @@ from noregret.chunk import Rows, SparseBlock
 from noregret.errors import BadValue, shown
 from noregret.lists import identities
 from noregret.streams.ahead import ahead
-from noregret.streams.clock import Clock
-from noregret.streams.columns import in_full, wrong_time
+from noregret.streams.clock import Clock, moment_of
+from noregret.streams.columns import arrow, in_full, times, wrong_time
 from noregret.streams.files import TextFile
-from noregret.streams.lines import LONGEST, lines_of
+from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.roles import USUAL_LABELS
 from noregret.streams.source import Batch, Source, number_in
 from noregret.streams.words import words_of
 
 ROWS = 4096
+ENDLESS = (math.inf, -math.inf)  # what a number of JSON too large for a float becomes
 DEEP = 50  # records in records, at most
 
 
@@ -68,9 +69,12 @@ class Jsonl(Source):
         byte, line = number_in(self.start, "byte"), number_in(self.start, "line")
         with file:
             file.go_to(byte)
-            for raw in lines_of(file, self.name, LONGEST):
+            for raw in lines_of(file, self.name, line, self.reading.lenient):
                 line, byte = line + 1, byte + len(raw)
-                reader.read(raw, line)
+                if isinstance(raw, TooLong):
+                    reader.skipped += 1
+                else:
+                    reader.read(raw, line)
                 if reader.rows == ROWS:
                     yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
             yield reader.batch(file.progress(), byte, line), reader.skipped, reader.label
@@ -159,6 +163,8 @@ class Reader:
             if self.label is None:
                 raise Wrong("there is no field label, target, class or y; name the field of the label with --label")
             raise Wrong(f"there is no field {self.label!r}, the label; every row needs one")
+        if self.reading.sets and isinstance(value, list):
+            return self.set_of(value)
         if isinstance(value, (list, dict)):
             raise Wrong(f"the label is {shown(value)}; it must be a number or a text")
         if self.reading.targets:
@@ -170,6 +176,14 @@ class Reader:
                 return self.missing(f"the label is {value}; it must be finite")
             return int(value) if value.is_integer() else value
         return value
+
+    def set_of(self, values: list[Any]) -> tuple[Any, ...] | None:
+        """Several labels of one row."""
+        wrong = [one for one in values if one is None or isinstance(one, (list, dict)) or one in ENDLESS]
+        if wrong or not values:
+            self.missing(f"the labels are {shown(values)}; they must be numbers or texts, at least one of them")
+            return None
+        return tuple(int(one) if isinstance(one, float) and one.is_integer() else one for one in values)
 
     def missing(self, why: str) -> None:
         """A label that cannot be used is none where rows may lack one."""
@@ -196,20 +210,14 @@ class Reader:
         name = self.reading.timestamp
         if name is None:
             return True
-        value = found.aside.get(name)
-        why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
-        if why:
-            raise Wrong(f"field {name!r}: {why}")
-        keep = self.clock.in_order(np.array([seconds(value)]), np.array([line]), self.name)
-        return bool(keep[0])
-
-
-def seconds(value: Any) -> float:
-    if not isinstance(value, str):
-        return float(value)
-    from noregret.streams.columns import arrow, times
-
-    return float(times(arrow().array([value]))[0])
+        value: Any = found.aside.get(name)
+        moment = moment_of(value)
+        if moment is None:
+            why = "there is no time" if value is None else wrong_time(str(value), not isinstance(value, str))
+            if why:
+                raise Wrong(f"field {name!r}: {why}")
+            moment = float(times(arrow().array([value]))[0]) if isinstance(value, str) else float(value)
+        return self.clock.admits(moment, line, self.name)
 
 
 class Leaves:

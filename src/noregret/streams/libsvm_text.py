@@ -218,15 +218,19 @@ def number_at(buffer: Any, i: Any, bad: Any) -> Any:
 
 def value_at(buffer: Any, i: Any) -> Any:
     """As `number_at`; quicker for the usual forms, 1 or -2.5 or 0.0123456789."""
-    # Two calls, not one that starts after the sign: a branch is guessed, a sum would be waited for.
-    if byte_at(buffer, i) == MINUS:
-        verdict, end, value = short_number(buffer, i + 1)
-        value = -value
-    else:
-        verdict, end, value = short_number(buffer, i)
+    verdict, end, value = usual_number(buffer, i)
     if verdict != FINE:
         verdict, end, value = number_at(buffer, i, BAD_VALUE)
     return verdict, end, value
+
+
+def usual_number(buffer: Any, i: Any) -> Any:
+    """A number of few digits, without exponent; of anything else it says NEEDS_PYTHON, unasked."""
+    # Two calls, not one that starts after the sign: a branch is guessed, a sum would be waited for.
+    if byte_at(buffer, i) == MINUS:
+        verdict, end, value = short_number(buffer, i + 1)
+        return verdict, end, -value
+    return short_number(buffer, i)
 
 
 def short_number(buffer: Any, i: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from noregret.errors import BadValue, shown
 
 SHAPES = ("skip", "limit", "shuffle", "passes")  # asked of any source: which rows, how often, in which order
-ALWAYS = frozenset({"format", "on_bad", "targets", "labelled", "lists", "mild", *SHAPES})
+ALWAYS = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "mild", *SHAPES})
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Reading:
     up to so many words are features too. categorical: columns whose values are names even where they are numbers.
     gaps: an empty cell among numbers is nan, for learners behind `missing`, and not a feature that the row lacks.
     zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that cannot be used out and
-    counts them, "stop" refuses them. targets: labels are real numbers. labelled: False when the labels may be
+    counts them, "stop" refuses them. targets: labels are real numbers. sets: a row may have several labels: a list in
+    JSON lines, in a table one cell with `labels_by` between them. labelled: False when the labels may be
     missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
     out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a buffer reaches.
     passes: how often all of it is read. query: the column that says which list a row belongs to, where rows are to be
@@ -42,6 +43,8 @@ class Reading:
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False
+    sets: bool = False
+    labels_by: str = ","
     labelled: bool = True
     skip: int = 0
     limit: int | None = None
@@ -58,6 +61,8 @@ class Reading:
             if not all(isinstance(column, str) for column in listed):
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
             object.__setattr__(self, name, listed)
+        if type(self.labels_by) is not str or not self.labels_by:
+            raise BadValue(f"labels_by is the text between two labels of a row, not {shown(self.labels_by)}")
         if self.on_bad not in ("stop", "skip"):
             raise BadValue(f'on_bad is "stop" or "skip", not {shown(self.on_bad)}')
         for name, least in (("skip", 0), ("limit", 0), ("shuffle", 0), ("passes", 1), ("ngrams", 1)):

@@ -34,9 +34,13 @@ class Shaped(Source):
     def follow(self, source: Source) -> None:
         """Say of the whole what is known of the source that is read now."""
         self.current = source
+        before, now = self.columns or {}, source.columns or {}
+        turned = [name for name, kind in now.items() if before.get(name, kind) != kind]
+        told = [f"column {name!r} holds {now[name]} in {source.name}, and {before[name]} in the file before; "
+                f"categorical={[name]!r} would take both alike" for name in turned]  # fmt: skip
         self.label, self.columns, self.zero_based = source.label, source.columns, source.zero_based
         self.skipped = sum(one.skipped for one in self.sources) + sum(one.alone for one in self.whole)
-        self.notes += [note for note in source.notes if note not in self.notes]
+        self.notes += [note for note in (*source.notes, *told) if note not in self.notes]
 
     @property
     def where(self) -> str:

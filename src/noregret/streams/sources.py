@@ -16,6 +16,7 @@ import numpy as np
 
 from noregret.chunk import Rows
 from noregret.errors import BadValue, shown
+from noregret.features.frames import is_frame
 from noregret.lists import identities
 from noregret.streams import datasets
 from noregret.streams.formats import file_source
@@ -68,12 +69,6 @@ def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
         )
     reading.must_suit(source.kind, source.takes)
     return [source]
-
-
-def is_frame(thing: Any) -> bool:
-    """Whether this is a frame or a table, asked without loading any library that makes them."""
-    module = type(thing).__module__.partition(".")[0]
-    return hasattr(thing, "columns") and module in ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:

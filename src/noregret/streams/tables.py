@@ -8,12 +8,13 @@ rows out, before any of their values gets a feature of its own.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.chunk import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
+from noregret.features.names import Growing
 from noregret.streams.bags import ABSENT, WordColumn, with_bag
 from noregret.streams.columns import (
     BLANKS,
@@ -23,13 +24,14 @@ from noregret.streams.columns import (
     label_of,
     left_open,
     lenient,
+    set_of,
     times,
     wrong_label,
 )
+from noregret.streams.libsvm_text import NEWLINE, PAD
 from noregret.streams.reading import PLAIN, Reading
 
 WORDY = 64  # columns of text that the compiled reader takes
-PATIENCE = 8  # blocks that the compiled reader may give up on before it is asked no more
 
 
 @dataclass
@@ -64,48 +66,59 @@ class Columns:
         return Columns(self.numbers[keep], words, targets, weight, moments, bags)
 
 
+class Found(NamedTuple):
+    """What the compiled reader makes of so many lines, and whether it gave up on the way."""
+
+    columns: Columns | None
+    lines: int
+    gave_up: bool
+
+
 class Table:
     """The columns of a table and the features they have made so far; names are only ever added."""
 
     def __init__(self, layout: Layout, reading: Reading = PLAIN) -> None:
         self.layout, self.labelled, self.targets, self.gaps = layout, reading.labelled, reading.targets, reading.gaps
+        self.between = reading.labels_by if reading.sets else None
         self.wordy = [WordColumn(reading.ngrams) for _ in layout.words]
         self.names = [layout.columns[place] for place in layout.numeric]
-        self.told: list[str] = []  # the names as they were at the last block; what was handed over does not change
+        self.told = Growing(self.names, 0)  # the names of the last block
         self.flags = np.zeros(0, bool)
         self.taken = set(self.names)
         self.known: list[dict[str, int]] = [{} for _ in layout.text]
         self.full = (np.zeros(0, np.int64), np.zeros(0, np.int32))  # offsets and columns of rows without a gap
         self.empty = 0  # cells without a value so far
-        self.compiled: Callable[..., None] | None = None
-        self.failures = 0
         # A blank line is no row, which only other columns show; and every column of text takes room.
         self.can_compile = len(layout.columns) > 1 and len(layout.text) <= WORDY
 
     # ---- the quick ways -----------------------------------------------------------------------------------------
 
-    def quick(self, block: bytes, count: int) -> Columns | None:
-        """The columns of so many lines, or None when something in them needs a closer look."""
-        columns = None
-        if self.compiled is not None and self.can_compile and self.failures < PATIENCE and b'"' not in block:
-            columns = self.by_compiled(block, count)
-            self.failures += columns is None
-        columns = columns or self.by_arrow(block, count)
-        if columns is None or not (self.labels_fine(columns) and weights_fine(columns) and self.queries_fine(columns)):
-            return None
-        return columns
+    def fine(self, columns: Columns) -> bool:
+        """Whether all labels, weights and times are as they should be."""
+        return self.labels_fine(columns) and weights_fine(columns) and self.queries_fine(columns)
 
-    def by_compiled(self, block: bytes, count: int) -> Columns | None:
+    def by_compiled(self, buffer: np.ndarray, end: int, compiled: Callable[..., None]) -> "Found":
+        """The columns of the lines in buffer[:end], behind which there is room, if none needs a closer look."""
         from noregret.streams import csv_text as text
 
-        pa, exact = arrow(), self.exact()
-        numeric = np.isin(np.arange(len(self.layout.columns)), exact).astype(np.int8)
-        out, table = text.room(numeric, len(block), count), np.zeros(text.SLOTS, np.int64)
-        table[text.END], table[text.DELIMITER] = len(block), ord(self.layout.delimiter)
-        assert self.compiled is not None
-        self.compiled(table, text.padded(block), out)
+        numeric = np.isin(np.arange(len(self.layout.columns)), self.exact()).astype(np.int8)
+        buffer[end : end + PAD] = NEWLINE
+        table = np.zeros(text.SLOTS, np.int64)
+        table[text.END], table[text.DELIMITER], table[text.LOOKS] = end, ord(self.layout.delimiter), 1
+        compiled(table, buffer, text.room(numeric, 0, 0))
+        count = int(table[text.ROWS])
+        if table[text.STRANGE]:
+            return Found(None, count, gave_up=False)
+        table[text.LOOKS], out = 0, text.room(numeric, end, count)
+        compiled(table, buffer, out)
         if table[text.ROWS] != count:
-            return None
+            return Found(None, count, gave_up=True)
+        columns = self.from_text(numeric, out, count)
+        return Found(columns, count, gave_up=columns is None)
+
+    def from_text(self, numeric: np.ndarray, out: Any, count: int) -> Columns | None:
+        """The columns that the compiled reader has read."""
+        pa, numbers = arrow(), out.val.reshape(count, int(numeric.sum()))
         words = {}
         for place, ends, cells in zip(np.flatnonzero(numeric == 0).tolist(), out.ends, out.text, strict=True):
             column = pa.StringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(cells))
@@ -114,9 +127,13 @@ class Table:
             except pa.ArrowInvalid:
                 return None
             words[place] = column if place in self.layout.words else column.dictionary_encode()
-        return self.sorted_out_or_none(out.val.reshape(count, len(exact)), words)
+        try:
+            return self.sorted_out(numbers, words)
+        except pa.ArrowInvalid:  # a time that is none
+            return None
 
     def by_arrow(self, block: bytes, count: int) -> Columns | None:
+        """The columns of so many lines, or None when something in them needs a closer look."""
         if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
             return None
         pa, exact = arrow(), self.exact()
@@ -137,9 +154,10 @@ class Table:
         if table.num_rows != count or not all(finite(columns[place]) for place in exact):
             return None
         try:
-            return self.gathered(dict(enumerate(columns)), count)
+            found = self.gathered(dict(enumerate(columns)), count)
         except pa.ArrowInvalid:
             return None
+        return found if self.fine(found) else None
 
     def gathered(self, columns: dict[int, Any], rows: int) -> Columns:
         """Columns of pyarrow, by place."""
@@ -148,12 +166,6 @@ class Table:
         for at, place in enumerate(exact):
             numbers[:, at] = columns[place].to_numpy(zero_copy_only=False)
         return self.sorted_out(numbers, {place: one for place, one in columns.items() if place not in exact})
-
-    def sorted_out_or_none(self, numbers: np.ndarray, words: dict[int, Any]) -> Columns | None:
-        try:
-            return self.sorted_out(numbers, words)
-        except arrow().ArrowInvalid:  # a time that is none
-            return None
 
     def sorted_out(self, numbers: np.ndarray, words: dict[int, Any]) -> Columns:
         """Columns whose numbers may hold the targets among them."""
@@ -228,7 +240,7 @@ class Table:
         for column in self.wordy:
             block = with_bag(block, column.bags.offsets, column.numbers[column.bags.numbers], column.bags.counts)
         if len(self.told) < len(self.names):
-            self.told, self.flags = list(self.names), np.arange(len(self.names)) >= numbers
+            self.told, self.flags = Growing(self.names, len(self.names)), np.arange(len(self.names)) >= numbers
         return Rows(block, self.told, self.flags), self.labels(columns)
 
     def only_numbers(self, numbers: np.ndarray) -> Rows:
@@ -312,11 +324,15 @@ class Table:
         if columns.targets is not None:
             return columns.targets
         column = columns.words[self.layout.label]
-        values: list[Any] = [
-            label_of(cell) if self.labelled else lenient(cell, self.targets) for cell in cells_of(column)
-        ]
+        values: list[Any] = [self.label(cell) for cell in cells_of(column)]
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return in_full([*values, None] if column.null_count else values, codes)
+
+    def label(self, cell: str) -> Any:
+        if self.between is not None:
+            found = set_of(cell, self.between)
+            return found if found or self.labelled else None
+        return label_of(cell) if self.labelled else lenient(cell, self.targets)
 
 
 def weights_fine(columns: Columns) -> bool:

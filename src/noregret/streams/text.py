@@ -17,7 +17,7 @@ from noregret.streams.ahead import ahead
 from noregret.streams.bags import in_order
 from noregret.streams.columns import in_full, label_of, wrong_label
 from noregret.streams.files import TextFile
-from noregret.streams.lines import lines_of
+from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.reading import Reading
 from noregret.streams.source import Batch, Source, number_in
 from noregret.streams.words import Words
@@ -71,9 +71,9 @@ class Texts(Source):
 
         with file:
             file.go_to(byte)
-            for raw in lines_of(file, self.name):
+            for raw in lines_of(file, self.name, line, self.reading.lenient):
                 line, byte = line + 1, byte + len(raw)
-                found = self.split(raw.removeprefix(MARK) if line == 1 else raw)
+                found = self.split(raw, line)
                 if isinstance(found, tuple):
                     labels.append(found[0])
                     texts.append(found[1])
@@ -86,10 +86,12 @@ class Texts(Source):
                     yield batch(), skipped
             yield batch(), skipped
 
-    def split(self, raw: bytes) -> tuple[Any, str] | str:
+    def split(self, raw: bytes | TooLong, number: int) -> tuple[Any, str] | str:
         """The label and the text of a line, or what is wrong with it; nothing is wrong with an empty one."""
+        if isinstance(raw, TooLong):
+            return "the line is too long"
         try:
-            line = raw.decode().rstrip("\r\n")
+            line = (raw.removeprefix(MARK) if number == 1 else raw).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
             return f"byte {error.start + 1} of the line is not text in UTF-8"
         if not line.strip():

@@ -101,7 +101,7 @@ class Dictionary:
     def __init__(self, number: Callable[..., None], arrange: Callable[..., None]) -> None:
         self.number, self.arrange = number, arrange
         self.names: list[str] = []
-        self.known, self.table = vw_names.space_for(MANY), np.zeros(vw_names.SLOTS, np.int64)
+        self.known, self.table = vw_names.space_for(MANY, letters=0), np.zeros(vw_names.SLOTS, np.int64)
 
     def rows(self, piece: Piece) -> Rows:
         """The rows of a piece, with the numbers and all the names so far."""

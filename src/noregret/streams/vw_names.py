@@ -15,27 +15,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.compiled import unbound
-from noregret.streams.libsvm_text import (
-    BLANK,
-    COLON,
-    HALF,
-    LOW_HALF,
-    NEWLINE,
-    NOTHING,
-    byte_at,
-    load_word,
-    place,
-    trailing_zeros,
-)
+from noregret.streams.hashed_text import begun, finished, masked, mixed, seed, text_between, words_of
+from noregret.streams.libsvm_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, byte_at, place
 from noregret.streams.utf8_text import after_utf8
 
-BAR, CARET = 124, 94
+CARET = 94
 
 # Slots of a table: how much there is; whether slots are to be found anew; and, for `number_names`, where it stands.
 NAMES, ENTRIES, FILLED, FRESH, REBUILD, PLACE, DONE, BUFFER = range(8)
 BARE, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 6
 SLOTS = KNOWN + 11
 FINE, BAD_TEXT, NO_ROOM = range(3)  # verdicts
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+NO_NAMESPACE, IS_NAMESPACE, NOT_KNOWN = np.uint64(0), np.uint64(1), np.uint64(2)  # where a text stands; or an entry
+LINE = 64  # bytes of a line of the cache
+HEAD = 2  # words of an entry before its bytes
+TOGETHER, COLUMNS = 64, 8  # texts that are looked up together, and what is kept of each
+ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
+SHORT = np.uint64(15)  # bytes of a text that two words hold with room to spare
 
 
 class Known(NamedTuple):
@@ -49,142 +46,46 @@ class Known(NamedTuple):
     waiting: np.ndarray
 
 
-def zeroed(size: int, kind: type) -> np.ndarray:
-    """Zeros from where a line of the cache begins on.
-
-    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
-    """
+def room_for(size: int, kind: type) -> np.ndarray:
+    """An array from where a line of the cache begins on, its values whatever they are."""
     made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
-    made.fill(0)
     first = -made.ctypes.data % LINE
     return made[first : first + made.size - LINE].view(kind)
 
 
-def space_for(names: int) -> Known:
-    """Room for so many names, a power of two, of some twenty bytes each."""
-    return Known(
+def zeroed(size: int, kind: type) -> np.ndarray:
+    """The same of zeros.
+
+    They are written, not only promised: such memory comes in large pages, which matters where any of it may be read.
+    """
+    made = room_for(size, kind)
+    made.fill(0)
+    return made
+
+
+def space_for(names: int, letters: int = 24) -> Known:
+    """Room for so many names, a power of two, of some twenty bytes each; and to write out new ones of so many."""
+    known = Known(
         zeroed(2 * names, np.uint64),
-        zeroed(6 * names, np.uint64),
-        zeroed(names, np.uint8),
-        zeroed(24 * names, np.uint8),
+        room_for(6 * names, np.uint64),
+        room_for(names, np.uint8),
+        room_for(letters * names, np.uint8),
         np.zeros((TOGETHER, COLUMNS), np.uint64),
     )
+    known.entries[:ALIGNED] = 0  # what stands here is no entry
+    return known
 
 
 def doubled(known: Known) -> Known:
     """The same with room for as many more; its slots are empty."""
-    parts = [zeroed(2 * some.size, some.dtype.type) for some in known[:-1]]
-    for new, old in zip(parts[1:], known[1:-1], strict=True):
+    parts = [room_for(2 * some.size, some.dtype.type) for some in known[1:-1]]
+    for new, old in zip(parts, known[1:-1], strict=True):
         new[: old.size] = old
-    return Known(parts[0], parts[1], parts[2], parts[3], known.waiting)
+    return Known(zeroed(2 * known.slots.size, np.uint64), parts[0], parts[1], parts[2], known.waiting)
 
 
 def fetch(array: Any, i: Any) -> None:
     """Have a value of an array brought near; a machine has an instruction for that, and plain Python no need of it."""
-
-
-# ---- texts and their hashes -----------------------------------------------------------------------------------------
-
-ONES, COLONS, BARS, ABOVE_BLANK, HIGH_BITS = (
-    np.uint64(0x0101010101010101 * byte) for byte in (0x01, COLON, BAR, BLANK + 1, 0x80)
-)
-MASKS = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
-SPREAD, STIR, FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(29)
-ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
-NO_NAMESPACE, IS_NAMESPACE, NOT_KNOWN = np.uint64(0), np.uint64(1), np.uint64(2)  # where a text stands; or an entry
-LINE = 64  # bytes of a line of the cache
-HEAD = 2  # words of an entry before its bytes
-TOGETHER, COLUMNS = 64, 10  # texts that are looked up together, and what is kept of each
-ALIGNED = 4  # words that an entry is rounded up to, so that most lie in one line of the cache; the first are no entry
-SHORT = np.uint64(15)  # bytes of a text that two words hold with room to spare
-
-
-def plain_bytes(word: Any) -> Any:
-    """How many bytes of a word stand before the first control character, blank, colon or bar; all at once.
-
-    A byte of x is zero where (x - 1) & ~x has its high bit; above the first such byte that may be wrong.
-    """
-    colons, bars = word ^ COLONS, word ^ BARS
-    ends = ((word - ABOVE_BLANK) & ~word) | ((colons - ONES) & ~colons) | ((bars - ONES) & ~bars)
-    return trailing_zeros(ends & HIGH_BITS) >> 3
-
-
-def mixed(mix: Any, word: Any) -> Any:
-    mix = (mix ^ word) * SPREAD
-    return mix ^ (mix >> FOLD)
-
-
-def finished(mix: Any, length: Any) -> Any:
-    mix = (mix ^ np.uint64(length)) * STIR
-    return mix ^ (mix >> HALF)
-
-
-def seed(space: Any) -> Any:
-    """What the hash of a text begins with: the same text in two namespaces is two names."""
-    return mixed(space, STIR)
-
-
-def begun(seeded: Any, first: Any, second: Any) -> Any:
-    """The hash of the first two words of a text."""
-    return mixed(seeded, first) + second * STIR
-
-
-def words_of(length: Any) -> Any:
-    """How many words the bytes of a text take, the last one not full."""
-    return max((length >> 3) + 1, 2)
-
-
-class Text(NamedTuple):
-    """A text between two places, the namespace it stands in, its first two words, and its hash."""
-
-    first: Any
-    last: Any
-    space: Any
-    one: Any
-    two: Any
-    mix: Any
-
-
-def text_at(buffer: Any, i: Any, space: Any, seeded: Any) -> Any:
-    """The text at i, to the next control character, blank, colon or bar.
-
-    Two words are looked at whether the text ends in the first or not: to ask would be to guess.
-    """
-    one, two = load_word(buffer, i), load_word(buffer, i + 8)
-    count, more = plain_bytes(one), plain_bytes(two)
-    more = more if count == 8 else 0
-    one &= MASKS[place(count)]
-    two &= MASKS[place(more)]
-    at, mix = i + count + more, begun(seeded, one, two)
-    while more == 8:
-        word = load_word(buffer, at)
-        more = plain_bytes(word)
-        mix = mixed(mix, word & MASKS[place(more)])
-        at += more
-    return Text(i, at, space, one, two, finished(mix, at - i))
-
-
-def masked(buffer: Any, at: Any, last: Any) -> Any:
-    """The eight bytes at a place, those from `last` on taken as zero."""
-    return load_word(buffer, at) & MASKS[place(max(min(last - at, 8), 0))]
-
-
-def text_between(buffer: Any, first: Any, last: Any, space: Any) -> Any:
-    """A text whose end is known; it may hold a colon."""
-    one, two = masked(buffer, first, last), masked(buffer, first + 8, last)
-    mix = begun(seed(space), one, two)
-    for word in range(2, words_of(last - first)):
-        mix = mixed(mix, masked(buffer, first + 8 * word, last))
-    return Text(first, last, space, one, two, finished(mix, last - first))
-
-
-def after_text(buffer: Any, i: Any) -> Any:
-    """Where the next control character, blank, colon or bar stands."""
-    count = 8
-    while count == 8:
-        count = plain_bytes(load_word(buffer, i))
-        i += count
-    return i
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
@@ -203,18 +104,23 @@ def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
     return True
 
 
+def likely_slot(slots: Any, mix: Any, slot: Any) -> Any:
+    """From a slot on, the first that is empty or holds an entry of this hash, as far as half of it tells; and what it
+    holds."""
+    most, held = np.uint64(slots.size - 1), slots[slot]
+    while held != NOTHING and (held ^ mix) >> HALF != NOTHING:
+        slot = (slot + ONE) & most
+        held = slots[slot]
+    return slot, held
+
+
 def slot_of(known: Any, buffer: Any, text: Any) -> Any:
     """The slot where a text is, or would be; and where its entry stands, or zero."""
-    slots, entries = known.slots, known.entries
-    most = np.uint64(slots.size - 1)
-    slot, tag = text.mix & most, text.mix >> HALF
-    while True:
-        held = slots[slot]
-        if held == NOTHING:
-            return slot, NOTHING
-        if held >> HALF == tag and is_entry(entries, held & LOW_HALF, buffer, text):
-            return slot, held & LOW_HALF
-        slot = (slot + ONE) & most
+    most = np.uint64(known.slots.size - 1)
+    slot, held = likely_slot(known.slots, text.mix, text.mix & most)
+    while held != NOTHING and not is_entry(known.entries, held & LOW_HALF, buffer, text):
+        slot, held = likely_slot(known.slots, text.mix, (slot + ONE) & most)
+    return slot, held & LOW_HALF
 
 
 def rounded(words: Any) -> Any:
@@ -277,50 +183,61 @@ def wait(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> N
     """Keep a text to be looked up soon, and of its namespace where it stands and what it is known by here."""
     fetch(shared.slots, text.mix & np.uint64(shared.slots.size - 1))
     row = known.waiting[place(n)]
-    row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last), text.space
+    row[0], row[1], row[2] = np.uint64(text.first), np.uint64(text.last - text.first), text.space
     row[3], row[4], row[5] = text.one, text.two, text.mix
-    row[6], row[7], row[8] = np.uint64(space[0]), (np.uint64(space[1]) << ONE) | np.uint64(bare), space[2]
+    row[6], row[7] = space[0], space[1] | np.uint64(bare)
+
+
+def settled(waiting: Any, shared: Any, numbers: Any, count: Any) -> Any:
+    """Give those texts that wait their numbers that are short and known, as most are; how many are left. Which ones
+    these are stands in column 5 of the first rows, in order.
+
+    First all slots are read, then all entries, each brought near before: memory is far away.
+    """
+    entries, most = shared.entries, np.uint64(shared.slots.size - 1)
+    for n in range(count):
+        row = waiting[place(n)]
+        _, held = likely_slot(shared.slots, row[5], row[5] & most)
+        row[5] = held & LOW_HALF
+        fetch(entries, row[5])
+    late = 0
+    for n in range(count):
+        row = waiting[place(n)]
+        at, length = row[5], row[1]
+        differ = ((entries[at] & LOW_HALF) ^ length) | (length & ~SHORT)
+        differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
+        numbers[place(n)] = np.int32(entries[at] >> HALF)
+        waiting[place(late)][5] = np.uint64(n)
+        late += differ != NOTHING
+    return late
 
 
 def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
     """Give the texts that wait their numbers; those the source does not know, -1 less the number they have here.
 
-    Returns the verdict, and the place of the text at fault. First all slots are read, then all entries, each brought
-    near before: memory is far away. What is short and where it was looked for first, as most is, has its number then.
+    Returns the verdict, and the place of the text at fault.
     """
-    waiting, entries, most = known.waiting, shared.entries, np.uint64(shared.slots.size - 1)
-    for n in range(count):
-        row = waiting[place(n)]
-        row[9] = shared.slots[row[5] & most] & LOW_HALF
-        fetch(entries, row[9])
-    unsettled = NOTHING
-    for n in range(count):
-        row = waiting[place(n)]
-        at, length = row[9], row[1] - row[0]
-        differ = (entries[at] & LOW_HALF) ^ length
-        differ |= (entries[at + ONE] ^ row[2]) | (entries[at + TWO] ^ row[3]) | (entries[at + THREE] ^ row[4])
-        row[9] = differ | (length & ~SHORT)
-        unsettled |= row[9]
-        numbers[place(n)] = np.int32(entries[at] >> HALF)
-    if unsettled == NOTHING:
-        return FINE, 0
-    for n in range(count):
-        row = waiting[place(n)]
-        if row[9] != NOTHING:
-            text = Text(np.int64(row[0]), np.int64(row[1]), row[2], row[3], row[4], row[5])
-            _, held = slot_of(shared, buffer, text)
-            number = np.int64(entries[held] >> HALF)
-            if held == NOTHING:
-                own = text_between(buffer, text.first, text.last, row[8])
-                prefix = (np.int64(row[6]), np.int64(row[7] >> ONE))
-                verdict, number, new = name_of(known, table, buffer, own, row[7] & ONE)
-                if verdict == FINE and new:
-                    verdict = written(known, table, buffer, prefix, own)
-                if verdict != FINE:
-                    return verdict, text.first
-                number = -1 - number
-            numbers[place(n)] = number
+    for n in range(settled(known.waiting, shared, numbers, count)):
+        one = known.waiting[place(n)][5]
+        verdict, number, at = looked_up(known, shared, table, buffer, known.waiting[one])
+        if verdict != FINE:
+            return verdict, at
+        numbers[one] = number
     return FINE, 0
+
+
+def looked_up(known: Any, shared: Any, table: Any, buffer: Any, row: Any) -> Any:
+    """The verdict on a text that waits, its number, and its place."""
+    first = np.int64(row[0])
+    last = first + np.int64(row[1])
+    _, held = slot_of(shared, buffer, text_between(buffer, first, last, row[2]))
+    if held != NOTHING:
+        return FINE, np.int64(shared.entries[held] >> HALF), first
+    own = text_between(buffer, first, last, row[7] >> ONE)
+    verdict, number, new = name_of(known, table, buffer, own, row[7] & ONE)
+    if verdict == FINE and new:
+        verdict = written(known, table, buffer, (np.int64(row[6] >> HALF), np.int64(row[6] & LOW_HALF)), own)
+    return verdict, -1 - number, first
 
 
 def entry_hash(known: Any, at: Any) -> Any:

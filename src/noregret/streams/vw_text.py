@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.compiled import unbound
+from noregret.streams.hashed_text import BAR, MASKS, after_text, seed, text_at, text_between
 from noregret.streams.libsvm_text import (
     BLANK,
     COLON,
+    HALF,
     LOW_HALF,
     MINUS,
     NEEDS_PYTHON,
@@ -37,26 +39,21 @@ from noregret.streams.libsvm_text import (
 )
 from noregret.streams.vw_names import (
     BAD_TEXT,
-    BAR,
     ENTRIES,
     FILLED,
     FINE,
     FRESH,
     IS_NAMESPACE,
-    MASKS,
     NAMES,
     NO_NAMESPACE,
     NOT_KNOWN,
+    ONE,
     TOGETHER,
     added,
-    after_text,
     forgotten,
     look_up,
     rebuilt,
-    seed,
     slot_of,
-    text_at,
-    text_between,
     wait,
 )
 
@@ -219,10 +216,10 @@ def scale_at(buffer: Any, i: Any, table: Any, out: Any) -> Any:
 
 
 class Space(NamedTuple):
-    """A namespace: where its text begins and ends; what it is known by here, and to the source; a hash; its scale."""
+    """A namespace: where its text begins and ends, a half of a word each; twice what it is known by here; what it is
+    known by to the source; a hash; its scale."""
 
-    first: Any
-    last: Any
+    where: Any
     here: Any
     own: Any
     seeded: Any
@@ -231,7 +228,7 @@ class Space(NamedTuple):
 
 def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, shared: Any) -> Any:
     """The namespace at i: the verdict, where it ends (or what is wrong), and itself."""
-    space = Space(i, i, NO_NAMESPACE, NO_NAMESPACE, seed(NO_NAMESPACE), 1.0)
+    space = Space(NOTHING, NO_NAMESPACE, NO_NAMESPACE, seed(NO_NAMESPACE), 1.0)
     byte = byte_at(buffer, i)
     if closes(byte):
         return FINE, i, space
@@ -253,7 +250,8 @@ def space_at(buffer: Any, i: Any, table: Any, out: Any, known: Any, shared: Any)
         end = at
     if not closes(byte_at(buffer, end)):
         return BAD_TEXT, end, space
-    return FINE, end, Space(i, text.last, here, own, seed(own), scale)
+    where = (np.uint64(i) << HALF) | np.uint64(text.last)
+    return FINE, end, Space(where, here << ONE, own, seed(own), scale)
 
 
 def starts_number(byte: Any) -> Any:
@@ -315,7 +313,7 @@ def feature_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) ->
 def features_at(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any) -> Any:
     """The features of a row from its first bar on: the verdict, where it ends (or what is wrong), the next k."""
     known, shared = names
-    space = Space(i, i, NO_NAMESPACE, NO_NAMESPACE, NO_NAMESPACE, 1.0)
+    space = Space(NOTHING, NO_NAMESPACE, NO_NAMESPACE, NO_NAMESPACE, 1.0)
     verdict, count = FINE, 0
     while True:
         byte = byte_at(buffer, i)
@@ -323,7 +321,7 @@ def features_at(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any) -
             verdict, i, text, bare = feature_at(buffer, i, table, out, k, space)
             if verdict != FINE:
                 return verdict, i, k
-            wait(known, shared, count, text, (space.first, space.last, space.here), bare)
+            wait(known, shared, count, text, (space.where, space.here), bare)
             k += 1
             count += 1
             if byte_at(buffer, i) == BLANK:

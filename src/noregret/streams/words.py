@@ -124,10 +124,4 @@ def compiled() -> Callable[..., None]:
         "out": (text.OUT, text.room(1, 1, 1, 1)),
         "known": (text.KNOWN, vw_names.space_for(1)),
     }
-    return over_arrays(text.words, examples)
-
-
-def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: text.Out, known: vw_names.Known) -> None:
-    """The same text in plain Python."""
-    with np.errstate(over="ignore"):
-        text.count_words(buffer, ends, out, known, table)
+    return over_arrays(text.words, examples, text.REPLACED)

@@ -11,14 +11,27 @@ import numpy as np
 
 from noregret.compiled import unbound
 from noregret.streams import vw_names
-from noregret.streams.libsvm_text import BLANK, NEWLINE, byte_at, place
+from noregret.streams.hashed_text import bytes_before, seed, text_at, text_between
+from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place
 from noregret.streams.utf8_text import continues
-from noregret.streams.vw_names import FINE, FRESH, NO_NAMESPACE, NO_ROOM, name_of, rebuilt, text_between
+from noregret.streams.vw_names import (
+    FINE,
+    FRESH,
+    NO_NAMESPACE,
+    NO_ROOM,
+    TOGETHER,
+    name_of,
+    rebuilt,
+    settled,
+    wait,
+)
 
 # Slots of the table after those of the names: where it stands, how much was written, how long runs may be.
 PLACE, DONE, COUNT, GRAMS, BUFFER = range(vw_names.REBUILD + 1, vw_names.REBUILD + 6)
 ENDS, OUT, KNOWN = BUFFER + 2, BUFFER + 4, BUFFER + 16
 SLOTS = KNOWN + 11
+ALONE = (NO_NAMESPACE, NO_NAMESPACE)
+HIGH_BITS = np.uint64(0x8080808080808080)
 # Of every byte: what it is as part of a word, in small letters; 0 for those that end one.
 LETTERS = np.zeros(256, np.uint8)
 for _byte in (*range(48, 58), *range(65, 91), 95, *range(97, 123), *range(128, 256)):
@@ -50,17 +63,41 @@ def room(size: int, rows: int, grams: int, names: int) -> Out:
     )
 
 
-def word_at(buffer: Any, i: Any, last: Any, plain: Any, at: Any) -> Any:
-    """Copy the word at i in small letters: where it ends, where its copy ends, and how many characters it has."""
+def bytes_of_word(buffer: Any, i: Any) -> Any:
+    """How many of sixteen bytes stand before the first that is zero."""
+    return bytes_before(buffer, i, 0, 0, 0)
+
+
+REPLACED = {"plain_bytes": bytes_of_word}  # words end in zeros
+
+
+def spell_out(buffer: Any, i: Any, last: Any, plain: Any) -> Any:
+    """Copy a text in small letters, zeros where no word is and behind it: its length."""
+    size = last - i
+    for k in range(size):
+        plain[place(k)] = LETTERS[byte_at(buffer, i + k)]
+    for k in range(size, size + PAD):
+        plain[place(k)] = 0
+    return size
+
+
+def is_long(plain: Any, text: Any) -> Any:
+    """Whether a word has two characters or more."""
+    if text.one & HIGH_BITS == NOTHING:
+        return text.last - text.first > 1
     characters = 0
-    letter = LETTERS[byte_at(buffer, i)]
-    while i < last and letter != 0:
-        plain[place(at)] = letter
-        characters += not continues(letter)
+    for i in range(text.first, text.last):
+        characters += not continues(byte_at(plain, i))
+    return characters > 1
+
+
+def moved(plain: Any, text: Any, at: Any) -> Any:
+    """Move a word to an earlier place, with a blank behind it: where it ends there."""
+    for i in range(text.first, text.last):
+        plain[place(at)] = plain[place(i)]
         at += 1
-        i += 1
-        letter = LETTERS[byte_at(buffer, i)]
-    return i, at, characters
+    plain[place(at)] = BLANK
+    return at
 
 
 def counted(number: Any, out: Any, first: Any, k: Any) -> Any:
@@ -75,14 +112,14 @@ def counted(number: Any, out: Any, first: Any, k: Any) -> Any:
     return k + 1
 
 
-def number_of(known: Any, table: Any, plain: Any, first: Any, last: Any) -> Any:
+def number_of(known: Any, table: Any, plain: Any, text: Any) -> Any:
     """The verdict on a word, and its number; a new one is written out, too."""
     at = table[FRESH]
-    if at + last - first >= known.fresh.size:
+    if at + text.last - text.first >= known.fresh.size:
         return NO_ROOM, np.int64(0)
-    verdict, number, new = name_of(known, table, plain, text_between(plain, first, last, NO_NAMESPACE), 0)
+    verdict, number, new = name_of(known, table, plain, text, 0)
     if verdict == FINE and new:
-        for i in range(first, last):
+        for i in range(text.first, text.last):
             known.fresh[at] = plain[i]
             at += 1
         known.fresh[at] = NEWLINE
@@ -90,32 +127,54 @@ def number_of(known: Any, table: Any, plain: Any, first: Any, last: Any) -> Any:
     return verdict, number
 
 
-def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
-    """Count the words of one row: the verdict, and the next free place."""
-    plain, first, at, words = out.plain, table[COUNT], 0, 0
-    k = first
-    while i < last:
-        if LETTERS[byte_at(buffer, i)] == 0:
-            i += 1
-            continue
-        begin = at
-        i, at, characters = word_at(buffer, i, last, plain, at)
-        if characters < 2:
-            at = begin
-            continue
-        out.begins[words] = begin
-        words += 1
-        for length in range(1, min(table[GRAMS], words) + 1):
-            start = out.begins[words - length]
-            verdict, number = number_of(known, table, plain, start, at)
-            if verdict != FINE:
-                for value in range(first, k):
-                    out.seat[out.idx[value]] = -1
-                return verdict, first
-            k = counted(number, out, first, k)
-        plain[place(at)] = BLANK
-        at += 1
+def taken(out: Any, known: Any, table: Any, first: Any, k: Any, count: Any) -> Any:
+    """Count the words that wait: the verdict, and the next free place.
+
+    Their numbers stand where they will be counted, or later: each is read before something is written there.
+    """
+    plain, waiting, numbers = out.plain, known.waiting, out.idx[k : k + count]
+    for n in range(settled(waiting, known, numbers, count)):
+        one = waiting[place(n)][5]
+        begin, length = np.int64(waiting[one][0]), np.int64(waiting[one][1])
+        verdict, number = number_of(known, table, plain, text_between(plain, begin, begin + length, NO_NAMESPACE))
+        if verdict != FINE:
+            for value in range(first, k):
+                out.seat[out.idx[value]] = -1
+            return verdict, first
+        numbers[one] = number
+    for n in range(count):
+        k = counted(numbers[place(n)], out, first, k)
     return FINE, k
+
+
+def row_at(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
+    """Count the words of one row: the verdict, and the next free place.
+
+    Where runs are counted too, words move up to stand one blank apart.
+    """
+    plain, first, grams, at, words, count = out.plain, table[COUNT], table[GRAMS], 0, 0, 0
+    k, i, end, seeded = first, 0, spell_out(buffer, i, last, plain), seed(NO_NAMESPACE)
+    while i < end:
+        text = text_at(plain, i, NO_NAMESPACE, seeded)
+        i = text.last + 1
+        if not is_long(plain, text):
+            continue
+        out.begins[words] = at
+        words += 1
+        if grams > 1:
+            at = moved(plain, text, at)
+        for length in range(1, min(grams, words) + 1):
+            if grams > 1:
+                text = text_between(plain, out.begins[words - length], at, NO_NAMESPACE)
+            wait(known, known, count, text, ALONE, 0)
+            count += 1
+            if count == TOGETHER:
+                verdict, k = taken(out, known, table, first, k, count)
+                if verdict != FINE:
+                    return verdict, k
+                count = 0
+        at += 1
+    return taken(out, known, table, first, k, count)
 
 
 def count_words(buffer: Any, ends: Any, out: Any, known: Any, table: Any) -> None:

@@ -4,12 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noregret.card import loss_driven
 from noregret.costs import matrix
-from noregret.labels import as_array
-from noregret.tasks.task import Outcome, Segment, Task, refuse_third
+from noregret.errors import BadValue
+from noregret.labels import UNIVERSUM, as_array
+from noregret.losses import LOSSES
+from noregret.tasks.task import Outcome, Segment, Task, loss_value, refuse_third, suffered
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
+
+NONE = np.zeros(0, np.int64)
 
 
 class Classes(Task):
@@ -30,7 +35,7 @@ class Classes(Task):
 def cut(learner: "Learner", codes: np.ndarray, rows: int) -> list[Segment]:
     """The rounds between appearances of new classes."""
     labels, before = learner.labels, learner.classes_before
-    labels.refuse_new(before)
+    labels.refuse_new(before, codes)
     refuse_third(learner)
     total = len(labels)
     if total == before:
@@ -60,11 +65,48 @@ def widened(learner: "Learner", outcome: Outcome, classes: int) -> np.ndarray:
     return wide
 
 
+def universum(y: Any) -> np.ndarray:
+    """The rows whose label says that they are of neither class."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return NONE
+    return np.array([row for row, label in enumerate(y) if label is UNIVERSUM], np.int64)
+
+
+def refuse_neither(rows: np.ndarray, reason: str) -> None:
+    if rows.size:
+        raise BadValue(f"row {rows[0]}: a round of UNIVERSUM cannot be learned: {reason}", row=int(rows[0]))
+
+
+def must_pull(learner: "Learner", rows: np.ndarray) -> None:
+    """Only a rule that moves while there is a loss, and not beyond, can pull a score to zero and stop there."""
+    loss = dict(learner.settings.choices).get("loss")
+    if learner.card.kind == "margin":
+        pulls = loss_driven(learner.card, learner.settings.choices)
+    else:
+        pulls = loss is not None and LOSSES[loss].slope(0.999) < 0.0 and LOSSES[loss].slope(1.0) == 0.0
+    if not pulls:
+        what = learner.card.name if loss is None else f"{learner.card.name} with the loss {loss!r}"
+        refuse_neither(rows, f"{what} does not move just where the hinge loss is left; use pa1, arow or that loss")
+
+
 class Two(Classes):
-    """A sign for each of two classes."""
+    """A sign for each of two classes, and none for examples of neither."""
+
+    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        neither = universum(y)
+        if not neither.size:
+            return super().taken(learner, y, rows)
+        must_pull(learner, neither)
+        codes = learner.labels.codes(filled(learner, y))
+        codes[neither] = -1
+        third = np.flatnonzero(codes >= 2)
+        if third.size:
+            refuse_neither(neither[neither > third[0]], "a third class came before it, and then there is no neither")
+        return codes, cut(learner, codes, rows)
 
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
-        return np.ascontiguousarray(learner.labels.signs(segment.known)[codes[segment.start : segment.stop]])
+        own = codes[segment.start : segment.stop]
+        return np.where(own < 0, 0.0, learner.labels.signs(segment.known)[own])
 
     def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
         return np.asarray(as_array(list(learner.labels.sides(len(learner.labels))))[(scores >= 0.0).astype(int)])
@@ -78,7 +120,7 @@ class Two(Classes):
         if outcome.known_at_first < outcome.segment.known:
             first = first_sides(learner, outcome)[int(f[0] >= 0.0)]
             wrong[0] = first != learner.labels.order[outcome.segment.known - 1]
-        return np.asarray(wrong)
+        return np.asarray(wrong & (y != 0.0))
 
     def predicted(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         f = outcome.scores
@@ -90,7 +132,21 @@ class Two(Classes):
         return np.asarray(found)
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return np.asarray(outcome.truth * outcome.scores)
+        margins, neither = outcome.truth * outcome.scores, outcome.truth == 0.0
+        eps = learner.settings.setting_of(self.game)["universum"]
+        margins[neither] = 1.0 - np.abs(outcome.scores[neither]) + eps
+        return np.asarray(margins)
+
+
+def filled(learner: "Learner", y: Any) -> list[Any]:
+    """The labels with each UNIVERSUM standing under the label before it, which some round must have had."""
+    labels = list(y)
+    last: Any = learner.labels.order[0] if len(learner.labels) else UNIVERSUM
+    for row, label in enumerate(labels):
+        if label is UNIVERSUM and last is UNIVERSUM:
+            refuse_neither(np.array([row]), "no class is known yet; learn a round of one first")
+        last = labels[row] = last if label is UNIVERSUM else label
+    return labels
 
 
 def first_sides(learner: "Learner", outcome: Outcome) -> tuple[Any, Any]:
@@ -110,6 +166,10 @@ def first_sides(learner: "Learner", outcome: Outcome) -> tuple[Any, Any]:
 
 class Many(Classes):
     """A block of weights, and a score, for every class."""
+
+    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        refuse_neither(universum(y), "it is of neither of two classes, and this learner has many")
+        return super().taken(learner, y, rows)
 
     def arrays(self, learner: "Learner") -> list[np.ndarray]:
         assert learner.space is not None
@@ -150,6 +210,14 @@ class Many(Classes):
         if setup["competitor"] == "predicted":
             margin[np.argmax(f, axis=1) == truth] = np.inf
         return np.asarray(margin)
+
+    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        """Of one rival its loss; where each class plays against the rest, the sum of theirs."""
+        if dict(learner.settings.setup_of(self.game))["competitor"] != "rest":
+            return super().losses(learner, outcome)
+        f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)
+        own = np.arange(f.shape[1]) == outcome.truth[:, None]
+        return np.asarray(suffered(loss_value(learner), np.where(own, f, -f)).sum(axis=1))
 
 
 def required_margins(learner: "Learner", room: int) -> np.ndarray:

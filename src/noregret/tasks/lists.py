@@ -65,8 +65,11 @@ class Lists(Task):
 
     # ---- out -------------------------------------------------------------------------------------------------
 
-    def shown(self, y: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        return y[:, RELEVANCE].copy(), y[:, LIST].astype(np.int64)
+    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
+        return np.asarray(y[:, RELEVANCE].copy())
+
+    def lists(self, y: Any) -> np.ndarray | None:
+        return np.asarray(y[:, LIST].astype(np.int64))
 
     def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
         return scores

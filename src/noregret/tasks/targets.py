@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.labels import targets
-from noregret.tasks.task import Outcome, Segment, Task, loss_value, suffered
+from noregret.losses import LOSSES
+from noregret.tasks.task import Outcome, Segment, Task
 
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
 
 class Targets(Task):
-    """Scores are the predictions; there are no mistakes, only losses."""
+    """Scores are the predictions; there are no mistakes, only losses. The note of a round is the deviation in it."""
 
     labelled = False
     loss = "eps_insensitive"
@@ -26,16 +27,26 @@ class Targets(Task):
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         return np.zeros(len(outcome.truth), bool)
 
-    def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return closeness(learner, outcome.truth - outcome.scores)
+    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+        return loss_of(learner, outcome.truth - outcome.scores, outcome.note)
 
 
-def closeness(learner: "Learner", errors: np.ndarray) -> np.ndarray:
-    """The margin that the game sees in an error."""
-    return np.asarray(1.0 - np.abs(errors) + learner.settings.setting["eps"])
-
-
-def loss_of(learner: "Learner", errors: np.ndarray) -> np.ndarray:
-    """What a regression learner would suffer for predictions so far from their targets."""
+def loss_of(learner: "Learner", errors: np.ndarray, deviation: Any) -> np.ndarray:
+    """What a regression learner suffers for predictions so far from their targets, while these deviate so much."""
+    loss = LOSSES[dict(learner.settings.choices).get("loss", learner.task.loss)].of_errors
+    assert loss is not None
     with np.errstate(over="ignore"):
-        return suffered(loss_value(learner), closeness(learner, errors))
+        return np.asarray(loss(np.abs(errors), learner.settings.setting["eps"], deviation if scales(learner) else 1.0))
+
+
+def scales(learner: "Learner") -> bool:
+    """Whether a learner centres and scales its targets."""
+    return dict(learner.settings.setup).get("scale_target") == "yes"
+
+
+def deviation_of(learner: "Learner") -> float:
+    """The deviation of the targets that a learner has seen; 1 where it takes them as they are."""
+    if not scales(learner):
+        return 1.0
+    n = learner.state.n
+    return float(np.sqrt(n.target_squares / n.target_count)) if n.target_count > 0.0 else 0.0

@@ -51,6 +51,7 @@ class Task:
 
     labelled = True  # whether labels are classes, numbered as they appear
     loss = "hinge"  # what is suffered by a rule that has no loss of its own
+    ahead = 0  # blocks of weights before those of the classes, where there are many
 
     def __init__(self, game: str) -> None:
         self.game = game
@@ -76,6 +77,10 @@ class Task:
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
+
+    def unlabelled(self, rows: int) -> Any:
+        """The labels of rows that come without; None where they must have them."""
+        return None
 
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
         """The truth of a segment as its game is told it."""
@@ -105,7 +110,7 @@ class Task:
 
     def blocks(self, known: int) -> int:
         """How many weights a feature has when so many classes are known."""
-        return known if self.many else 1
+        return self.ahead + known if self.many else 1
 
     def room(self, rows: int, known: int) -> np.ndarray:
         """Where a game writes the scores of so many rows."""
@@ -113,6 +118,10 @@ class Task:
 
     def seal(self, outcome: Outcome) -> None:
         """Take back the scores of classes that were not known when a round was predicted."""
+
+    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
+        """What was given as the truth, as a transcript tells it."""
+        return y if isinstance(y, np.ndarray) else as_array(list(y))
 
     # ---- out -------------------------------------------------------------------------------------------------
 
@@ -128,9 +137,9 @@ class Task:
         """The labels (or targets) predicted in a slice."""
         return self.decided(learner, outcome.scores)
 
-    def shown(self, y: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """The truth as a transcript tells it, and the number of the list of every row where there are lists."""
-        return y if isinstance(y, np.ndarray) else as_array(list(y)), None
+    def lists(self, y: Any) -> np.ndarray | None:
+        """The number of the list of every row, where there are lists."""
+        return None
 
     def updated(self, outcome: Outcome) -> np.ndarray:
         """On which rounds of a slice the rule moved: one entry for every round."""
@@ -139,6 +148,10 @@ class Task:
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """Which rounds were predicted wrongly."""
         raise NotImplementedError
+
+    def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray | None:
+        """Which labels each row has, by the columns of the scores; None where a row has one."""
+        return None
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """What the loss is a function of: 1 when all is well, infinite where there was nothing to lose."""

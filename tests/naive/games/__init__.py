@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .rules import Array, Round, Rule
+from ..rules import Array, Round, Rule
 
 Flags = npt.NDArray[np.bool_]
 Labels = npt.NDArray[Any]
@@ -82,14 +82,36 @@ class Binary(Game):
 
 
 class Regression(Game):
-    """The signed example points to the truth; margin 1 is reached when |y - f| = eps."""
+    """The signed example points to the truth; margin 1 is reached when |y - f| = eps.
 
-    def __init__(self, rule: Rule, eps: float) -> None:
+    Scaled, errors are in deviations of the targets seen, each of them counted with its weight.
+    """
+
+    def __init__(self, rule: Rule, eps: float, scaled: bool = False) -> None:
         super().__init__(rule, 1)
-        self.eps = eps
+        self.eps, self.scaled = eps, scaled
+        self.told: list[tuple[float, float]] = []
 
-    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round:
-        error = float(label) - float(s[0])
+    def measures(self) -> tuple[float, float]:
+        """The mean and the deviation of the targets so far."""
+        if not self.scaled:
+            return 0.0, 1.0
+        if not self.told:
+            return 0.0, 0.0
+        y, h = np.array(self.told).T
+        mean = np.average(y, weights=h)
+        return float(mean), float(np.sqrt(np.average((y - mean) ** 2, weights=h))) if np.ptp(y) > 0.0 else 0.0
+
+    def hide(self, scores: Array) -> Array:
+        mean, deviation = self.measures()
+        return mean + deviation * scores
+
+    def challenge(self, x: Array, label: Any, s: Array, h: float) -> Round | None:
+        deviation = self.measures()[1]
+        self.told.append((float(label), h))
+        if deviation == 0.0:
+            return None
+        error = (float(label) - float(s[0])) / deviation
         sign = np.copysign(1.0, error)
         margin = 1.0 - abs(error) + self.eps
         return Round(x, np.array([sign]), margin, wrong=margin < 1.0, weight=h, error=error)
@@ -98,11 +120,16 @@ class Regression(Game):
 class Multiclass(Game):
     """Labels 0..k-1; the label is held against the best other class (Crammer et al. 2006).
 
-    A class takes part from the round where it first is the label, or from the start if fixed.
+    A class takes part from the round where it first is the label, or from the start if fixed. The competitor may also
+    be the predicted class, or the one whose required margin rho[label, class] is missed by most.
     """
 
-    def __init__(self, rule: Rule, k: int, fixed: bool) -> None:
+    def __init__(
+        self, rule: Rule, k: int, fixed: bool, competitor: str = "runner_up", rho: Array | None = None
+    ) -> None:
         super().__init__(rule, k)
+        self.competitor = competitor
+        self.rho = np.ones((k, k)) if rho is None else rho
         self.seen: Flags = np.full(k, fixed)
         rule.seen = self.seen
 
@@ -125,7 +152,11 @@ class Multiclass(Game):
         if not rivals:
             return None
         rival = max(rivals, key=lambda c: float(s[c]))  # the first of equals
+        if self.competitor == "predicted" and (s[y] > s[rival] or (s[y] == s[rival] and y < rival)):
+            return None
+        if self.competitor == "max_loss":
+            rival = max(rivals, key=lambda c: float(s[c] + self.rho[y, c]))
         signs = np.zeros(self.k)
         signs[y], signs[rival] = 1.0, -1.0
         margin = float(s[y] - s[rival])
-        return Round(x, signs, margin, wrong=margin <= 0.0, weight=h)
+        return Round(x, signs, margin - self.rho[y, rival] + 1.0, wrong=margin <= 0.0, weight=h)

@@ -1,0 +1,1 @@
+"""What partial feedback costs, on real data."""

@@ -1,0 +1,75 @@
+"""A centre w, and a row as a unit step toward it: what a rule is given where rows are to lie around a point.
+
+To add a u, where u = (x - w) / |x - w|, is to take a part of w away and put as much of x in its place, which costs a
+scaled w no more than the row. A centre may stand above the rows: its height is one more coordinate, zero in every row.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from noregret.algebra.scaled import NUMBERS as SCALED
+from noregret.algebra.verbs import Verb, add, dot, norm, scale, sqnorm, sqsource, stretch
+
+NUMBERS = {**SCALED, "height": 0.0}
+
+
+@Verb
+def distance(w: Any, x: Any) -> Any:
+    """|x - w|, where w may stand above the rows"""
+
+
+@Verb
+def toward(w: Any, x: Any, length: Any) -> Any:
+    """(x - w) / |x - w|, where |x - w| is the length"""
+
+
+class Centre(NamedTuple):
+    """w, any vector that knows dot, add and scale, and its height over the rows."""
+
+    v: Any
+    height: np.ndarray
+
+
+class Toward(NamedTuple):
+    """sign (x - w) / |x - w|, where |x - w| = length; nothing when the sign is zero."""
+
+    x: Any
+    length: float
+    sign: float
+
+
+@distance.on(Centre)
+def distance_centre(w: Any, x: Any) -> Any:
+    size = norm(w.v, 2.0)
+    return math.sqrt(max(sqnorm(x) - 2.0 * dot(w.v, x) + size * size, 0.0) + w.height[0] * w.height[0])
+
+
+@toward.on(Centre)
+def toward_centre(w: Any, x: Any, length: Any) -> Any:
+    return Toward(x, length, 1.0) if length > 0.0 else Toward(x, 1.0, 0.0)
+
+
+@add.on(Centre)
+def add_centre(w: Any, a: Any, u: Any) -> Any:
+    part = a * u.sign / u.length
+    if part != 0.0:
+        scale(w.v, 1.0 - part)
+        add(w.v, part, u.x)
+        w.height[0] *= 1.0 - part
+
+
+@stretch.on(Toward)
+def stretch_toward(u: Any, a: Any) -> Any:
+    return Toward(u.x, u.length, u.sign * a)
+
+
+@sqnorm.on(Toward)
+def sqnorm_toward(u: Any) -> Any:
+    return u.sign * u.sign
+
+
+@sqsource.on(Toward)
+def sqsource_toward(u: Any) -> Any:
+    return 1.0

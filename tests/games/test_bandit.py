@@ -1,0 +1,395 @@
+"""The bandit game: what is played is drawn, and only whether it was right is told."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import noregret as nr
+from noregret.modelfile import pack
+from noregret.state import parts
+from tests.every.plays import near, rows_of, unusual
+from tests.naive.games.bandit import RULES, Bandit
+
+K = 4
+NAMES = list(RULES)
+ALGEBRAS = ["sparse", "dense", "reference", "kernel"]
+every_player = pytest.mark.parametrize("name", NAMES)
+
+
+def stream(rounds: int = 120, seed: int = 0) -> tuple[Any, Any]:
+    """Noisy classes of rows, one of them zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rounds, 5)) * (rng.random((rounds, 5)) < 0.7)
+    X[7] = 0.0
+    y = np.argmax(X @ rng.normal(size=(K, 5)).T, axis=1)
+    return X, np.where(rng.random(rounds) < 0.1, rng.integers(0, K, rounds), y)
+
+
+def player(name: str, **told: Any) -> nr.Learner:
+    return nr.make(name, **{"classes": range(K), "native": False, "seed": 5, **told})
+
+
+def weights(learner: nr.Learner) -> Any:
+    """The weights, class by feature."""
+    space = learner.space
+    assert space is not None
+    return next(parts(learner.shape, learner.state, space))[2][: space.classes, : space.features].copy()
+
+
+# ---- the twin ----------------------------------------------------------------------------------------------------
+
+
+@every_player
+@pytest.mark.parametrize("algebra", ALGEBRAS)
+def test_plays_as_its_twin(name: str, algebra: str) -> None:
+    X, y = stream()
+    for told in ({}, unusual(nr.learners()[name])):
+        twin, kernel = Bandit(RULES[name](**told), K, seed=5), {"kernel": "linear"} if algebra == "kernel" else {}
+        scores, played = twin.run(X, y)
+        learner = player(name, algebra=algebra, **kernel, **told)
+        transcript = learner.play(sp.csr_array(X) if algebra == "sparse" else X, y)
+        assert transcript.predictions.tolist() == played.tolist()
+        assert transcript.mistakes.tolist() == (played != y).tolist()
+        assert transcript.losses.tolist() == (played != y).astype(float).tolist()
+        near(transcript.scores, scores)
+        assert learner.mistakes == np.count_nonzero(played != y)
+        assert learner.rounds == len(y)
+        near(learner.scores(X), np.array([twin.player.scores(x) for x in X]))
+
+
+@pytest.mark.parametrize("rate", ["inv_sqrt", "inv_t"])
+def test_exp3_plays_as_its_twin_when_its_rate_falls(rate: str) -> None:
+    X, y = stream(seed=3)
+    _, played = Bandit(RULES["exp3"](rate=rate, eta=0.7), K, seed=5).run(X, y)
+    assert player("exp3", rate=rate, eta=0.7).play(X, y).predictions.tolist() == played.tolist()
+
+
+@every_player
+def test_compiled_play_is_the_plain_text_bit_for_bit(name: str) -> None:
+    X, y = stream()
+    plain, compiled = player(name), player(name, native=True)
+    assert plain.play(sp.csr_array(X), y).scores.tobytes() == compiled.play(sp.csr_array(X), y).scores.tobytes()
+    assert weights(plain).tobytes() == weights(compiled).tobytes()
+
+
+@every_player
+def test_what_is_played_depends_on_the_seed(name: str) -> None:
+    X, y = stream()
+    first, same, other = (player(name, seed=seed).play(X, y).predictions.tolist() for seed in (1, 1, 2))
+    assert first == same != other
+
+
+# ---- the same bits however the rounds come -----------------------------------------------------------------------
+
+
+@every_player
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_chunks_saving_and_copying_leave_no_trace(name: str, native: bool, tmp_path: Path) -> None:
+    X, y = stream()
+    rows = rows_of(X)
+    whole = player(name, native=native).learn(rows, y)
+    one_by_one = player(name, native=native)
+    for x, label in zip(rows, y, strict=True):
+        one_by_one.learn_one(x, label)
+    by_seven = player(name, native=native)
+    for start in range(0, len(y), 7):
+        by_seven.learn(rows[start : start + 7], y[start : start + 7])
+        by_seven.save(tmp_path / "model.nr")
+        by_seven = nr.load(tmp_path / "model.nr").copy()
+    assert pack(whole) == pack(one_by_one) == pack(by_seven)
+
+
+@every_player
+def test_a_refused_call_leaves_no_trace(name: str) -> None:
+    X, y = stream()
+    learner = player(name).learn(X, y)
+    before = pack(learner)
+    for bad in ([9], ["a"], [None], [0.5], [[0, 1]]):
+        with pytest.raises(nr.BadValue):
+            learner.learn(X[:1], bad)
+    with pytest.raises(nr.BadValue, match="cannot weigh rounds"):
+        learner.learn(X[:1], y[:1], weight=2.0)
+    assert pack(learner) == before
+    assert pack(learner.learn(X, y)) == pack(player(name).learn(np.vstack([X, X]), np.concatenate([y, y])))
+
+
+def test_a_call_that_overflows_is_undone_with_its_random_numbers() -> None:
+    X, y = stream()
+    learner = player("banditron").learn(X, y)
+    before = pack(learner)
+    with pytest.raises(nr.BadValue, match="no longer finite"):
+        learner.learn(np.full((30, 5), 1e308), np.zeros(30, int))
+    assert pack(learner) == before
+
+
+# ---- in life, where nobody knows the truth -----------------------------------------------------------------------
+
+
+@every_player
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_choosing_and_being_told_is_the_simulated_game_bit_for_bit(name: str, native: bool) -> None:
+    X, y = stream()
+    rows = rows_of(X)
+    simulated = player(name, native=native)
+    transcript = simulated.play(rows, y)
+    told = player(name, native=native)
+    for t, (x, label) in enumerate(zip(rows, y, strict=True)):
+        chosen = told.choose_one(x)
+        assert chosen.label == transcript.predictions[t]
+        told.reward_one(x, chosen, right=bool(chosen.label == label))
+    assert pack(told) == pack(simulated)
+
+
+@every_player
+def test_batches_are_rows_chosen_and_told_in_turn(name: str) -> None:
+    X, y = stream()
+    start = player(name).learn(X, y)
+    batch, single = start.copy(), start.copy()
+    chosen = batch.choose(X[:9])
+    ones = [single.choose_one(x) for x in X[:9]]
+    assert chosen.label.tolist() == [one.label for one in ones]
+    assert chosen.chance.tolist() == [one.chance for one in ones]
+    right = chosen.label == y[:9]
+    batch.reward(X[:9], chosen, right)
+    for x, one, good in zip(X[:9], ones, right.tolist(), strict=True):
+        single.reward_one(x, one, good)
+    assert pack(batch) == pack(single)
+
+
+@every_player
+def test_choosing_moves_nothing_but_the_random_numbers(name: str) -> None:
+    X, y = stream()
+    learner = player(name).learn(rows_of(X), y)
+    before, n = weights(learner), learner.state.n.copy()
+    learner.choose_one({"f0": 1.0, "never seen": 2.0})
+    learner.choose(rows_of(X))
+    assert weights(learner).tobytes() == before.tobytes()
+    assert "never seen" not in learner.features
+    assert (learner.rounds, learner.state.n.t) == (len(y), n.t)
+    assert learner.state.n.random != n.random
+
+
+@every_player
+def test_a_fresh_learner_can_choose_be_saved_and_go_on(name: str, tmp_path: Path) -> None:
+    learner = player(name)
+    first = [learner.choose_one({"a": 1.0}).label for _ in range(40)]
+    assert set(first) == set(range(K)) if name == "exp3" else 0 in first
+    learner.save(tmp_path / "fresh.nr")
+    again = nr.load(tmp_path / "fresh.nr")
+    assert again.choose_one({"a": 1.0}) == learner.choose_one({"a": 1.0})
+    assert learner.rounds == 0
+    for one in (learner, again):
+        one.reward_one({"b": 2.0}, nr.Chosen(2, 0.5), right=True)
+    assert pack(again) == pack(learner)
+
+
+def test_the_chance_at_the_time_of_choosing_counts() -> None:
+    learner = player("banditron").reward_one([1.0, 2.0], (3, 0.125), right=True)
+    assert weights(learner).tolist() == [[-1.0, -2.0], [0.0, 0.0], [0.0, 0.0], [8.0, 16.0]]
+    learner = player("exp3").reward_one(None, nr.Chosen(3, 0.125), loss=0.5)
+    assert weights(learner).tolist() == [[0.0], [0.0], [0.0], [-4.0]]
+
+
+def test_labels_of_any_kind_come_back_as_they_were_named() -> None:
+    learner = nr.make("exp3", classes=["a", 2, True], native=False)
+    found = {learner.choose_one().label for _ in range(60)}
+    assert {(type(one), one) for one in found} == {(str, "a"), (int, 2), (bool, True)}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told", "complaint"),
+    [
+        ((9, 0.5), {"right": True}, "not one of the classes"),
+        (([0], 0.5), {"right": True}, "not one of the classes"),
+        ((0, 0.0), {"right": True}, "above 0 and at most 1"),
+        ((0, 1.5), {"right": True}, "above 0 and at most 1"),
+        ((0, float("nan")), {"right": True}, "one number for every row"),
+        ((0, "x"), {"right": True}, "one number for every row"),
+        (0, {"right": True}, "a pair of a label and its chance"),
+        ((0, 0.5), {}, "one of both"),
+        ((0, 0.5), {"right": True, "loss": 0.0}, "one of both"),
+        ((0, 0.5), {"right": 1}, "must be True or False"),
+        ((0, 0.5), {"right": "yes"}, "must be True or False"),
+        ((0, 0.5), {"loss": 1.5}, "from 0 to 1"),
+        ((0, 0.5), {"loss": -0.1}, "from 0 to 1"),
+        ((0, 0.5), {"loss": float("inf")}, "one number for every row"),
+    ],
+)
+@every_player
+def test_a_reward_that_makes_no_sense_is_refused_and_changes_nothing(
+    name: str, chosen: Any, told: Any, complaint: str
+) -> None:
+    X, y = stream()
+    learner = player(name).learn(X, y)
+    before = pack(learner)
+    with pytest.raises(nr.BadValue, match=complaint):
+        learner.reward_one(X[0], chosen, **told)
+    assert pack(learner) == before
+
+
+def test_banditron_knows_right_and_wrong_only_and_looks_at_rows() -> None:
+    X, y = stream()
+    learner = player("banditron").learn(X, y)
+    before = pack(learner)
+    with pytest.raises(nr.BadValue, match="a loss must be 0 or 1"):
+        learner.reward_one(X[0], (0, 0.5), loss=0.5)
+    for bad in ([1.0, float("nan"), 0, 0, 0], None, "row"):
+        with pytest.raises(nr.BadValue):
+            learner.choose_one(bad)
+        with pytest.raises(nr.BadValue):
+            learner.reward_one(bad, (0, 0.5), right=True)
+    assert pack(learner) == before
+    assert pack(learner.copy().reward_one(X[0], (0, 0.5), loss=1)) == pack(
+        learner.copy().reward_one(X[0], (0, 0.5), right=False)
+    )
+
+
+def test_only_the_bandit_game_chooses() -> None:
+    with pytest.raises(nr.BadValue, match="use predict and learn"):
+        nr.make("perceptron").choose_one([1.0])
+    with pytest.raises(nr.BadValue, match="use predict and learn"):
+        nr.make("perceptron").reward_one([1.0], (0, 0.5), right=True)
+
+
+# ---- settings ----------------------------------------------------------------------------------------------------
+
+
+def test_the_classes_must_be_named_beforehand() -> None:
+    for told in ({}, {"game": "bandit"}):
+        with pytest.raises(nr.BadValue, match="needs classes"):
+            nr.make("banditron", **told)
+    with pytest.raises(nr.BadValue, match="cannot play bandit"):
+        nr.make("perceptron", game="bandit", classes=[0, 1])
+    with pytest.raises(nr.BadValue, match="cannot play multiclass"):
+        nr.make("banditron", game="multiclass")
+    with pytest.raises(nr.BadValue, match="cannot be averaged"):
+        player("banditron", average=True)
+
+
+def test_exp3_does_not_look_at_rows() -> None:
+    X, y = stream()
+    seen = pack(player("exp3").learn(X, y))
+    for rows in (rows_of(X), sp.csr_array(X), [None] * len(y), np.full((len(y), 2), np.nan)):
+        assert pack(player("exp3").learn(rows, y)) == seen
+    odd = player("exp3", scale=True, bias=True, transforms=["clip:limit=1"]).learn(X, y)
+    assert odd.copy().predict(X).tolist() == player("exp3").learn(X, y).predict(X).tolist()
+    with pytest.raises(nr.BadValue, match="X must be"):
+        player("exp3").learn({"a": 1.0}, [1])
+
+
+# ---- unbiased, and bounded ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("truth", [0, 2])
+def test_the_expected_step_of_banditron_is_that_of_the_perceptron(truth: int) -> None:
+    """Every round has a feature of its own, so that each begins anew and leaves its step in its own column."""
+    rounds = 20_000
+    X = sp.eye_array(rounds, format="csr")
+    learner = player("banditron", gamma=0.4, native=True).learn(X, np.full(rounds, truth))
+    steps = weights(learner)
+    expected = np.zeros(K)
+    expected[truth] += 1.0
+    expected[0] -= 1.0
+    error = 5.0 * steps.std(axis=1) / np.sqrt(rounds)
+    assert np.all(np.abs(steps.mean(axis=1) - expected) <= error + 1e-12)
+    assert error.max() < 0.12
+
+
+@pytest.mark.parametrize("name", ["banditron", "exp3"])
+def test_the_step_is_unbiased_whatever_the_state(name: str) -> None:
+    """What every class would change, weighed by how often it is drawn, is the step of a learner that is told all."""
+    X, y = stream()
+    learner = player(name, gamma=0.3).learn(X, y)
+    x, losses, drawn = X[-1], np.array([1.0, 0.0, 1.0, 1.0]), learner.copy()
+    before, best = weights(learner), int(np.argmax(learner.scores(X[-1:])))
+    chances, steps = np.zeros(K), np.zeros((K, *before.shape))
+    for _ in range(500):
+        chosen = drawn.choose_one(x)
+        chances[chosen.label] = chosen.chance
+    assert chances.sum() == pytest.approx(1.0)
+    for c in range(K):
+        steps[c] = weights(learner.copy().reward_one(x, (c, chances[c]), loss=losses[c])) - before
+    expected = np.zeros_like(before)
+    if name == "banditron":
+        expected[1] += x
+        expected[best] -= x
+    else:
+        expected -= losses[:, None]
+    near(np.einsum("c,cij->ij", chances, steps), expected)
+    many = learner.copy().choose(np.tile(x, (4000, 1)))
+    counted = np.bincount(many.label, minlength=K) / 4000
+    assert np.all(np.abs(counted - chances) <= 5.0 * np.sqrt(chances * (1.0 - chances) / 4000))
+
+
+def exp3_mistakes(y: Any, k: int, seed: int, **told: Any) -> int:
+    return nr.make("exp3", classes=range(k), seed=seed, **told).learn([None] * len(y), y).mistakes
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.05])
+def test_exp3_keeps_its_bound_in_the_mean(gamma: float) -> None:
+    rounds, k = 800, 3
+    rng = np.random.default_rng(4)
+    y = np.concatenate([rng.choice(k, rounds // 2, p=p) for p in ([0.05, 0.8, 0.15], [0.05, 0.65, 0.3])])
+    eta = float(np.sqrt(2.0 * np.log(k) / (k * rounds)))
+    best = rounds - np.bincount(y).max()
+    regrets = [exp3_mistakes(y, k, seed, eta=eta, gamma=gamma) - best for seed in range(20)]
+    guarantee = nr.learners()["exp3"].guarantee
+    assert guarantee is not None
+    assert np.mean(regrets) <= guarantee.bound(k, rounds, eta, gamma)
+    assert guarantee.bound(k, rounds, eta) == pytest.approx(np.sqrt(2 * rounds * k * np.log(k)))
+    assert guarantee.bound(k, rounds, eta, gamma) < rounds * (1.0 - 1.0 / k) - best  # drawing without learning fails
+
+
+def test_exp3_with_a_falling_rate_keeps_the_bound_that_needs_no_horizon() -> None:
+    rounds, k = 800, 3
+    y = np.random.default_rng(6).choice(k, rounds, p=[0.05, 0.15, 0.8])
+    eta = float(np.sqrt(np.log(k) / k))
+    best = rounds - np.bincount(y).max()
+    regrets = [exp3_mistakes(y, k, seed, eta=eta, rate="inv_sqrt") - best for seed in range(20)]
+    assert np.mean(regrets) <= 2.0 * np.sqrt(rounds * k * np.log(k)) < rounds * (1.0 - 1.0 / k) - best
+
+
+def test_banditron_learns_what_the_perceptron_learns_and_pays_for_it() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(3000, 5))
+    y = np.argmax(X @ rng.normal(size=(K, 5)).T, axis=1)
+    learner = player("banditron", gamma=0.2)
+    told_all = nr.informed(learner)
+    assert told_all is not None
+    assert told_all.params["competitor"] == "predicted"
+    told_all.learn(X, y)
+    learner.learn(X, y)
+    assert told_all.mistakes < learner.mistakes < 0.5 * len(y)
+    assert np.mean(learner.predict(X) != y) < 0.2
+
+
+# ---- the doors ---------------------------------------------------------------------------------------------------
+
+
+def test_a_race_shows_what_full_information_would_have_done() -> None:
+    X, y = stream(400)
+    race = nr.race((X, y), game="bandit", classes=range(K), native=False)
+    assert {one.name for one in race} == {"banditron", "exp3"}
+    perceptron = nr.make("perceptron", game="multiclass", competitor="predicted", classes=range(K), native=False)
+    assert race["banditron"].full_information == perceptron.learn(X, y).mistakes
+    assert race["exp3"].full_information is None
+    assert "full information" in str(race)
+    assert "full information" not in str(nr.race((X, y), ["pa1"], native=False))
+    assert nr.play((X, y), player("banditron"))["full_information"] == perceptron.mistakes
+    assert "full_information" not in nr.play((X, y), nr.make("pa1", native=False))
+
+
+def test_the_row_of_zeros_teaches_banditron_nothing() -> None:
+    learner = player("banditron").learn(np.zeros((3, 2)), [0, 1, 2])
+    assert (learner.updates, learner.rounds) == (0, 3)
+
+
+def test_whoever_plays_a_rule_of_ones_own_tells_its_chances() -> None:
+    with pytest.raises(nr.BadValue, match="must tell its chances"):
+
+        @nr.bandit_rule(paper="A, b, 2026", state={"w": nr.plain})
+        def lucky(p: Any, s: Any, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
+            return False
