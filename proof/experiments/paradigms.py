@@ -20,8 +20,8 @@ def run(base: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     cells, tumours = load_breast_cancer(return_X_y=True)
     cells = (cells - cells.mean(axis=0)) / cells.std(axis=0)
     table: list[tuple[str, ...]] = []
-    for data, known, some in (("breast_cancer", 10, (cells, tumours)), ("a9a", 200, (X, y))):
-        found = np.mean([without_labels(*shuffled(*some, seed), known) for seed in range(SEEDS)], axis=0)
+    for data, known, R, labels in (("breast_cancer", 10, cells, tumours), ("a9a", 200, X, y)):
+        found = np.mean([without_labels(*shuffled(R, labels, seed), known) for seed in range(SEEDS)], axis=0)
         table.append(("self-training", data, f"{known}", f"{found[0]:.4f}", f"{found[1]:.4f}"))
         table.append(("transduction", data, f"{known}", f"{found[0]:.4f}", f"{found[2]:.4f}"))
     neither = np.mean([with_universum(*shuffled(X, y, seed), T, truth) for seed in range(SEEDS)], axis=0)
