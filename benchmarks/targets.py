@@ -17,7 +17,7 @@ import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micros
 
 TITLE = "Real targets: the mean absolute error of one pass, and its time"
-LEARNER = "adagrad"  # steps that fit every feature by themselves, on a loss that is nearly the absolute one
+LEARNER = "adadelta"  # the best by default on five other streams: ailerons, elevators, kin8nm, puma8nh, winequality
 OURS = f"noregret {LEARNER}"
 SETS = {
     "abalone": ("regression/abalone.csv.gz", "Class_Rings", ()),

@@ -11,7 +11,7 @@ from typing import Any
 from noregret.algebra.verbs import row, stretch, unbound
 
 score = update = final = unbound
-measured: Any = unbound
+measured: Any = unbound  # whether targets are scaled
 
 
 def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:
