@@ -28,6 +28,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "binary": ("noregret.games.binary", (), ("pa1", "perceptron_averaged")),
     "multiclass": ("noregret.games.multiclass", ("tests/test_labels_and_growth.py",), ("pa1", "perceptron_averaged")),
     "regression": ("noregret.games.regression", (), ("pa1", "ogd")),
+    "bandit": ("noregret.games.bandit", ("tests/learners/test_bandit.py", "tests/games/test_bandit.py"), ()),
+    "asking": ("noregret.games.asking", ("tests/games/test_asking.py",), ()),
     "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from noregret.algebra.glimpse import PRIME
+from noregret.games.bandit import drawn
 from noregret.modelfile import pack
 from tests.every.plays import rows_of
 from tests.games.bandits import K, player, stream, weights
@@ -244,3 +246,10 @@ def test_whoever_plays_a_rule_of_ones_own_tells_its_chances() -> None:
         @nr.bandit_rule(paper="A, b, 2026", state={"w": nr.plain})
         def lucky(p: Any, s: Any, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
             return False
+
+
+def test_what_is_drawn_is_where_the_random_number_falls() -> None:
+    odds = np.array([0.2, 0.0, 0.5, 0.3])
+    assert [drawn(odds, share * PRIME) for share in (0.1, 0.25, 0.6, 0.75, 0.999)] == [0, 2, 2, 3, 3]
+    assert drawn(np.array([5.0 / PRIME, 1.0 - 5.0 / PRIME]), 5.0) == 1  # a chance ends where it is reached
+    assert drawn(np.array([0.5, 0.4999, 0.0]), PRIME - 1.0) == 1  # never what has no chance
