@@ -137,6 +137,16 @@ def test_a_fresh_learner_can_choose_be_saved_and_go_on(name: str, tmp_path: Path
     assert pack(again) == pack(learner)
 
 
+def test_no_rows_choose_nothing_and_settle_nothing() -> None:
+    learner = player("banditron")
+    assert [len(part) for part in learner.choose([])] == [0, 0]
+    assert (learner.state, learner.algebra) == (None, None)
+    X, y = stream()
+    assert pack(learner.learn(X, y)) == pack(player("banditron").learn(X, y))
+    before = pack(learner)
+    assert pack(learner.reward([], nr.Chosen([], []), [])) == before
+
+
 def test_labels_of_any_kind_come_back_as_they_were_named() -> None:
     learner = nr.make("exp3", classes=["a", 2, True], native=False)
     found = {learner.choose_one().label for _ in range(60)}
