@@ -41,6 +41,13 @@ def test_a_round_weighs_what_the_rounds_so_far_make_it_weigh(rule: str, y: Any) 
     assert balanced.scores(X).tolist() != nr.make(rule, native=False).learn(X, y).scores(X).tolist()
 
 
+def test_the_root_of_that_is_there_for_classes_that_are_very_rare() -> None:
+    rooted = nr.make("arow", native=False, class_weight="balanced_root").learn(X, MANY)
+    by_hand = nr.make("arow", native=False).learn(X, MANY, weight=np.sqrt(by_scikit_learn(MANY)))
+    assert rooted.scores(X).tolist() == by_hand.scores(X).tolist()
+    assert pack(rooted.copy().learn(X, MANY)) == pack(rooted.learn(X, MANY))
+
+
 @pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
 @pytest.mark.parametrize("size", [1, 7])
 def test_chunks_saving_and_going_on_change_nothing(y: Any, size: int, tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-BALANCED = "balanced"
+BALANCED, ROOT = "balanced", "balanced_root"
+WAYS = (BALANCED, ROOT)
 
 
-def balanced(codes: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def balanced(codes: np.ndarray, met: np.ndarray, way: str = BALANCED) -> tuple[np.ndarray, np.ndarray]:
     """The weight of each of these rounds after `met` rounds of every class, and how many there are afterwards.
 
-    A round weighs n / (k n_c): n rounds so far and itself among them, n_c of its class, k classes met by then. A
-    code below zero is a round of no class: it weighs 1 and is not counted.
+    A round weighs n / (k n_c): n rounds so far and itself among them, n_c of its class, k classes met by then; or the
+    square root of that, where the rarest would weigh too much. A code below zero is a round of no class: it weighs 1
+    and is not counted.
     """
     own = np.flatnonzero(codes >= 0)
     found, weights = codes[own], np.ones(codes.size)
@@ -22,5 +24,6 @@ def balanced(codes: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray
     turn[order] = np.arange(found.size) - np.repeat(starts, sizes) + 1 + np.repeat(before, sizes)
     rounds = int(before.sum()) + np.arange(1, found.size + 1)
     classes = np.count_nonzero(before) + np.cumsum(turn == 1)
-    weights[own] = rounds / (classes * turn)
+    even = rounds / (classes * turn)
+    weights[own] = np.sqrt(even) if way == ROOT else even
     return weights, before + sizes

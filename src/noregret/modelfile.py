@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.balance import BALANCED
 from noregret.card import Card, suggestion
 from noregret.chunk import all_finite
 from noregret.errors import BadValue, Error
@@ -56,7 +55,7 @@ def header(learner: "Learner") -> dict[str, Any]:
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
-        **({"met": learner.met.tolist()} if settings.class_weight == BALANCED else {}),
+        **({"met": learner.met.tolist()} if isinstance(settings.class_weight, str) else {}),
         "format": format_of(learner),
         "rule": learner.card.name,
         "game": learner.game,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.algebra.examples import SparseRows
-from noregret.balance import BALANCED, balanced
+from noregret.balance import balanced
 from noregret.chunk import SparseBlock, verified, weights
 from noregret.errors import BadValue, shown
 from noregret.guard import MISTAKES, ROUNDS, UPDATES
@@ -82,8 +82,8 @@ class Call:
 
     def class_weights(self, told: Any) -> np.ndarray:
         """What every round weighs by its class."""
-        if told == BALANCED:
-            found, self.met = balanced(self.codes, self.learner.met)
+        if isinstance(told, str):
+            found, self.met = balanced(self.codes, self.learner.met, told)
             return found
         # A round of no class has the code -1, which is the 1 at the end.
         by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])

@@ -6,7 +6,7 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.balance import BALANCED
+from noregret.balance import WAYS
 from noregret.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.costs import Costs, asked_cost
 from noregret.errors import BadValue, shown
@@ -422,10 +422,10 @@ def checked_class_weight(card: Card, game: str, given: Any, classes: list[Any] |
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
-    if isinstance(given, str) and given == BALANCED:
-        return BALANCED
+    if isinstance(given, str) and given in WAYS:
+        return given
     if not isinstance(given, Mapping):
-        raise BadValue(f'class_weight must map labels to weights, or be "{BALANCED}", not {given!r}')
+        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(WAYS)}, not {given!r}")
     limit = Param(1.0, at_least=0.0)
     found = {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
     strange = [label for label in found if classes is not None and label not in classes]

@@ -145,7 +145,7 @@ def test_a_list_that_some_u_orders_is_ordered_within_the_perceptron_bound() -> N
 
 
 def test_the_squared_losses_of_pa_keep_within_its_bound() -> None:
-    """Crammer et al., theorem 2: where some u has margin 1 on all pairs, the squared hinges sum to at most R^2 |u|^2."""
+    """Crammer et al., theorem 2: if some u has margin 1 on all pairs, the squared hinges sum to at most R^2 |u|^2."""
     rng = np.random.default_rng(3)
     u = rng.normal(size=4)
     X = rng.normal(size=(800, 4))

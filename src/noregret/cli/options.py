@@ -159,7 +159,7 @@ def learner_options(one: Parser) -> None:
     group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "
                        "label is told (default: the data are read twice)")  # fmt: skip
     group.add_argument("--class-weight", metavar="WEIGHTS", help="what the rounds of a class count: spam=5,ham=1, or "
-                       "balanced: as if all classes were equally frequent so far")  # fmt: skip
+                       "balanced: as if all were equally frequent so far (balanced_root: its root)")  # fmt: skip
     group.add_argument("--cost", metavar="COSTS", help="what mistakes cost: truth:predicted=cost,..., or a file: JSON "
                        "{truth: {predicted: cost}} or CSV, a column for each prediction; others cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="what is done to every row "

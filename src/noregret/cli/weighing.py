@@ -5,19 +5,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from noregret.balance import BALANCED
+from noregret.balance import WAYS
 from noregret.errors import BadValue, shown
 from noregret.streams.columns import label_of
 
-WEIGHT = '--class-weight {}: say "balanced", or labels and their weights, as in spam=5,ham=1'
+WEIGHT = "--class-weight {}: say balanced, balanced_root, or labels and their weights, as in spam=5,ham=1"
 COST = "--cost {}: say truth:predicted=cost with commas between them, as in spam:ham=1,ham:spam=10, or name a file"
 LIST = ("truth", "predicted", "cost")
 
 
 def class_weight(text: str | None) -> dict[Any, Any] | str | None:
     """Weights by label, or the word for balanced ones."""
-    if text is None or text.strip() == BALANCED:
-        return None if text is None else BALANCED
+    if text is None or text.strip() in WAYS:
+        return text and text.strip()
     found: dict[Any, Any] = {}
     for label, weight in (pair(part, WEIGHT.format(text)) for part in text.split(",")):
         if label_of(label) in found:
