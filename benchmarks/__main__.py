@@ -12,7 +12,7 @@ from benchmarks.measure import COLUMNS, Row, installed, machine, record, show
 
 NAMES = (
     "epoch", "dense", "dicts", "text_file", "vw_text", "tables", "raw_text", "memory", "startup", "full", "lines",
-    "own_speed", "per_learner",
+    "own_speed", "many_classes", "per_learner",
 )  # fmt: skip
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "river", "vowpalwabbit")
 RESULTS = Path(__file__).with_name("results.json")

@@ -106,6 +106,11 @@ def test_columns_with_numbers_for_names_are_those_of_a_matrix() -> None:
     frame = pd.DataFrame(X)
     assert nr.make("arow").learn(frame[[2, 0, 1]], y).scores(frame) == pytest.approx(matrix.scores(X), abs=1e-12)
     assert np.array_equal(matrix.scores(frame[[1, 2, 0]]), matrix.scores(X))
+    in_order, turned = (nr.make("arow").learn(frame[order], y) for order in ([0, 1, 2], [2, 0, 1]))
+    assert pack(in_order) == pack(turned) == pack(matrix)
+    gaps = [nr.make("arow").learn(frame[order], y) for order in ([0, 2], [2, 0])]
+    assert pack(gaps[0]) == pack(gaps[1])
+    assert gaps[0].scores(frame[[2, 0]]).tolist() == gaps[0].scores([{0: a, 2: b} for a, _, b in X]).tolist()
     with pytest.raises(nr.BadValue, match="knows its features by column number and was given names"):
         matrix.learn(pd.DataFrame(X, columns=["a", "b", "c"]), y)
     with pytest.raises(nr.BadValue, match="knows its features by name and was given columns without names"):
@@ -156,3 +161,12 @@ def test_empty_frames_change_nothing_and_labels_may_come_from_the_frame() -> Non
     assert pack(nr.make("pa1").learn(frame[["a"]], frame["y"])) == before
     assert pack(nr.make("pa1").learn(table.select(["a"]), table["y"])) == before
     assert nr.make("pa1").play(table.select(["a"]), table["y"].combine_chunks()).truth.tolist() == ["u", "v"]
+
+
+def test_epochs_over_a_frame_know_its_columns_by_name() -> None:
+    frame = pd.DataFrame(DATA)
+    learner, by_hand = (nr.make("perceptron", scale=True, algebra="sparse") for _ in range(2))
+    nr.epochs(learner, frame, Y, 3, seed=1)
+    nr.epochs(by_hand, ROWS, Y, 3, seed=1)
+    assert pack(learner) == pack(by_hand)
+    assert learner.predict(frame[["height", "age", "rich"]]).tolist() == by_hand.predict(ROWS).tolist()

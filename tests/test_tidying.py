@@ -97,6 +97,10 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
         y = rng.choice([-1, 1], 20)
         given = tidied(given)
         learner.learn(Rows(given, Growing(names, size)), y)
+        if turn in (0, 4):
+            endless = given._replace(val=np.full_like(given.val, np.inf), ready=False)
+            with pytest.raises(BadValue):
+                learner.learn(Rows(endless, Growing(names, size + 50)), y)
         pairs = zip(given.indptr[:-1], given.indptr[1:], strict=True)
         twin.learn([{}, dict.fromkeys(names[:size], 0.0)], [1, 1])  # numbers in the order of the stream
         learner.learn([{}, {}], [1, 1])
@@ -106,10 +110,6 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
             for one in (learner, twin):
                 one.learn_one(row, 1)
                 one.learn_one(row, -1)
-        if turn == 4:
-            endless = given._replace(val=np.full_like(given.val, np.inf), ready=False)
-            with pytest.raises(BadValue):
-                learner.learn(Rows(endless, Growing(names, 1000)), y)
         assert learner.names.size == twin.names.size
     assert learner.names.listed() == twin.names.listed()
     assert learner.mistakes == twin.mistakes

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from noregret.practice.delayed import delayed as delayed
     from noregret.practice.descent import descend as descend
     from noregret.practice.epochs import epochs as epochs
+    from noregret.practice.joint import Joint as Joint
     from noregret.practice.self_training import self_training as self_training
     from noregret.practice.self_training import transduce as transduce
     from noregret.practice.tasks import seat_tasks as seat_tasks
@@ -97,6 +98,7 @@ _HOMES = {
     "practice.descent": ("descend",),
     "practice.epochs": ("epochs",),
     "practice.self_training": ("self_training", "transduce"),
+    "practice.joint": ("Joint",),
     "practice.tasks": ("seat_tasks",),
     "practice.transfer": ("transfer", "warm_start"),
     "session": ("play", "race"),

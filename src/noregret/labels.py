@@ -130,12 +130,13 @@ class Labels:
             coded += take(label, self.code[label])
         return found
 
-    def refuse_new(self, before: int) -> None:
+    def refuse_new(self, before: int, codes: np.ndarray) -> None:
         """With fixed classes, a label that was not named is an error."""
         if self.fixed and len(self.code) > before:
             new = self.order[before]
             raise BadValue(
-                f"the label {new!r} is not one of the classes this learner was made with: {self.order[:before]}"
+                f"the label {new!r} is not one of the classes this learner was made with: {self.order[:before]}",
+                row=int(np.argmax(codes >= before)),
             )
 
     def forget_from(self, size: int) -> None:

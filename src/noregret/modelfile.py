@@ -32,7 +32,12 @@ from noregret.tasks.targets import scales
 if TYPE_CHECKING:
     from noregret.learner import Learner
 
-FORMAT = 2  # 1 for learners without transforms, which an older noregret can read
+PLAIN, TRANSFORMED, SCALED = (
+    1,
+    2,
+    3,
+)  # with transforms, with targets that are scaled: an older noregret reads the others
+FORMAT = SCALED
 KEY = "noregret"
 BANK = ("start", "idx", "val", "sq")
 
@@ -47,13 +52,11 @@ def header(learner: "Learner") -> dict[str, Any]:
         told["class_weight"] = [[label, weight] for label, weight in settings.class_weight.items()]
     if settings.cost is not None:
         told["cost"] = [list(entry) for entry in settings.cost]
-    if learner.game == "regression":  # a file that does not tell is from when targets were taken as they are
-        told.setdefault("scale_target", scales(learner))
     told_of_source = {} if learner.source is None else {"source": learner.source}
     return {
         **told_of_source,
         **({"met": learner.met.tolist()} if isinstance(settings.class_weight, str) else {}),
-        "format": 1 if not settings.transforms and settings.bits is None else FORMAT,
+        "format": format_of(learner),
         "rule": learner.card.name,
         "game": learner.game,
         "algebra": learner.algebra,
@@ -67,6 +70,13 @@ def header(learner: "Learner") -> dict[str, Any]:
         "updates": learner.updates,
         "random": {"seed": settings.seed},
     }
+
+
+def format_of(learner: "Learner") -> int:
+    """The lowest format that can tell all there is to know of a learner."""
+    if scales(learner):
+        return SCALED
+    return PLAIN if not learner.settings.transforms and learner.settings.bits is None else TRANSFORMED
 
 
 def told_counters(state: Any) -> dict[str, float]:
@@ -233,7 +243,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
-    if told["game"] == "regression":
+    if told["game"] == "regression" and told["format"] < SCALED:
         parameters.setdefault("scale_target", False)
     if not sensible(told, arrays):
         raise BadValue("the model file is damaged: what it says of itself makes no sense")

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-import noregret as nr
 import noregret.sklearn as face
-from tests.every.plays import ALL
+from tests.every.plays import ALL, CARDS
 
-BUILT_IN = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+BUILT_IN = CARDS
 
 
 def variants(**told: Any) -> Iterator[Any]:

@@ -40,6 +40,8 @@ def sealed(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 def test_the_format_is_new_only_where_an_old_reader_would_be_wrong() -> None:
     assert header(nr.make("pa1", scale=True).learn(ROWS, y))["format"] == 1
     assert header(learned("scale"))["format"] == 2
+    assert header(nr.make("pa1", game="regression"))["format"] == 3
+    assert header(nr.make("pa1", game="regression", scale_target=False))["format"] == 1
     assert header(learned("scale"))["parameters"]["transforms"] == ["scale"]
     assert header(nr.clip(3) | nr.make("pa1"))["parameters"]["transforms"] == ["clip:limit=3.0"]
     arrays = tensors(learned("scale"))

@@ -16,6 +16,7 @@ from noregret.algebra import (  # each registers its implementations
     reference_sigma,
     reservoir,
     scaled,
+    seats,
 )
 from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
@@ -57,7 +58,6 @@ from noregret.algebra.verbs import (
     remembered,
     rights,
     scale,
-    serve_alike,
     share,
     shared,
     sharpen,
@@ -128,17 +128,16 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-for _several, _one in ((examples.SparseBlocks, examples.SparseSeat), (examples.DenseBlocks, examples.DenseSeat)):
-    serve_alike(_several, _one)
+seats.serve_seats()
 
 SPARSE = {
     examples.Sparse,
     examples.SparseBlocks,
-    examples.SparseSeat,
+    seats.SparseSeat,
     examples.SparseRows,
     examples.SparsePart,
 } | types_of(glimpses)
-DENSE = {examples.Dense, examples.DenseBlocks, examples.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
+DENSE = {examples.Dense, examples.DenseBlocks, seats.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
     glimpses
 )
 CENTRES = {centre.Centre, centre.Toward}

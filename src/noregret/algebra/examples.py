@@ -28,7 +28,6 @@ from noregret.algebra.verbs import (
     raw,
     reassociated,
     row,
-    seat,
     side,
     sqnorm,
     sqsource,
@@ -81,17 +80,6 @@ class SparseBlocks(NamedTuple):
     sq: float
 
 
-class SparseSeat(NamedTuple):
-    """A sparse x in the block of one class: as SparseBlocks, with one sign and one class."""
-
-    idx: np.ndarray
-    val: np.ndarray
-    signs: tuple[float, ...]
-    classes: tuple[int, ...]
-    stride: int
-    sq: float
-
-
 class SparsePart(NamedTuple):
     """One block of a sparse example."""
 
@@ -112,16 +100,6 @@ class Dense(NamedTuple):
 
 class DenseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a dense x."""
-
-    val: np.ndarray
-    signs: tuple[float, ...]
-    classes: tuple[int, ...]
-    stride: int
-    sq: float
-
-
-class DenseSeat(NamedTuple):
-    """A dense x in the block of one class: as DenseBlocks, with one sign and one class."""
 
     val: np.ndarray
     signs: tuple[float, ...]
@@ -214,28 +192,6 @@ def stretch_dense(z: Any, a: Any) -> Any:
 def stretch_dense_blocks(z: Any, a: Any) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)
-
-
-@seat.on(Sparse)
-def seat_sparse(x: Any, c: Any, stride: Any) -> Any:
-    return SparseSeat(x.idx, x.val, (x.sign,), (c,), stride, x.sq)
-
-
-@stretch.on(SparseSeat)
-def stretch_sparse_seat(z: Any, a: Any) -> Any:
-    n = z.idx.size if a != 0.0 else 0
-    return SparseSeat(z.idx[:n], z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
-
-
-@seat.on(Dense)
-def seat_dense(x: Any, c: Any, stride: Any) -> Any:
-    return DenseSeat(x.val, (x.sign,), (c,), stride, x.sq)
-
-
-@stretch.on(DenseSeat)
-def stretch_dense_seat(z: Any, a: Any) -> Any:
-    n = z.val.size if a != 0.0 else 0
-    return DenseSeat(z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 
 
 @difference.on(Sparse)

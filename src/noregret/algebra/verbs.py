@@ -74,14 +74,6 @@ def verb_named(name: str) -> Verb:
     return next(verb for verb in VERBS if verb.name == name)
 
 
-def serve_alike(kind: type, other: type) -> None:
-    """Whatever is there for one type of example serves another of the same fields, unless it has its own."""
-    for verb in VERBS:
-        for pattern, implementation in list(verb.table.items()):
-            if kind in pattern:
-                verb.table.setdefault(tuple(other if one is kind else one for one in pattern), implementation)
-
-
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
 SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}

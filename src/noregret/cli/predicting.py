@@ -43,8 +43,8 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = plain_labels(learner.decided(scores), not learner.task.labelled)
-            written_rows = rows(found, scores, told.scores and learner.task.labelled)
+            found = plain_labels(learner.decided(scores), learner.task.real)
+            written_rows = rows(found, scores, told.scores and not learner.task.real)
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
             out.writerows(written_rows)
@@ -66,7 +66,7 @@ def opened(told: argparse.Namespace, learner: Learner) -> Source:
 
 
 def columns(learner: Learner, scores: bool) -> list[str]:
-    if not scores or not learner.task.labelled:
+    if not scores or learner.task.real:
         return ["prediction"]
     if learner.task.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]

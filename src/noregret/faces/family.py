@@ -105,7 +105,7 @@ class Family:
     def of_the_estimator(self) -> Iterator[Told]:
         for name, param in GAMES[self.game].params.items() if self.task == "regressor" else ():
             yield Told(name, param.default, limits_of(param), f"{param.about}; only where the loss knows it")
-        for name, choice in GAMES[self.game].choices.items():
+        for name, choice in GAMES[self.game].choices.items() if self.task == "regressor" else ():
             yield Told(name, choice.default == "yes", "bool", choice.about)
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"
@@ -133,8 +133,8 @@ def without_stop(sentence: str) -> str:
 
 
 def families(cards: Iterable[Card], task: str) -> Iterator[Family]:
-    """The cards by title, where at least one of them can be put to the task."""
-    games = {"classifier": {"binary", "multiclass"}, "regressor": {REGRESSION}}[task]
+    """The cards by title, where at least one of them can be put to the task: of classifiers, also of two classes."""
+    games = {"classifier": {"binary"}, "regressor": {REGRESSION}}[task]
     fit = [card for card in cards if games & set(card.games)]
     for title in dict.fromkeys(card.title for card in fit):
         members = [card for card in fit if card.title == title]

@@ -31,7 +31,8 @@ def listed(y: Any) -> Any:
 
 
 def given(X: Any, gaps: bool = False) -> Any:
-    """What a user handed over; a frame as rows whose features have the names of its columns, or these numbers."""
+    """What a user handed over; a frame as rows whose features have the names of its columns; one whose columns are
+    numbered from 0 on as a matrix."""
     if not is_frame(X):
         return X
     values, names = opened(X)
@@ -46,6 +47,8 @@ def given(X: Any, gaps: bool = False) -> Any:
     numbered = bool(names) and not isinstance(names[0], str)
     order = np.argsort(names) if numbered else np.arange(len(names))
     idx = np.array(names, np.int32)[order] if numbered else order.astype(np.int32)
+    if numbered and np.array_equal(idx, np.arange(idx.size)):
+        return values[:, order]
     indptr = np.arange(len(values) + 1, dtype=np.int64) * idx.size
     cells = np.ascontiguousarray(values[:, order]).reshape(-1)
     block = SparseBlock(indptr, np.tile(idx, len(values)), cells, 1 + int(idx.max(initial=-1)), not gone.any())

@@ -8,6 +8,7 @@ import numpy as np
 
 from noregret.chunk import Rows, weights
 from noregret.errors import BadValue, shown
+from noregret.features.frames import given
 from noregret.labels import as_array, targets
 from noregret.learner import Learner
 from noregret.tasks.targets import deviation_of, loss_of
@@ -85,7 +86,8 @@ def validated(validation: Any) -> Lesson | None:
 
 
 def indexable(X: Any) -> Any:
-    """Rows as something that can be indexed: dicts, a stream's rows, a sparse matrix or an array."""
+    """Rows as something that can be indexed: dicts, rows of a stream or a frame, a sparse matrix or an array."""
+    X = given(X, gaps=True)
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, Rows) or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping)):

@@ -38,8 +38,8 @@ class Played(Task):
         if isinstance(y, Told):
             return y.columns, segments
         columns = np.full((rows, 4), -1.0)
-        columns[:, TRUTH] = learner.labels.codes(y)
-        learner.labels.refuse_new(learner.classes_before)
+        columns[:, TRUTH] = codes = learner.labels.codes(y)
+        learner.labels.refuse_new(learner.classes_before, codes)
         return columns, segments
 
     def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ class Classes(Task):
 def cut(learner: "Learner", codes: np.ndarray, rows: int) -> list[Segment]:
     """The rounds between appearances of new classes."""
     labels, before = learner.labels, learner.classes_before
-    labels.refuse_new(before)
+    labels.refuse_new(before, codes)
     refuse_third(learner)
     total = len(labels)
     if total == before:

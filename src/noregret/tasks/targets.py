@@ -16,6 +16,7 @@ class Targets(Task):
     """Scores are the predictions; there are no mistakes, only losses. The note of a round is the deviation in it."""
 
     labelled = False
+    real = True
     loss = "eps_insensitive"
 
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:

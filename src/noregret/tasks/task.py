@@ -50,6 +50,7 @@ class Task:
     """What every game says of its labels and scores. The labels it knows are those of the learner."""
 
     labelled = True  # whether labels are classes, numbered as they appear
+    real = False  # whether a prediction is its score
     loss = "hinge"  # what is suffered by a rule that has no loss of its own
     ahead = 0  # blocks of weights before those of the classes, where there are many
 

@@ -1,0 +1,1 @@
+"""Many classes on real data."""
