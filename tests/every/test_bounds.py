@@ -24,6 +24,9 @@ BY_HAND: dict[str, list[tuple[Told, float]]] = {
     "adaline_normalised": [({"size": 3, "rho": 0.5, "comparator_squares": 6}, 4 / 3 * (18 + 8))],
     "alma": [({"margin": 0.5, "p": 4, "alpha": 0.8}, 24 * 2.25 + 6)],
     "arow": [({"spread": 9, "log_det": 3, "near_misses": 1, "comparator_loss": 5}, 6 + 5 - 1)],
+    "mira": [({"start": 3, "margin": 0.5}, 12)],
+    "pa_all": [({"radius": 3, "size": 0.5}, 4.5)],
+    "perceptron_ultraconservative": [({"radius": 3, "margin": 0.5}, 72)],
     "banditron": [
         ({"comparator_loss": 9, "size": 3, "classes": 8, "rounds": 100, "gamma": 0.25}, 9 + 25 + 3 * 576 + 72),
         ({"comparator_loss": 0, "size": 1, "classes": 2, "rounds": 2e6, "gamma": 0.25}, 5e5 + 3 * 1000),

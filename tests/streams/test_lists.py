@@ -76,7 +76,8 @@ def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int
 
 
 def test_it_may_stop_after_every_batch() -> None:
-    found, kept = [], {"at": None, "past": 0}
+    found: list[Any] = []
+    kept: dict[str, Any] = {"at": None, "past": 0}
     while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(7, QUERY)))):
         course = Course(kept["at"], kept["past"])
         course.passed(batches[0])
