@@ -160,3 +160,10 @@ def test_mira_keeps_its_bound() -> None:
     assert card.guarantee is not None
     assert 0.0 < total <= card.guarantee.bound(before, gamma)
     assert np.linalg.norm(last) <= before
+
+
+def test_mira_cannot_begin_at_zero_where_it_seeks_the_smallest_weights() -> None:
+    with pytest.raises(nr.BadValue, match='mira: flavour="norm" never leaves weights of zero'):
+        nr.make("mira", flavour="norm")
+    assert nr.make("mira", flavour="norm", random_start=1.0).params["flavour"] == "norm"
+    assert nr.make("mira").params["random_start"] == 0.0
