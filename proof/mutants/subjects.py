@@ -33,6 +33,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "multilabel": ("noregret.games.multilabel", ("tests/games/test_multilabel.py",), ()),
     "regression": ("noregret.games.regression", (), ("pa1", "ogd")),
+    "ranking": ("noregret.games.ranking", ("tests/games/test_ranking.py",), ()),
+    "orders": ("noregret.referees.orders", ("tests/games/test_ranking.py",), ()),
     "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),
