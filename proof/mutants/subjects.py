@@ -35,6 +35,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "regression": ("noregret.games.regression", (), ("pa1", "ogd")),
     "bandit": ("noregret.games.bandit", ("tests/learners/test_bandit.py", "tests/games/test_bandit.py"), ()),
     "asking": ("noregret.games.asking", ("tests/games/test_asking.py",), ()),
+    "ranking": ("noregret.games.ranking", ("tests/games/test_ranking.py",), ()),
+    "orders": ("noregret.referees.orders", ("tests/games/test_ranking.py",), ()),
     "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),

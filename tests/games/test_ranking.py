@@ -381,6 +381,8 @@ def test_what_makes_no_sense_is_said() -> None:
         nr.make("pa1", game="ranking", pairs="best")
     with pytest.raises(nr.BadValue, match='query is for game="ranking"'):
         nr.make("pa1", native=False).learn(np.eye(2), [0, 1], query=[1, 1])
+    with pytest.raises(nr.BadValue, match="epochs takes rows one by one, and ranking learns from lists"):
+        nr.epochs(learner, np.eye(2), [0, 1])
     for name in ("sop", "narow", "winnow", "winnow_balanced", "ofs_partial", "perceptron_pocket", "perceptron_voted"):
         with pytest.raises(nr.BadValue, match=f"{name} cannot play ranking"):
             nr.make(name, game="ranking")

@@ -133,3 +133,7 @@ def whole(name: str, value: Any, least: int) -> int:
 def is_learner(learner: Any, what: str) -> None:
     if not isinstance(learner, Learner):
         raise BadValue(f"{what} needs a learner made by make(), not {shown(learner)}")
+    if learner.game == "ranking" and what in ("convert", "epochs"):
+        raise BadValue(
+            f"{what} takes rows one by one, and ranking learns from lists; call learn(X, y, query=q) yourself"
+        )
