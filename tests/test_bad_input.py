@@ -84,6 +84,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"class_weight": {1: 2.0, "c": 1.0}, "classes": [1, -1]}, "names the class 'c', which is not one of"),
     ("pa1", {"class_weight": "balanced", "game": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": "balanced"}, "cannot weigh rounds"),
+    ("pa1", {"class_weight": "balanced", "labels": "asked", "classes": [1, -1]}, "not all are told"),
     ("pa1", {"class_weight": {1: -1.0}}, "at least 0"),
     ("pa1", {"class_weight": {1: 2.0}, "game": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": {1: 2.0}}, "cannot weigh rounds"),

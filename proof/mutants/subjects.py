@@ -26,11 +26,17 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "schedules": ("noregret.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "binary": ("noregret.games.binary", (), ("pa1", "perceptron_averaged")),
-    "multiclass": ("noregret.games.multiclass", ("tests/test_labels_and_growth.py",), ("pa1", "perceptron_averaged")),
+    "multiclass": (
+        "noregret.games.multiclass",
+        ("tests/test_labels_and_growth.py", "tests/games/test_multiclass.py"),
+        ("pa1", "perceptron_averaged", "pa_all"),
+    ),
+    "multilabel": ("noregret.games.multilabel", ("tests/games/test_multilabel.py",), ()),
     "regression": ("noregret.games.regression", (), ("pa1", "ogd")),
     "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),
+    "sets": ("noregret.referees.multilabel", ("tests/games/test_multilabel_referees.py",), ()),
 }
 
 

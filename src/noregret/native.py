@@ -1,4 +1,4 @@
-"""Stamp and compile: with `machine`, all that imports numba. What is compiled is kept, and found, by `compiled`."""
+"""Stamp and compile: the only file that imports numba. What is compiled is kept, and found again, by `compiled`."""
 
 import contextlib
 import logging
@@ -26,10 +26,11 @@ from noregret.games import hooks
 from noregret.games.assembly import Plan, assemble
 from noregret.games.entry import entry
 from noregret.layout import Layout, cache_folder
-from noregret.machine import MACHINE
+from noregret.machine import instructions
 from noregret.texts import rebound
 
 log = logging.getLogger("noregret")
+MACHINE = instructions(intrinsic, types, cgutils, ir)
 TABLE = types.CPointer(types.int64)
 # Loops own no memory, so no references are counted in them: a rule does not make arrays of its own.
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}

@@ -188,6 +188,8 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     must_know_classes(game, dict(setup), classes)
     if class_weight is not None:
         class_weight = checked_class_weight(card, game, class_weight, classes)
+        if isinstance(class_weight, str) and (game == "bandit" or dict(setup).get("labels") == "asked"):
+            raise BadValue(f"{class_weight} weights count every label, and here not all are told; give them by class")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
     for name, value in (("native", native), ("bias", bias), ("scale", scale)):

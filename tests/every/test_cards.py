@@ -10,10 +10,8 @@ import noregret as nr
 from tests.every.plays import EVERY as CARDS
 from tests.every.plays import unusual
 from tests.naive import RULES
-from tests.naive.games import bandit
 
 NAMES = [card.name for card in CARDS]
-TWINS: dict[str, Any] = {**RULES, **bandit.RULES}
 
 
 def made(card: nr.Card, **told: Any) -> nr.Learner:
@@ -128,7 +126,7 @@ def test_refuses_where_it_cannot_play_and_says_so(card: nr.Card) -> None:
 
 @every_card
 def test_has_an_independent_twin(card: nr.Card) -> None:
-    twin = TWINS[card.name](**unusual(card))
+    twin = RULES[card.name](**unusual(card))
     assert twin.weighs == card.weighs
     assert twin.regresses == ("regression" in card.games)
     assert not type(twin).__module__.startswith("noregret")

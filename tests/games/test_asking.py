@@ -51,14 +51,18 @@ def test_asks_and_learns_as_its_twin(name: str, game: str) -> None:
     assert found.mistakes == np.count_nonzero(predicted != y)
 
 
-@every_game
 @pytest.mark.parametrize(
-    "name", ["perceptron", "arow", "perceptron_averaged", "pegasos", "truncated_gradient", "ofs_partial"]
+    ("name", "game", "more"),
+    [
+        *((name, game, {}) for name in SEVERAL for game in GAMES),
+        ("pa1", "multiclass", {"competitor": "rest"}),
+        ("perceptron_ultraconservative", "multiclass", {}),
+    ],
 )
-def test_what_is_not_asked_for_leaves_no_trace(name: str, game: str) -> None:
+def test_what_is_not_asked_for_leaves_no_trace(name: str, game: str, more: Any) -> None:
     """The state is that of a learner that only ever saw the rows whose label was asked for."""
     X, y = stream(game, dense=False, rounds=60)
-    found, told = learner(name, game), plain(name, game)
+    found, told = learner(name, game, **more), plain(name, game, **more)
     rows = np.zeros(len(y), bool)
     for t in range(len(y)):
         before = found.asked

@@ -9,62 +9,11 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret.modelfile import pack
-from noregret.state import parts
-from tests.every.plays import near, rows_of, unusual
-from tests.naive.games.bandit import RULES, Bandit
+from tests.every.plays import rows_of
+from tests.games.bandits import K, player, stream, weights
 
-K = 4
-NAMES = list(RULES)
-ALGEBRAS = ["sparse", "dense", "reference", "kernel"]
+NAMES = ["banditron", "exp3"]
 every_player = pytest.mark.parametrize("name", NAMES)
-
-
-def stream(rounds: int = 120, seed: int = 0) -> tuple[Any, Any]:
-    """Noisy classes of rows, one of them zero."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rounds, 5)) * (rng.random((rounds, 5)) < 0.7)
-    X[7] = 0.0
-    y = np.argmax(X @ rng.normal(size=(K, 5)).T, axis=1)
-    return X, np.where(rng.random(rounds) < 0.1, rng.integers(0, K, rounds), y)
-
-
-def player(name: str, **told: Any) -> nr.Learner:
-    return nr.make(name, **{"classes": range(K), "native": False, "seed": 5, **told})
-
-
-def weights(learner: nr.Learner) -> Any:
-    """The weights, class by feature."""
-    space = learner.space
-    assert space is not None
-    return next(parts(learner.shape, learner.state, space))[2][: space.classes, : space.features].copy()
-
-
-# ---- the twin ----------------------------------------------------------------------------------------------------
-
-
-@every_player
-@pytest.mark.parametrize("algebra", ALGEBRAS)
-def test_plays_as_its_twin(name: str, algebra: str) -> None:
-    X, y = stream()
-    for told in ({}, unusual(nr.learners()[name])):
-        twin, kernel = Bandit(RULES[name](**told), K, seed=5), {"kernel": "linear"} if algebra == "kernel" else {}
-        scores, played = twin.run(X, y)
-        learner = player(name, algebra=algebra, **kernel, **told)
-        transcript = learner.play(sp.csr_array(X) if algebra == "sparse" else X, y)
-        assert transcript.predictions.tolist() == played.tolist()
-        assert transcript.mistakes.tolist() == (played != y).tolist()
-        assert transcript.losses.tolist() == (played != y).astype(float).tolist()
-        near(transcript.scores, scores)
-        assert learner.mistakes == np.count_nonzero(played != y)
-        assert learner.rounds == len(y)
-        near(learner.scores(X), np.array([twin.player.scores(x) for x in X]))
-
-
-@pytest.mark.parametrize("rate", ["inv_sqrt", "inv_t"])
-def test_exp3_plays_as_its_twin_when_its_rate_falls(rate: str) -> None:
-    X, y = stream(seed=3)
-    _, played = Bandit(RULES["exp3"](rate=rate, eta=0.7), K, seed=5).run(X, y)
-    assert player("exp3", rate=rate, eta=0.7).play(X, y).predictions.tolist() == played.tolist()
 
 
 @every_player
@@ -186,13 +135,6 @@ def test_a_fresh_learner_can_choose_be_saved_and_go_on(name: str, tmp_path: Path
     assert pack(again) == pack(learner)
 
 
-def test_the_chance_at_the_time_of_choosing_counts() -> None:
-    learner = player("banditron").reward_one([1.0, 2.0], (3, 0.125), right=True)
-    assert weights(learner).tolist() == [[-1.0, -2.0], [0.0, 0.0], [0.0, 0.0], [8.0, 16.0]]
-    learner = player("exp3").reward_one(None, nr.Chosen(3, 0.125), loss=0.5)
-    assert weights(learner).tolist() == [[0.0], [0.0], [0.0], [-4.0]]
-
-
 def test_labels_of_any_kind_come_back_as_they_were_named() -> None:
     learner = nr.make("exp3", classes=["a", 2, True], native=False)
     found = {learner.choose_one().label for _ in range(60)}
@@ -280,92 +222,6 @@ def test_exp3_does_not_look_at_rows() -> None:
         player("exp3").learn({"a": 1.0}, [1])
 
 
-# ---- unbiased, and bounded ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("truth", [0, 2])
-def test_the_expected_step_of_banditron_is_that_of_the_perceptron(truth: int) -> None:
-    """Every round has a feature of its own, so that each begins anew and leaves its step in its own column."""
-    rounds = 20_000
-    X = sp.eye_array(rounds, format="csr")
-    learner = player("banditron", gamma=0.4, native=True).learn(X, np.full(rounds, truth))
-    steps = weights(learner)
-    expected = np.zeros(K)
-    expected[truth] += 1.0
-    expected[0] -= 1.0
-    error = 5.0 * steps.std(axis=1) / np.sqrt(rounds)
-    assert np.all(np.abs(steps.mean(axis=1) - expected) <= error + 1e-12)
-    assert error.max() < 0.12
-
-
-@pytest.mark.parametrize("name", ["banditron", "exp3"])
-def test_the_step_is_unbiased_whatever_the_state(name: str) -> None:
-    """What every class would change, weighed by how often it is drawn, is the step of a learner that is told all."""
-    X, y = stream()
-    learner = player(name, gamma=0.3).learn(X, y)
-    x, losses, drawn = X[-1], np.array([1.0, 0.0, 1.0, 1.0]), learner.copy()
-    before, best = weights(learner), int(np.argmax(learner.scores(X[-1:])))
-    chances, steps = np.zeros(K), np.zeros((K, *before.shape))
-    for _ in range(500):
-        chosen = drawn.choose_one(x)
-        chances[chosen.label] = chosen.chance
-    assert chances.sum() == pytest.approx(1.0)
-    for c in range(K):
-        steps[c] = weights(learner.copy().reward_one(x, (c, chances[c]), loss=losses[c])) - before
-    expected = np.zeros_like(before)
-    if name == "banditron":
-        expected[1] += x
-        expected[best] -= x
-    else:
-        expected -= losses[:, None]
-    near(np.einsum("c,cij->ij", chances, steps), expected)
-    many = learner.copy().choose(np.tile(x, (4000, 1)))
-    counted = np.bincount(many.label, minlength=K) / 4000
-    assert np.all(np.abs(counted - chances) <= 5.0 * np.sqrt(chances * (1.0 - chances) / 4000))
-
-
-def exp3_mistakes(y: Any, k: int, seed: int, **told: Any) -> int:
-    return nr.make("exp3", classes=range(k), seed=seed, **told).learn([None] * len(y), y).mistakes
-
-
-@pytest.mark.parametrize("gamma", [0.0, 0.05])
-def test_exp3_keeps_its_bound_in_the_mean(gamma: float) -> None:
-    rounds, k = 800, 3
-    rng = np.random.default_rng(4)
-    y = np.concatenate([rng.choice(k, rounds // 2, p=p) for p in ([0.05, 0.8, 0.15], [0.05, 0.65, 0.3])])
-    eta = float(np.sqrt(2.0 * np.log(k) / (k * rounds)))
-    best = rounds - np.bincount(y).max()
-    regrets = [exp3_mistakes(y, k, seed, eta=eta, gamma=gamma) - best for seed in range(20)]
-    guarantee = nr.learners()["exp3"].guarantee
-    assert guarantee is not None
-    assert np.mean(regrets) <= guarantee.bound(k, rounds, eta, gamma)
-    assert guarantee.bound(k, rounds, eta) == pytest.approx(np.sqrt(2 * rounds * k * np.log(k)))
-    assert guarantee.bound(k, rounds, eta, gamma) < rounds * (1.0 - 1.0 / k) - best  # drawing without learning fails
-
-
-def test_exp3_with_a_falling_rate_keeps_the_bound_that_needs_no_horizon() -> None:
-    rounds, k = 800, 3
-    y = np.random.default_rng(6).choice(k, rounds, p=[0.05, 0.15, 0.8])
-    eta = float(np.sqrt(np.log(k) / k))
-    best = rounds - np.bincount(y).max()
-    regrets = [exp3_mistakes(y, k, seed, eta=eta, rate="inv_sqrt") - best for seed in range(20)]
-    assert np.mean(regrets) <= 2.0 * np.sqrt(rounds * k * np.log(k)) < rounds * (1.0 - 1.0 / k) - best
-
-
-def test_banditron_learns_what_the_perceptron_learns_and_pays_for_it() -> None:
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(3000, 5))
-    y = np.argmax(X @ rng.normal(size=(K, 5)).T, axis=1)
-    learner = player("banditron", gamma=0.2)
-    told_all = nr.informed(learner)
-    assert told_all is not None
-    assert told_all.params["competitor"] == "predicted"
-    told_all.learn(X, y)
-    learner.learn(X, y)
-    assert told_all.mistakes < learner.mistakes < 0.5 * len(y)
-    assert np.mean(learner.predict(X) != y) < 0.2
-
-
 # ---- the doors ---------------------------------------------------------------------------------------------------
 
 
@@ -380,11 +236,6 @@ def test_a_race_shows_what_full_information_would_have_done() -> None:
     assert "full information" not in str(nr.race((X, y), ["pa1"], native=False))
     assert nr.play((X, y), player("banditron"))["full_information"] == perceptron.mistakes
     assert "full_information" not in nr.play((X, y), nr.make("pa1", native=False))
-
-
-def test_the_row_of_zeros_teaches_banditron_nothing() -> None:
-    learner = player("banditron").learn(np.zeros((3, 2)), [0, 1, 2])
-    assert (learner.updates, learner.rounds) == (0, 3)
 
 
 def test_whoever_plays_a_rule_of_ones_own_tells_its_chances() -> None:

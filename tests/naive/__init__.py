@@ -10,6 +10,7 @@ from typing import Any
 
 from . import (
     adaptive,
+    bandit,
     batch,
     exponentiated,
     fobos,
@@ -37,6 +38,7 @@ __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "r
 
 RULES: dict[str, Any] = {
     **adaptive.RULES,
+    **bandit.RULES,
     **batch.RULES,
     **exponentiated.RULES,
     **fobos.RULES,

@@ -1,5 +1,7 @@
 """Seeded streams for tests. Every generator returns (X, y) first, then what it was built from."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -101,3 +103,17 @@ def linear(n: int, d: int, noise: float = 0.1, seed: int = 0) -> tuple[Array, Ar
     u = rng.normal(size=d)
     X = rng.normal(size=(n, d))
     return X, X @ u + noise * rng.normal(size=n), u
+
+
+def separable_classes(seed: int, k: int = 4, d: int = 8, count: int = 600) -> tuple[Array, Any, Array, float]:
+    """Rows that a matrix of unit norm tells apart, with its margin."""
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(k, d))
+    M /= np.linalg.norm(M)
+    X = rng.normal(size=(20 * count, d))
+    scores = X @ M.T
+    best = np.sort(scores, axis=1)
+    keep = best[:, -1] - best[:, -2] > 0.25
+    X, y = X[keep][:count], scores[keep].argmax(axis=1)[:count]
+    gaps = np.sort(X @ M.T, axis=1)
+    return X, y, M, float((gaps[:, -1] - gaps[:, -2]).min())

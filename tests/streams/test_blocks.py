@@ -12,6 +12,7 @@ import pytest
 import noregret as nr
 from noregret.streams import csv
 from noregret.streams.csv import Csv
+from noregret.streams.files import TextFile
 from noregret.streams.source import Reading
 from noregret.streams.tables import Table
 
@@ -103,6 +104,7 @@ def test_batches_lines_and_places_do_not_depend_on_who_reads(tmp_path: Path) -> 
     rows[150][1] = ""
     rows[200][0] = "17.25" + "0" * 3 * SMALL  # a line longer than a block
     rows[250][4] = '"2.5"'
+    rows[270][5] = '"1"'
     path = written(tmp_path, rows)
     assert batches(path, native=True) == batches(path, native=False)
 
@@ -131,6 +133,22 @@ def test_a_zero_byte_is_refused_where_it_stands(native: bool, tmp_path: Path, mo
     assert next(source).rows > 0
     with pytest.raises(nr.BadValue, match=r"t\.csv:202: there is a zero byte"):
         list(source)
+
+
+def test_lines_of_one_length_and_a_last_one_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv, "SAMPLE", SMALL)
+    monkeypatch.setattr(Table, "by_arrow", None)
+    rows = [[str(t % 7), "2", "3", str(t % 2)] for t in range(4000)]  # eight bytes, as many as are looked at together
+    files: list[TextFile] = []
+
+    def opened(path: str) -> TextFile:
+        files.append(TextFile(path))
+        return files[-1]
+
+    monkeypatch.setattr(csv, "TextFile", opened)
+    found = [batch.X.block.val.reshape(-1, 3) for batch in Csv(written(tmp_path, rows), block=4096 + 5, native=True)]
+    assert np.concatenate(found).tolist() == [[float(cell) for cell in row[:3]] for row in rows]
+    assert [file.closed for file in files] == [True]
 
 
 def test_who_wants_no_more_rows_leaves_no_thread_behind(tmp_path: Path) -> None:

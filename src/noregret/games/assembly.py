@@ -112,7 +112,7 @@ def frozen(thing: Any) -> bytes:
 
 def fingerprint(plan: Plan) -> str:
     """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
-    digest = hashlib.sha256(plan.name.encode())
+    digest = hashlib.sha256(repr((plan.name, plan.setup)).encode())  # a default, which no name tells, may change
     seen: set[Any] = set()
 
     def take(function: Callable[..., Any]) -> None:

@@ -53,7 +53,7 @@ def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: A
         x = row(X, t)
         f = out[t]
         scores(p, s, x, X.stride, f)
-        if h[t] > 0.0:
+        if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
             for c in range(f.size):
                 sign = 1.0 if c == int(y[t]) else -1.0

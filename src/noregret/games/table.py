@@ -32,7 +32,7 @@ RIVALS = {
     "max_loss": multiclass.max_loss,
     "rest": multiclass.rest,
 }
-PAIRS = {"worst": ranking.worst, "each": ranking.each, "all": ranking.every}
+PAIRS = {"all": ranking.every, "each": ranking.each, "worst": ranking.worst}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}
 
 LABELS = Choice(
@@ -96,7 +96,7 @@ GAMES = {
     ),
     "ranking": Game(
         ranking,
-        choices={"pairs": Choice("each", PAIRS, "which pairs of a list the rule is taught by", binds="taught")},
+        choices={"pairs": Choice("all", PAIRS, "which pairs of a list the rule is taught by", binds="taught")},
         arrays=("places", "values"),
         truths=2,
     ),

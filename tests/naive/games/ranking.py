@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Array, Round, Rule
+from ..rules import Array, Round, Rule
 
 
 class Ranking:

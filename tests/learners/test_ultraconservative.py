@@ -1,0 +1,171 @@
+"""Rules of many classes that move every class at once: what their steps solve, and their theorems."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+import noregret as nr
+from tests.every.plays import near, same_bits
+from tests.naive.rules import Array
+from tests.naive.streams import separable_classes as separable
+from tests.naive.streams import sparse
+
+K = 4
+
+
+def rounds(seed: int) -> tuple[Array, Any]:
+    X, _ = sparse(60, 12, density=0.3, seed=seed)
+    U = np.random.default_rng(seed).normal(size=(K, X.shape[1]))
+    return X, np.argmax(X @ U.T, axis=1)
+
+
+def stepped(learner: nr.Learner, W: Array, x: Array, y: int) -> Array:
+    """The weights after one round from W, the class of which is y."""
+    k, d = W.shape
+    for c in range(k):
+        learner.learn(np.zeros((1, d)), [c])
+    learner.state.w.reshape(learner.space.class_room, -1)[:k, :d] = W  # type: ignore[union-attr]
+    learner.learn(x[None], [y])
+    return np.array(learner.state.w.reshape(learner.space.class_room, -1)[:k, :d])  # type: ignore[union-attr]
+
+
+def dense(name: str, k: int, **told: Any) -> nr.Learner:
+    return nr.make(name, classes=range(k), algebra="dense", native=False, **told)
+
+
+@pytest.mark.parametrize("C", [0.05, 0.3, 1e6])
+@pytest.mark.parametrize("seed", range(6))
+def test_all_constraints_solve_their_problem(seed: int, C: float) -> None:
+    rng = np.random.default_rng(seed)
+    k, x, y = 5, rng.normal(size=3), int(rng.integers(5))
+    W, costs = rng.normal(size=(5, 3)), (1.0 - np.eye(5)) * rng.uniform(0.2, 3.0, size=(5, 5))
+    found = stepped(dense("pa_all", k, C=C, cost=costs), W, x, y)
+    others = [r for r in range(k) if r != y]
+
+    def price(v: Array) -> float:
+        step = v[:-1].reshape(k, 3) - W
+        return float(0.5 * np.sum(step * step) + C * v[-1])
+
+    margins: list[Any] = [
+        {
+            "type": "ineq",
+            "fun": lambda v, r=r: (v[:-1].reshape(k, 3)[y] - v[:-1].reshape(k, 3)[r]) @ x - costs[y, r] + v[-1],
+        }
+        for r in others
+    ]
+    start = np.append(W.ravel(), 0.0 if C > 1.0 else 10.0)
+    hard = C > 1.0  # then the slack is left out, which the solver does not find by itself
+    free: Any = {"type": "eq" if hard else "ineq", "fun": lambda v: v[-1]}
+    options: Any = {"ftol": 1e-14, "maxiter": 500}
+    best = minimize(price, start, method="SLSQP", constraints=[*margins, free], options=options)
+    slack = max(0.0, *(costs[y, r] - (found[y] - found[r]) @ x for r in others))
+    mine = price(np.append(found.ravel(), slack))
+    assert mine <= best.fun + 1e-7 * max(1.0, best.fun)
+    np.testing.assert_allclose(found, best.x[:-1].reshape(k, 3), atol=2e-4)
+    assert not hard or slack < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mira_leaves_the_smallest_weights(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    k, x, y = 5, rng.normal(size=3), int(rng.integers(5))
+    W = (0.1 if seed % 2 else 1.0) * rng.normal(size=(5, 3))
+    found = stepped(dense("mira", k, flavour="norm", random_start=0.1), W, x, y)
+    tau = (found - W) @ x / (x @ x)
+    options: Any
+    np.testing.assert_allclose(found, W + np.outer(tau, x), atol=1e-12)
+    limits = (np.arange(k) == y).astype(float)
+
+    def size(steps: Array) -> float:
+        return float(0.5 * np.sum((W + np.outer(steps, x)) ** 2))
+
+    bounds, options = [(None, limit) for limit in limits.tolist()], {"ftol": 1e-15, "maxiter": 500}
+    zero: Any = {"type": "eq", "fun": np.sum}
+    best = minimize(size, np.zeros(k), method="SLSQP", bounds=bounds, constraints=[zero], options=options)
+    np.testing.assert_allclose(tau, best.x, atol=1e-5)
+    scores = W @ x
+    errors = scores > scores[y]
+    assert abs(tau.sum()) < 1e-12
+    assert (tau <= limits + 1e-12).all()
+    assert (tau[~errors & (np.arange(k) != y)] == 0.0).all()
+    assert np.linalg.norm(found) <= np.linalg.norm(W) + 1e-12
+    if not errors.any():
+        assert same_bits(found, W)
+
+
+@pytest.mark.parametrize("name", ["perceptron_ultraconservative", "mira", "pa_all"])
+def test_kernels_carry_the_exact_steps_too(name: str) -> None:
+    X, y = rounds(seed=8)
+    plain = nr.make(name, native=False).learn(csr_array(X), y)
+    kernel = nr.make(name, algebra="kernel", kernel="linear", native=False).learn(csr_array(X), y)
+    near(kernel.scores(csr_array(X)), plain.scores(csr_array(X)), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("blame", "back"),
+    [("max", [0.0, -2.0, 0.0, 0.0]), ("uniform", [-1.0, -1.0, 0.0, 0.0]), ("proportional", [-0.5, -1.5, 0.0, 0.0])],
+)
+def test_the_blamed_share_the_step_back(blame: str, back: list[float]) -> None:
+    """Scores 1, 3, 0, -1, of which the third is right: the first two are ahead of it, by 1 and by 3."""
+    W, x = np.array([[1.0, 7.0], [3.0, 7.0], [0.0, 7.0], [-1.0, 7.0]]), np.array([1.0, 0.0])
+    found = stepped(dense("perceptron_ultraconservative", K, eta=2.0, blame=blame), W, x, 2)
+    expected = np.array(back)
+    expected[2] = 2.0
+    np.testing.assert_allclose(found - W, np.outer(expected, x), atol=1e-12)
+    ahead = stepped(dense("perceptron_ultraconservative", K, blame=blame), W, x, 1)
+    assert same_bits(ahead, W)
+
+
+def test_level_scores_share_the_blame_equally() -> None:
+    found = stepped(dense("perceptron_ultraconservative", 3, blame="proportional"), np.zeros((3, 1)), np.ones(1), 0)
+    np.testing.assert_allclose(found, [[1.0], [-0.5], [-0.5]])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("blame", ["max", "uniform", "proportional"])
+def test_the_perceptron_keeps_its_bound_whoever_is_blamed(seed: int, blame: str) -> None:
+    X, y, _, gamma = separable(seed)
+    card = nr.learners()["perceptron_ultraconservative"]
+    learner = nr.make("perceptron_ultraconservative", classes=range(4), blame=blame, native=False).learn(X, y)
+    assert card.guarantee is not None
+    assert 0 < learner.updates <= card.guarantee.bound(np.linalg.norm(X, axis=1).max(), gamma)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pa_with_all_constraints_keeps_its_loss_bound(seed: int) -> None:
+    X, y, M, gamma = separable(seed)
+    card = nr.learners()["pa_all"]
+    assert card.guarantee is not None
+    bound = card.guarantee.bound(np.linalg.norm(X, axis=1).max(), np.linalg.norm(M) / gamma)  # M / gamma wins by 1
+    transcript = nr.make("pa_all", classes=range(4), C=1e9, native=False).play(X, y)
+    assert 0.0 < (transcript.losses**2).sum() <= bound
+    assert transcript.mistakes.sum() <= bound
+
+
+def test_the_bounds_by_hand() -> None:
+    found = {name: nr.learners()[name].guarantee for name in ("perceptron_ultraconservative", "mira", "pa_all")}
+    assert {name: one and one.bound(3.0, 0.5) for name, one in found.items()} == {
+        "perceptron_ultraconservative": 72.0,
+        "mira": 12.0,
+        "pa_all": 4.5,
+    }
+
+
+def test_mira_keeps_its_bound() -> None:
+    X, y, _, gamma = separable(4)
+    learner = nr.make("mira", flavour="norm", random_start=0.1, classes=range(4), algebra="dense", native=False)
+    learner.learn(np.zeros((1, 8)), [0])
+    before = np.linalg.norm(learner.state.w)
+    total, last = 0.0, learner.state.w.reshape(-1, 8)[:4].copy()
+    for x, label in zip(X, y, strict=True):
+        learner.learn(x[None], [label])
+        now = learner.state.w.reshape(-1, 8)[:4].copy()
+        total += (now - last)[label] @ x / (x @ x)
+        last = now
+    card = nr.learners()["mira"]
+    assert card.guarantee is not None
+    assert 0.0 < total <= card.guarantee.bound(before, gamma)
+    assert np.linalg.norm(last) <= before
