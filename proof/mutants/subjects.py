@@ -34,6 +34,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "multilabel": ("noregret.games.multilabel", ("tests/games/test_multilabel.py",), ()),
     "regression": ("noregret.games.regression", ("tests/games/test_regression.py",), ("pa1", "ogd")),
     "one_class": ("noregret.games.one_class", ("tests/games/test_one_class.py",), ()),
+    "bandit": ("noregret.games.bandit", ("tests/learners/test_bandit.py", "tests/games/test_bandit.py"), ()),
+    "asking": ("noregret.games.asking", ("tests/games/test_asking.py",), ()),
     "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),

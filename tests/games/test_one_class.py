@@ -211,6 +211,9 @@ def test_rows_by_name_and_one_by_one() -> None:
     assert pack(single) == pack(whole)
     assert single.scores_one({"never": 30.0}) > 20.0  # a feature of which nothing is known is far away all the same
     assert single.predict_one({"never": 30.0}) == -1
+    for algebra in ("sparse", "dense"):
+        wide = player("pa1", algebra=algebra).learn(X).scores(np.array([[0.0] * 6, [0.0] * 5 + [30.0]]))
+        assert wide[1] > wide[0] + 20.0
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,20 @@ def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int
         unparted(rest)
 
 
+def test_it_may_stop_after_every_batch() -> None:
+    found: list[Any] = []
+    kept: dict[str, Any] = {"at": None, "past": 0}
+    while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(7, QUERY)))):
+        course = Course(kept["at"], kept["past"])
+        course.passed(batches[0])
+        found += seen(batches[:1])
+        kept = course.kept()
+    assert flat(found) == [(q, float(t)) for t, q in enumerate(QUERY)]
+    unparted(found)
+
+
 def test_lists_that_skip_and_limit_would_cut_are_left_out() -> None:
-    found = flat(seen(shaped(Parts(4, QUERY), skip=3, limit=20)))
+    found = flat(seen(shaped(Parts(4, QUERY), skip=3, limit=21)))
     assert [q for q, _ in groupby(found, key=lambda row: row[0])] == [2, 3, 4]
     assert len(found) == 16
 
