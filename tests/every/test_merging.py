@@ -45,7 +45,7 @@ def shards(play: Play, **told: Any) -> tuple[nr.Learner, nr.Learner, nr.Learner,
     X, y = stream(play.game, dense=False, seed=30)
     told = {
         **unusual(play.card, play.algebra),
-        **({"classes": range(CLASSES)} if play.game == "multiclass" else {}),
+        **{"multiclass": {"classes": range(CLASSES)}, "regression": {"scale_target": False}}.get(play.game, {}),
         **told,
     }
     a = play.make(**told).learn(X[:13, :9], y[:13])
