@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from river import linear_model, optim, preprocessing
-
 import noregret as nr
 
 FILES = ("airlines/airlines_delayed_labels.csv.gz",)
@@ -42,6 +40,8 @@ class River:
     """A peer with the same two calls."""
 
     def __init__(self) -> None:
+        from river import linear_model, optim, preprocessing
+
         model = linear_model.SoftmaxRegression(optim.SGD(0.01))
         self.model = preprocessing.StandardScaler() | model
 

@@ -146,6 +146,12 @@ def test_a_round_of_neither_class_is_a_round_and_no_mistake_and_has_a_loss() -> 
     assert seen.table.sum() == (~neither).sum()
 
 
+def test_nobody_has_to_guess_it() -> None:
+    race = nr.race((X, Y), ["pa1"], native=False)
+    known = CODES != 0
+    assert race.baselines == nr.race((X[known], CODES[known]), ["pa1"], native=False).baselines
+
+
 def test_class_weights_and_balancing_do_not_touch_it() -> None:
     told = nr.make("pa1", native=False, class_weight={1: 3.0, -1: 0.5}).play(X, Y)
     by_hand = nr.make("pa1", native=False).play(X, Y, np.array([1.0, 3.0, 0.5])[CODES])

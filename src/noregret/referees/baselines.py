@@ -40,6 +40,11 @@ class Codes(dict[Any, int]):
         return code
 
 
+def is_label(label: Any) -> bool:
+    """Whether a truth is a class; a round of none is nobody's to guess."""
+    return isinstance(label, (bool, int, float, str, np.generic))
+
+
 class Labels:
     """Mistakes of the majority label and of the last label."""
 
@@ -50,7 +55,10 @@ class Labels:
         self.leader = self.last = -1
 
     def see(self, truth: np.ndarray) -> None:
-        codes = np.fromiter(map(self.code.__getitem__, truth.tolist()), np.int64, len(truth))
+        labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
+        codes = np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
+        if not codes.size:
+            return
         self.counts += [0] * (len(self.code) - len(self.counts))
         for start in range(0, codes.size, ROWS):
             some = codes[start : start + ROWS]

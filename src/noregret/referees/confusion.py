@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from noregret.chunk import Transcript
-from noregret.referees.baselines import Codes
+from noregret.referees.baselines import Codes, is_label
 
 FEW = 8  # labels up to which numbers are coded by one pass for each
-LABELS = (bool, int, float, str)
 RARE = 0.5  # a class is rare when it has less than this part of an even share of the rounds
 
 
@@ -51,7 +50,7 @@ class Confusion:
         if labels.dtype.kind in "fiub":
             return self.numeric(labels)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
-        return np.array([self.code[label] if isinstance(label, LABELS) else -1 for label in values], np.int64)
+        return np.array([self.code[label] if is_label(label) else -1 for label in values], np.int64)
 
     def numeric(self, labels: np.ndarray) -> np.ndarray:
         found = np.full(labels.size, -1, np.int64)
