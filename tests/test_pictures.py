@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import confusion
 import figures
 import label_noise
 import ofs_against_kbest
@@ -76,12 +77,27 @@ def test_ofs_comes_near_to_choosing_features_beforehand() -> None:
     assert few.kbest_chi2 > many.kbest_chi2
 
 
+def test_balanced_weights_find_the_rare_class_and_pay_with_the_common_one() -> None:
+    rows = confusion.measure(rounds=5000)
+    found = {(row.weights, row.label): row for row in rows}
+    plain, balanced = found["as they come", "rare"], found["balanced", "rare"]
+    assert plain.recall < 0.1
+    assert balanced.recall > plain.recall + 0.2
+    assert found["balanced", "common"].recall < found["as they come", "common"].recall
+    assert all(sum(row.taken_for) == pytest.approx(1.0, abs=1e-3) for row in rows)  # the first round has no answer
+
+
 SPARSE_ROWS = [
     sparsity_against_error.Row(learner, strength, 100.0 * strength, 0.1)
     for learner in sparsity_against_error.LEARNERS
     for strength in (0.1, 0.2)
 ]
 KBEST_ROWS = [ofs_against_kbest.Row(2, 0.3, 0.2, 0.1), ofs_against_kbest.Row(9, 0.2, 0.1, 0.1)]
+CONFUSED = [
+    confusion.Row(name, label, 9, float(label == "common"), 0.25, (1.0, 0.0, 0.0, 0.0))  # all are taken for common
+    for name in confusion.WEIGHTS
+    for label in confusion.CLASSES
+]
 SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     "winnow_against_perceptron": (
         lambda axes: winnow_against_perceptron.draw(axes, winnow_against_perceptron.measure((20, 40), rounds=100)),
@@ -100,6 +116,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
         2,
     ),
     "sparsity_against_error": (lambda axes: sparsity_against_error.draw(axes, SPARSE_ROWS), 1),
+    "confusion": (lambda axes: confusion.draw(axes, CONFUSED), 2),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
 }
 

@@ -52,8 +52,10 @@ class Chooser:
         with learner._lock:
             must_play_bandit(learner)
             scores = first_scores(learner, X) if learner.state is None else learner.scores(X)
-            n, odds = learner.state.n, np.zeros(scores.shape[1])
             played, chance = np.zeros(len(scores), int), np.zeros(len(scores))
+            if not len(scores):
+                return played, chance
+            n, odds = learner.state.n, np.zeros(scores.shape[1])
             for t, f in enumerate(scores):
                 self._chances(learner.settings.params, learner.state, f, odds)
                 n.random = next_random(float(n.random))
@@ -103,6 +105,8 @@ def first_scores(learner: "Learner", X: Any) -> np.ndarray:
     algebra, mode = learner.algebra, learner.names.mode
     try:
         block = verified(learner.block(X, grow=False))
+        if not block.rows:
+            return np.zeros((0, len(learner.labels)))
         space = enlarged(learner.settings.space(learner.settled_algebra(block)), 0, len(learner.labels))
         learner.state = make(learner.shape, space)
     except BaseException:

@@ -17,7 +17,7 @@ def make(rule: str | Card | Any, **told: Any) -> "Learner":
     Told may be any parameter on the card, and game, algebra, covariance, kernel (with gamma, coef0, degree), eps,
     classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
-    rules that keep them).
+    rules that keep them), labels ("asked": told only where asked for, with `ask`).
     """
     from noregret.learner import Learner  # not needed to list the learners, and a tenth of a second
     from noregret.settings import settle

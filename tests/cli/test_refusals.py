@@ -340,6 +340,10 @@ def test_a_learner_that_diverges_leaves_the_race_to_the_others(folder: Path) -> 
 
 def test_what_is_odd_is_said(folder: Path) -> None:
     write(folder, "small.csv", "a,y\n" + "".join(f"{k},{k / 1e6}\n" for k in range(50)))
-    assert "within eps = 0.1" in noregret("race", "small.csv", "--game", "regression", cwd=folder).stderr
+    told = ("race", "small.csv", "--game", "regression", "--learners", "pa1")
+    assert "within eps = 0.1" in noregret(*told, "--set", "scale_target=no", cwd=folder).stderr
+    assert "within eps" not in noregret(*told, cwd=folder).stderr  # smallness is no matter of the unit
+    write(folder, "small.csv", "a,y\n" + "".join(f"{k},7\n" for k in range(50)))
+    assert "all targets are the same" in noregret(*told, cwd=folder).stderr
     write(folder, "many.csv", "a,y\n" + "".join(f"{k},{k}\n" for k in range(80)))
     assert "--game regression" in noregret("race", "many.csv", "--learners", "pa1", cwd=folder).stderr

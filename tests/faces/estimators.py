@@ -30,7 +30,8 @@ def kind(estimator: Any) -> tuple[Any, ...]:
     card = estimator._member
     hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
     positive = any(field.law == "multiply" for field in card.state.values())
-    return is_classifier(estimator), card.kind, hooks, card.games, card.weighs, card.keeps_covariance, positive
+    games = tuple(game in card.games for game in ("multiclass", "regression"))
+    return is_classifier(estimator), card.kind, hooks, games, card.weighs, card.keeps_covariance, positive
 
 
 ESTIMATORS = list(variants())

@@ -1,6 +1,7 @@
 """Labels that are told only when they are asked for: on rounds whose prediction is not sure."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from noregret.algebra.glimpse import PRIME
+from noregret.games.asking import asked, lead
 from noregret.modelfile import pack
 from tests import naive
 from tests.every.plays import near, rows_of, stream
@@ -202,3 +205,19 @@ def test_a_race_shows_the_labels_asked_for_and_the_mistakes_of_who_is_told_all(g
     assert (race["pa1"].asked, race["pa1"].full_information) == (None, None)
     assert "labels asked" in str(race)
     assert nr.make("pa1").learn(X, y).asked == len(y)
+
+
+def test_who_leads_by_how_much() -> None:
+    for scores, expected in (([2.0], 0.0), ([1.0, 4.0], 3.0), ([4.0, 1.0], 3.0), ([1.0, 4.0, 2.0, 3.5], 0.5)):
+        assert lead(np.array(scores)) == expected
+    for scores in ([1.0, 1.0], [2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]):
+        assert lead(np.array(scores)) == 0.0
+
+
+def test_a_label_is_not_asked_for_at_the_very_chance() -> None:
+    n = SimpleNamespace(asking_random=1.0, asked=0.0)
+    state, game = SimpleNamespace(n=n), SimpleNamespace(ask=16807.0)
+    assert not asked(game, state, PRIME - 16807.0)
+    n.asking_random = 1.0
+    assert asked(game, state, PRIME - 16808.0)
+    assert n.asked == 1.0

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
+from noregret.algebra.glimpse import PRIME
+from noregret.games.bandit import drawn
 from noregret.modelfile import pack
 from tests.every.plays import rows_of
 from tests.games.bandits import K, player, stream, weights
@@ -135,6 +137,16 @@ def test_a_fresh_learner_can_choose_be_saved_and_go_on(name: str, tmp_path: Path
     assert pack(again) == pack(learner)
 
 
+def test_no_rows_choose_nothing_and_settle_nothing() -> None:
+    learner = player("banditron")
+    assert [len(part) for part in learner.choose([])] == [0, 0]
+    assert (learner.state, learner.algebra) == (None, None)
+    X, y = stream()
+    assert pack(learner.learn(X, y)) == pack(player("banditron").learn(X, y))
+    before = pack(learner)
+    assert pack(learner.reward([], nr.Chosen([], []), [])) == before
+
+
 def test_labels_of_any_kind_come_back_as_they_were_named() -> None:
     learner = nr.make("exp3", classes=["a", 2, True], native=False)
     found = {learner.choose_one().label for _ in range(60)}
@@ -244,3 +256,10 @@ def test_whoever_plays_a_rule_of_ones_own_tells_its_chances() -> None:
         @nr.bandit_rule(paper="A, b, 2026", state={"w": nr.plain})
         def lucky(p: Any, s: Any, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
             return False
+
+
+def test_what_is_drawn_is_where_the_random_number_falls() -> None:
+    odds = np.array([0.2, 0.0, 0.5, 0.3])
+    assert [drawn(odds, share * PRIME) for share in (0.1, 0.25, 0.6, 0.75, 0.999)] == [0, 2, 2, 3, 3]
+    assert drawn(np.array([5.0 / PRIME, 1.0 - 5.0 / PRIME]), 5.0) == 1  # a chance ends where it is reached
+    assert drawn(np.array([0.5, 0.4999, 0.0]), PRIME - 1.0) == 1  # never what has no chance

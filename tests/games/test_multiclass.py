@@ -172,6 +172,16 @@ def test_one_against_the_rest_is_a_learner_of_two_for_every_class(card: nr.Card)
     assert transcript.updated.tolist() == moved.tolist()
 
 
+def test_one_against_the_rest_weighs_as_a_learner_of_two_does() -> None:
+    X, y = rounds(seed=9)
+    h = np.random.default_rng(9).choice([0.0, 0.5, 2.0], size=len(y))
+    together = nr.make("pa1", competitor="rest", classes=range(K), native=False).learn(X, y, weight=h)
+    for c in range(K):
+        alone = nr.make("pa1", classes=[-1, 1], native=False).learn(X, np.where(y == c, 1, -1), weight=h)
+        near(together.scores(X)[:, c], alone.scores(X), 1e-12)
+    assert together.state.n.t == np.count_nonzero(h)
+
+
 @pytest.mark.parametrize("name", ["alma", "fobos", "romma", "mira", "winnow_duplicated", "perceptron_pocket"])
 def test_what_belongs_to_all_classes_keeps_a_rule_from_one_against_the_rest(name: str) -> None:
     with pytest.raises(nr.BadValue, match=r"cannot play each class against the rest|leave competitor out"):

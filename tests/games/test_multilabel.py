@@ -172,6 +172,15 @@ def test_where_all_labels_are_the_rows_only_the_virtual_one_is_stepped_against()
     assert not blocks(alone).any()
 
 
+def test_without_a_virtual_label_scores_are_those_of_the_labels() -> None:
+    x = np.array([1.0, -2.0, 0.5])
+    learner = made("perceptron", random_start=1.0, threshold="zero", classes=range(LABELS)).learn([x], [[0]])
+    assert blocks(learner)[0].any()  # it starts by chance, and nothing ever moves it
+    expected = blocks(learner)[1:] @ x
+    near(learner.scores([x])[0], expected)
+    near(learner.play([x], [[0]]).scores[0], expected)
+
+
 def separable(rounds: int, seed: int) -> tuple[Array, Sets, Array]:
     """Rows whose labels some weights u tell apart from the virtual label with margin 1."""
     rng = np.random.default_rng(seed)

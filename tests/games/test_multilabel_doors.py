@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import noregret as nr
@@ -81,6 +84,18 @@ def test_a_list_that_cannot_be_labels_is_refused_or_skipped(line: str, why: str,
     source = open_source(path, sets=True, on_bad="skip")
     assert sum(batch.rows for batch in source) == 1
     assert source.skipped == 1
+
+
+def test_a_column_of_lists_gives_sets(tmp_path: Path) -> None:
+    lists = pa.array([["x, 1", "y"], ["y"], [], None])
+    pq.write_table(pa.table({"a": [1.0, 2.0, 3.0, 4.0], "label": lists}), tmp_path / "a.parquet")
+    source = open_source(tmp_path / "a.parquet", sets=True, on_bad="skip")
+    assert [labels for batch in source for labels in batch.y] == [("x, 1", "y"), ("y",)]
+    assert source.skipped == 2
+    frame = pd.DataFrame({"a": [1.0, 2.0]}), [[1, 2], [2]]
+    assert [labels for batch in open_source(frame, sets=True) for labels in batch.y] == [(1, 2), (2,)]
+    with pytest.raises(nr.BadValue, match="column 'label' holds lists; several labels of a row need --game multilabel"):
+        list(open_source(tmp_path / "a.parquet"))
 
 
 def test_a_cell_of_separators_is_an_empty_set(tmp_path: Path) -> None:

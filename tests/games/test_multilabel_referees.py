@@ -58,6 +58,10 @@ def test_the_mean_over_labels_leaves_out_those_that_never_came_up() -> None:
     assert found["micro_f1"] == pytest.approx(4 / 6)
 
 
+def test_a_label_at_the_threshold_is_not_predicted() -> None:
+    assert seen([[0.0, 1.0]], [[0, 1]])["hamming_loss"] == 0.0
+
+
 def test_rounds_of_one_label_are_passed_over() -> None:
     referee = Multilabel()
     referee.see(nr.make("pa1", native=False).play(np.eye(2), [1, -1]))

@@ -10,6 +10,9 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 import noregret as nr
+from noregret.algebra import add, sqnorm, sqsource
+from noregret.algebra.centre import distance, toward
+from noregret.algebra.verbs import row, stretch
 from noregret.modelfile import pack
 from tests.cli.running import noregret
 from tests.every.plays import near, rows_of, state, unusual
@@ -161,6 +164,25 @@ def test_a_learned_radius_grows_from_nothing_and_stays_below_its_limit() -> None
     assert learner.predict(X).tolist() == np.where(outside, -1, 1).tolist()
 
 
+@pytest.mark.parametrize("algebra", ["sparse", "dense", "reference"])
+def test_a_unit_step_may_be_stretched_and_at_the_centre_there_is_none(algebra: str) -> None:
+    learner = player("pa1", algebra=algebra).learn(stream()[0])
+    w, x = learner.state.w, np.zeros((2, 5))
+    x[1] = np.add(centre(learner)[:-1], [3.0, 0.0, 0.0, 0.0, 4.0])
+    rows = learner.engine.rows(learner.block(x, grow=False), 0, 2)
+    length = distance(w, row(rows, 1))
+    assert length == pytest.approx(5.0)
+    step = stretch(stretch(toward(w, row(rows, 1), length), 2.0), -3.0)
+    assert (sqnorm(step), sqsource(step)) == (36.0, 1.0)
+    before = centre(learner)
+    add(w, 0.5, step)
+    near(centre(learner) - before, [-1.8, 0.0, 0.0, 0.0, -2.4, 0.0], 1e-12)
+    nowhere = toward(w, row(rows, 0), 0.0)
+    before = centre(learner)
+    add(w, 1.0, stretch(nowhere, 2.0))
+    assert (sqnorm(nowhere), centre(learner).tolist()) == (0.0, before.tolist())
+
+
 # ---- keeping -----------------------------------------------------------------------------------------------------
 
 
@@ -184,11 +206,14 @@ def test_rows_by_name_and_one_by_one() -> None:
     X, _ = stream()
     whole, single = player("pa1").learn(rows_of(X)), player("pa1")
     assert single.predict_one({"f0": 1.0}) is None
-    for row in rows_of(X):
-        single.learn_one(row)
+    for named in rows_of(X):
+        single.learn_one(named)
     assert pack(single) == pack(whole)
     assert single.scores_one({"never": 30.0}) > 20.0  # a feature of which nothing is known is far away all the same
     assert single.predict_one({"never": 30.0}) == -1
+    for algebra in ("sparse", "dense"):
+        wide = player("pa1", algebra=algebra).learn(X).scores(np.array([[0.0] * 6, [0.0] * 5 + [30.0]]))
+        assert wide[1] > wide[0] + 20.0
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_the_step_is_the_regression_step_with_target_zero() -> None:
         after = m.scores([x])[0]
         assert abs(after) == pytest.approx(min(abs(before), 0.2), rel=1e-9)
         assert after * before >= 0.0
-        as_regression = nr.make("pa", native=False, game="regression", eps=0.2)
+        as_regression = nr.make("pa", native=False, game="regression", eps=0.2, scale_target=False)
         as_regression.learn([x], [before + 0.2 * np.sign(before)])
         assert as_regression.scores([x])[0] == pytest.approx(before, rel=1e-9)
         as_regression.learn([x], [0.0])

@@ -22,13 +22,14 @@ def test_plays_as_its_twin(name: str, algebra: str) -> None:
     X, y = stream()
     for told in ({}, unusual(nr.learners()[name])):
         twin, kernel = Bandit(RULES[name](**told), K, seed=5), {"kernel": "linear"} if algebra == "kernel" else {}
-        scores, played = twin.run(X, y)
+        scores, played, changed = twin.run(X, y)
         learner = player(name, algebra=algebra, **kernel, **told)
         transcript = learner.play(sp.csr_array(X) if algebra == "sparse" else X, y)
         assert transcript.predictions.tolist() == played.tolist()
         assert transcript.mistakes.tolist() == (played != y).tolist()
         assert transcript.losses.tolist() == (played != y).astype(float).tolist()
         near(transcript.scores, scores)
+        assert transcript.updated.tolist() == changed.tolist()
         assert learner.mistakes == np.count_nonzero(played != y)
         assert learner.rounds == len(y)
         near(learner.scores(X), np.array([twin.player.scores(x) for x in X]))
@@ -37,15 +38,34 @@ def test_plays_as_its_twin(name: str, algebra: str) -> None:
 @pytest.mark.parametrize("rate", ["inv_sqrt", "inv_t"])
 def test_exp3_plays_as_its_twin_when_its_rate_falls(rate: str) -> None:
     X, y = stream(seed=3)
-    _, played = Bandit(RULES["exp3"](rate=rate, eta=0.7), K, seed=5).run(X, y)
+    _, played, _ = Bandit(RULES["exp3"](rate=rate, eta=0.7), K, seed=5).run(X, y)
     assert player("exp3", rate=rate, eta=0.7).play(X, y).predictions.tolist() == played.tolist()
 
 
 def test_the_chance_at_the_time_of_choosing_counts() -> None:
     learner = player("banditron").reward_one([1.0, 2.0], (3, 0.125), right=True)
     assert weights(learner).tolist() == [[-1.0, -2.0], [0.0, 0.0], [0.0, 0.0], [8.0, 16.0]]
+    learner = player("banditron").reward_one([1.0, 2.0], (3, 1.0), right=True)
+    assert weights(learner).tolist() == [[-1.0, -2.0], [0.0, 0.0], [0.0, 0.0], [1.0, 2.0]]
     learner = player("exp3").reward_one(None, nr.Chosen(3, 0.125), loss=0.5)
     assert weights(learner).tolist() == [[0.0], [0.0], [0.0], [-4.0]]
+
+
+def test_what_was_certain_and_right_changes_nothing() -> None:
+    learner = player("banditron").reward_one([1.0, 2.0], (0, 1.0), right=True)
+    assert (learner.updates, learner.rounds) == (0, 1)
+    assert not weights(learner).any()
+
+
+def test_exp3_weighs_losses_of_any_size() -> None:
+    learner = player("exp3", eta=0.7)
+    for c in range(K):
+        learner.reward_one(None, (c, 1e-6), loss=1.0)
+    assert learner.choose_one().chance == 0.25
+    learner.reward_one(None, (2, 1e-6), loss=1.0)
+    chosen = learner.choose([None] * 300)
+    assert set(chosen.label.tolist()) == {0, 1, 3}
+    assert set(chosen.chance.tolist()) == {1.0 / 3.0}
 
 
 def test_the_row_of_zeros_teaches_banditron_nothing() -> None:

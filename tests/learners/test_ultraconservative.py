@@ -145,15 +145,6 @@ def test_pa_with_all_constraints_keeps_its_loss_bound(seed: int) -> None:
     assert transcript.mistakes.sum() <= bound
 
 
-def test_the_bounds_by_hand() -> None:
-    found = {name: nr.learners()[name].guarantee for name in ("perceptron_ultraconservative", "mira", "pa_all")}
-    assert {name: one and one.bound(3.0, 0.5) for name, one in found.items()} == {
-        "perceptron_ultraconservative": 72.0,
-        "mira": 12.0,
-        "pa_all": 4.5,
-    }
-
-
 def test_mira_keeps_its_bound() -> None:
     X, y, _, gamma = separable(4)
     learner = nr.make("mira", flavour="norm", random_start=0.1, classes=range(4), algebra="dense", native=False)
@@ -169,3 +160,10 @@ def test_mira_keeps_its_bound() -> None:
     assert card.guarantee is not None
     assert 0.0 < total <= card.guarantee.bound(before, gamma)
     assert np.linalg.norm(last) <= before
+
+
+def test_mira_cannot_begin_at_zero_where_it_seeks_the_smallest_weights() -> None:
+    with pytest.raises(nr.BadValue, match='mira: flavour="norm" never leaves weights of zero'):
+        nr.make("mira", flavour="norm")
+    assert nr.make("mira", flavour="norm", random_start=1.0).params["flavour"] == "norm"
+    assert nr.make("mira").params["random_start"] == 0.0

@@ -229,7 +229,7 @@ def test_without_patience_validation_is_only_recorded() -> None:
 
 def test_regression_is_validated_by_its_own_loss() -> None:
     target = X @ np.array([1.0, -2.0, 0.5, 0.0])
-    learner = plain("pa1", game="regression", eps=0.1)
+    learner = plain("pa1", game="regression", eps=0.1, bias=True)
     history = nr.epochs(learner, X[:40], target[:40], 3, validation=(X[40:], target[40:]))
     off = np.abs(learner.predict(X[40:]) - target[40:])
     assert history.validation[-1] == pytest.approx(np.maximum(0.0, off - 0.1 * target[:40].std()).mean())

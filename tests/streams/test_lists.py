@@ -78,7 +78,9 @@ def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int
 @pytest.mark.parametrize("sizes", [(7,), (4, 12, 3, 20)], ids=str)
 def test_it_may_stop_after_every_batch(sizes: tuple[int, ...]) -> None:
     """Also where batches turn out otherwise than before."""
-    found, kept, turn = [], {"at": None, "past": 0}, cycle(sizes)
+    found: list[Rows] = []
+    kept: dict[str, Any] = {"at": None, "past": 0}
+    turn = cycle(sizes)
     while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(next(turn), QUERY)))):
         course = Course(kept["at"], kept["past"])
         course.passed(batches[0])

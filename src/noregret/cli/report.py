@@ -12,6 +12,7 @@ from noregret.referees import Confusion
 from noregret.reports.tables import confusion_table
 from noregret.standings import Standing
 from noregret.streams import Batch, Source
+from noregret.tasks.targets import deviation_of, scales
 
 MANY_CLASSES = 50
 
@@ -94,7 +95,9 @@ def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> N
         screen.warn(f"{source.name}: no row has the label {absent[0]!r}, which --class-weight names")
     labels, eps = learner.classes, learner.settings.setting.get("eps")
     if learner.game == "regression":
-        if updates == 0 and eps:
+        if scales(learner) and deviation_of(learner) == 0.0:
+            screen.warn(f"{source.name}: all targets are the same, so nothing was learned but their mean")
+        elif updates == 0 and eps:
             screen.warn(f"{source.name}: every prediction was within eps = {eps:g}, so nothing was learned; "
                         "give a smaller one, --set eps=0.001")  # fmt: skip
     elif len(labels) == 1:

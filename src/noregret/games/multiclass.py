@@ -3,6 +3,7 @@
 Where a mistake costs more than 1 the required margin is larger, and the rule is handed a margin smaller by as much.
 """
 
+import math
 from typing import Any
 
 from noregret.algebra.verbs import add, difference, row, seat, sqnorm, stretch, unbound
@@ -40,7 +41,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
                 steps, owed = g.steps[: f.size], g.owed[: f.size]
                 for c in range(f.size):
                     steps[c] = 0.0
-                    owed[c] = required(g, truth, c) if c != truth else 0.0
+                    owed[c] = required(g, truth, c)
                 moved[t] = rule(weighed(p, h[t]), s, steps, f, owed, truth, size)
                 for c in range(f.size):
                     if steps[c] != 0.0:
@@ -55,10 +56,11 @@ def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: A
         scores(p, s, x, X.stride, f)
         if h[t] > 0.0 and told(g, s, lead(f)):
             s.n.t += 1.0
+            any_moved = False
             for c in range(f.size):
                 sign = 1.0 if c == int(y[t]) else -1.0
-                if update(p, s, seat(stretch(x, sign), c, X.stride), sign * f[c], h[t]):
-                    moved[t] = 1
+                any_moved = update(p, s, seat(stretch(x, sign), c, X.stride), sign * f[c], h[t]) or any_moved
+            moved[t] = any_moved
 
 
 def judge(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
@@ -90,18 +92,13 @@ def predicted(g: Any, f: Any, truth: Any) -> Any:
 def max_loss(g: Any, f: Any, truth: Any) -> Any:
     """The class whose required margin is missed by most."""
     rival = -1
-    most = 0.0
+    most = -math.inf
     for c in range(f.size):
         if c != truth:
             missing = f[c] + required(g, truth, c)
-            if rival < 0 or missing > most:
+            if missing > most:
                 rival, most = c, missing
     return rival
-
-
-def rest(g: Any, f: Any, truth: Any) -> Any:
-    """No single one: each class is held against all others."""
-    return -1
 
 
 def one(g: Any, truth: Any, rival: Any) -> Any:

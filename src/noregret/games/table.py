@@ -30,7 +30,7 @@ RIVALS = {
     "runner_up": multiclass.runner_up,
     "predicted": multiclass.predicted,
     "max_loss": multiclass.max_loss,
-    "rest": multiclass.rest,
+    "rest": None,  # no single one: each class is held against all others
 }
 PAIRS = {"all": ranking.every, "each": ranking.each, "worst": ranking.worst}
 MARGINS = {"unit": multiclass.one, "loss": multiclass.by_cost, "sqrt": multiclass.by_cost}

@@ -67,7 +67,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
     ),
     shown=True,
     one_sided=True,
-    plays=("binary", "multiclass", "regression"),  # a difference of rows has no threshold
+    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote the active features of a missed positive, demote those of a false alarm."""
@@ -160,7 +160,7 @@ def balanced_score(p: P, s: S, x: X) -> float:
         "add",
     ),
     title="BalancedWinnow",
-    plays=("binary", "multiclass", "regression"),  # a difference of rows has no threshold
+    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote what speaks for the label and demote what speaks against it: weights of either sign."""

@@ -75,7 +75,7 @@ def sop_score(p: P, s: S, x: X) -> float:
     merge=Merge("exact", "the sums v and A - I add", "add"),
     title="SOP",
     shown=True,
-    plays=("binary", "multiclass", "regression"),  # its score is not linear
+    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def sop(p: P, s: S, z: Z, margin: float) -> bool:
     """The perceptron, seen through the directions already met."""
@@ -142,7 +142,7 @@ def narow_score(p: P, s: S, x: X) -> float:
         narow_bound,
     ),
     title="NAROW",
-    plays=("binary", "multiclass", "regression"),  # its score is not linear
+    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def narow(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example under margin 1, and gain confidence only along directions that are new."""

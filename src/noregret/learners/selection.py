@@ -126,7 +126,7 @@ def partial_final(p: P, s: S, x: X) -> float:
         "at most B features of a row are read, at most B weights are not zero, and |w| <= R", "every round", radius
     ),
     title="OFSPartial",
-    plays=("binary", "multiclass", "regression"),  # it reads other features of every row
+    plays=("binary", "multiclass", "regression", "multilabel"),  # it reads other features of every row
 )
 def ofs_partial(p: P, s: S, z: Z, margin: float) -> bool:
     """Read B features of a row, at random or those in use, and step by what the whole row is expected to be."""

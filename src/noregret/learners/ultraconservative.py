@@ -91,7 +91,7 @@ def perceptron_ultraconservative(p: P, s: S, steps: Any, scores: Any, required: 
     if best < 0:
         return False
     for c in range(scores.size):
-        if c != truth and scores[c] >= scores[truth]:
+        if scores[c] >= scores[truth]:
             steps[c] = -p.eta * share(scores, truth, c, best, errors, excess)
     steps[truth] = p.eta
     return True
@@ -104,14 +104,16 @@ def smallest_norm(p: P, steps: Any, scores: Any, required: Any, truth: int, size
     """The steps that leave the smallest weights, the right class stepping by at most 1 and no other forward."""
     ahead = True
     for c in range(scores.size):
-        steps[c] = scores[c] / size
         ahead = ahead and scores[c] <= scores[truth]
+    if ahead:
+        return False
+    for c in range(scores.size):
+        steps[c] = scores[c] / size
     steps[truth] += 1.0
     theta = level(steps, -math.inf, 1.0, 0.0)
     for c in range(scores.size):
-        behind = ahead or (c != truth and steps[c] <= theta)
-        steps[c] = 0.0 if behind else min(theta, steps[c]) - scores[c] / size
-    return not ahead
+        steps[c] = min(theta, steps[c]) - scores[c] / size
+    return True
 
 
 def hinge(p: P, steps: Any, scores: Any, required: Any, truth: int, size: float) -> bool:

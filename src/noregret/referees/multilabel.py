@@ -27,7 +27,7 @@ class Multilabel:
 
     def see(self, transcript: Transcript) -> None:
         truth, scores = transcript.relevant, transcript.scores
-        if truth is None or not transcript.rounds:
+        if truth is None:
             return
         guess, there = scores > 0.0, truth | ~np.isneginf(scores)
         self.rounds += len(truth)
@@ -47,7 +47,7 @@ class Multilabel:
             "hamming_loss": self.hamming / rounds,
             "ranking_loss": self.ranking / rounds,
             "one_error": self.errors / rounds,
-            "micro_f1": f1(self.counts.sum(axis=1, keepdims=True)),
+            "micro_f1": f1(self.counts.sum(axis=1)[:, None]),
             "macro_f1": f1(self.counts),
         }
 

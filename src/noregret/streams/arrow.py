@@ -215,6 +215,9 @@ class Columnar(Source):
         )  # what is left is the field of a record
         roles = roles_among(names, replace(self.reading, drop=drop), self)
         layout = Layout("", names, roles, timed=True)
+        if roles.label is not None and not self.reading.sets and is_list(schema.field(roles.label).type):
+            raise BadValue(f"{self.name}: column {names[roles.label]!r} holds lists; several labels of a row need "
+                           "--game multilabel (sets=True)")  # fmt: skip
         for place in layout.features():
             kind = schema.field(place).type
             if place in roles.text:

@@ -12,6 +12,8 @@ from noregret.streams.reading import Reading
 from noregret.streams.roles import Roles
 from noregret.streams.tables import Columns, Table, weights_fine
 
+UNIT = "\x1f"  # between the labels of a list, and in none of them
+
 
 def flat(table: Any) -> Any:
     """The same table with its records opened: the field b of a is the column a.b."""
@@ -69,11 +71,19 @@ def gathered(layout: Layout, table: Table, found: Any) -> Columns:
         label = one(found.column(roles.label))
         if table.targets and table.labelled:
             targets = floats(label)
+        elif table.between is not None and is_list(label.type):
+            table.between = UNIT
+            words[roles.label] = dictionary(together(label))
         else:
             words[roles.label] = dictionary(label)
     if roles.query is not None:
         words[roles.query] = dictionary(one(found.column(roles.query)))
     return Columns(numbers, words, targets, role(found, roles, "weight"), role(found, roles, "timestamp"), bags)
+
+
+def together(column: Any) -> Any:
+    """Lists of labels as one text each."""
+    return arrow(".compute").binary_join(column.cast(arrow().list_(arrow().string())), UNIT)
 
 
 def role(found: Any, roles: Roles, name: str) -> np.ndarray | None:

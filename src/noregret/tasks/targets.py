@@ -49,5 +49,5 @@ def deviation_of(learner: "Learner") -> float:
     """The deviation of the targets that a learner has seen; 1 where it takes them as they are."""
     if not scales(learner):
         return 1.0
-    n = learner.state.n
-    return float(np.sqrt(n.target_squares / n.target_count)) if n.target_count > 0.0 else 0.0
+    n = None if learner.state is None else learner.state.n
+    return float(np.sqrt(n.target_squares / n.target_count)) if n is not None and n.target_count > 0.0 else 0.0

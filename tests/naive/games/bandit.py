@@ -30,20 +30,22 @@ class Bandit:
     def __init__(self, player: Player, k: int, seed: int = 0) -> None:
         self.player, self.k, self.draws, self.t = player, k, Draws(seed), 0
 
-    def run(self, X: Array, y: Labels) -> tuple[Array, Labels]:
-        """The scores before every round, and what was played."""
+    def run(self, X: Array, y: Labels) -> tuple[Array, Labels, Flags]:
+        """The scores before every round, what was played, and whether that changed anything."""
         if self.t == 0:
             self.player.start(self.k, X.shape[1])
-        scores, played = [], []
+        scores, played, changed = [], [], []
         for x, label in zip(X, y, strict=True):
             self.t += 1
             scores.append(self.player.scores(x).copy())
             p = self.player.chances(x, self.t)
             action = self.draws.index(p)
             played.append(action)
+            before = self.player.w.copy()
             if np.any(x) or isinstance(self.player, Exp3):
                 self.player.learn(x, float(p[action]), action, float(action != label))
-        return np.array(scores), np.array(played)
+            changed.append(bool(np.any(self.player.w != before)))
+        return np.array(scores), np.array(played), np.array(changed)
 
 
 def asking(game: Game, ask: float, seed: int, X: Array, y: Labels) -> tuple[Array, Flags]:
