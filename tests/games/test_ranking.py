@@ -311,7 +311,7 @@ def test_pairs_in_the_right_order_are_counted_and_ties_half() -> None:
 def test_what_orders_report_is_the_mean_over_lists() -> None:
     orders, given, nothing = Orders(), AsTheyCome(), np.zeros(0)
     zeros = {"pair_accuracy": 0.0, "ndcg": 0.0, "ndcg_at_10": 0.0}
-    orders.see(nr.Transcript(*[nothing] * 6))  # of a game without lists
+    orders.see(nr.Transcript(nothing, nothing, nothing, nothing, nothing, nothing))  # of a game without lists
     assert orders.report() == zeros
     f, y = np.arange(12.0), np.array([0.0, 1.0] + [2.0] + [0.0] * 9)
     for some in (slice(0, 2), slice(0, 12)):
