@@ -94,6 +94,15 @@ def test_of_level_rows_the_first_is_the_opponent() -> None:
     assert learner.scores(X).tolist() == [0.5, -0.5, 0.0, 0.0]  # all are level, and row 1 comes first
 
 
+def test_the_worst_pair_is_against_the_highest_of_all_that_are_worse() -> None:
+    learner = nr.make("pa", game="ranking", pairs="worst", native=False)
+    learner.learn(np.eye(2, 4), [1, 0], query=[1, 1]).learn(np.eye(2, 4), [1, 0], query=[1, 1])
+    X = np.array([[4.0, 0.0, 1.0, 0.0], [6.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    assert learner.scores(X).tolist() == [2.0, 3.0, 0.0]
+    after = learner.learn(X, [1, 0, 2], query=[1, 1, 1]).scores(X)
+    assert after[2] - after[1] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_covariances_are_those_of_the_difference(covariance: str) -> None:
     X, y, query = stream()
@@ -297,6 +306,28 @@ def test_pairs_in_the_right_order_are_counted_and_ties_half() -> None:
                              np.array([2.0, 1.0, 0.0, 7.0, 7.0]), lists=np.array([0, 0, 0, 1, 1])))  # fmt: skip
     assert orders.report()["pair_accuracy"] == 2.5 / 3
     assert orders.lists == 1  # one of equal relevances is left out
+
+
+def test_what_orders_report_is_the_mean_over_lists() -> None:
+    orders, given, nothing = Orders(), AsTheyCome(), np.zeros(0)
+    zeros = {"pair_accuracy": 0.0, "ndcg": 0.0, "ndcg_at_10": 0.0}
+    orders.see(nr.Transcript(nothing, nothing, nothing, nothing, nothing, nothing))  # of a game without lists
+    assert orders.report() == zeros
+    f, y = np.arange(12.0), np.array([0.0, 1.0] + [2.0] + [0.0] * 9)
+    for some in (slice(0, 2), slice(0, 12)):
+        size = some.stop
+        transcript = nr.Transcript(f[some], f[some], nothing, nothing, nothing, y[some], lists=np.zeros(size))
+        orders.see(transcript)
+        given.see(transcript)
+        if size == 2:
+            assert orders.report() == dict.fromkeys(zeros, 1.0)
+            assert given.report()["ndcg_as_they_come"] == pytest.approx(1.0 / np.log2(3))
+    gains = [2**y - 1]
+    found = orders.report()
+    assert found["ndcg"] == pytest.approx((1.0 + ndcg_score(gains, [f])) / 2)
+    assert found["ndcg_at_10"] == pytest.approx((1.0 + ndcg_score(gains, [f], k=10)) / 2)
+    assert found["pair_accuracy"] == pytest.approx((1 + 1 + 2) / (1 + 10 + 11))
+    assert given.report()["pair_accuracy_as_they_come"] == pytest.approx((0 + 9 + 9) / (1 + 10 + 11))
 
 
 def test_referees_see_the_same_in_any_chunks() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import cycle, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +75,13 @@ def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int
         unparted(rest)
 
 
-def test_it_may_stop_after_every_batch() -> None:
-    found: list[Any] = []
+@pytest.mark.parametrize("sizes", [(7,), (4, 12, 3, 20)], ids=str)
+def test_it_may_stop_after_every_batch(sizes: tuple[int, ...]) -> None:
+    """Also where batches turn out otherwise than before."""
+    found: list[Rows] = []
     kept: dict[str, Any] = {"at": None, "past": 0}
-    while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(7, QUERY)))):
+    turn = cycle(sizes)
+    while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(next(turn), QUERY)))):
         course = Course(kept["at"], kept["past"])
         course.passed(batches[0])
         found += seen(batches[:1])
