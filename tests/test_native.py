@@ -247,7 +247,8 @@ def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
 def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, game: str, algebra: str) -> None:
     rows = np.vstack([X, 1.5 * X])
     several = [["a"], ["b", "c"], ["d"], ["a", "d"]] * 10
-    labels = {"binary": [*Y, *Y], "multiclass": ["a", "b", "c", "d"] * 10, "multilabel": several}
+    labels: dict[str, Any] = {"binary": [*Y, *Y], "multiclass": ["a", "b", "c", "d"] * 10, "multilabel": several}
+    labels["one-class"] = None
     y: Any = labels.get(game, rows[:, 0])
     told = {"rule": getattr(own, name), "game": game, "algebra": algebra}
     compiled, interpreted = (nr.make(native=native, **told) for native in (True, False))

@@ -28,7 +28,12 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "binary": ("noregret.games.binary", (), ("pa1", "perceptron_averaged")),
     "multiclass": (
         "noregret.games.multiclass",
-        ("tests/test_labels_and_growth.py", "tests/games/test_multiclass.py", "tests/games/test_asking.py"),
+        (
+            "tests/test_labels_and_growth.py",
+            "tests/games/test_multiclass.py",
+            "tests/games/test_asking.py",
+            "tests/learners/test_ultraconservative.py",
+        ),
         ("pa1", "perceptron_averaged", "pa_all", "perceptron_ultraconservative"),
     ),
     "multilabel": ("noregret.games.multilabel", ("tests/games/test_multilabel.py",), ()),

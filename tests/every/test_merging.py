@@ -43,11 +43,8 @@ def of(name: str, *algebras: str) -> pytest.MarkDecorator:
 def shards(play: Play, **told: Any) -> tuple[nr.Learner, nr.Learner, nr.Learner, Array]:
     """Two learners, one of 13 rounds and one of 27, their merger, and all rows."""
     X, y = stream(play.game, dense=False, seed=30)
-    own: dict[str, dict[str, Any]] = {
-        "multiclass": {"classes": range(CLASSES)},
-        "regression": {"scale_target": False},
-    }
-    told = {**unusual(play.card, play.algebra), **own.get(play.game, {}), **told}
+    of_game: dict[str, Any] = {"multiclass": {"classes": range(CLASSES)}, "regression": {"scale_target": False}}
+    told = {**unusual(play.card, play.algebra), **of_game.get(play.game, {}), **told}
     a = play.make(**told).learn(X[:13, :9], y[:13])
     b = play.make(**told).learn(X[13:], y[13:])
     return a, b, a.merge(b), X

@@ -108,7 +108,7 @@ def test_single_rounds_from_dicts_are_the_batch_also_in_the_fast_lane() -> None:
     whole.learn(rows, 1e5 + 10.0 * y)
     for row, target in zip(rows, 1e5 + 10.0 * y, strict=True):
         single.learn_one(row, target)
-    assert single._lane is not None
+    assert single._lane is not None or not single.engine.native
     assert pack(single) == pack(whole)
     assert single.predict_one(rows[3]) == whole.scores(rows)[3]
     before = pack(single)

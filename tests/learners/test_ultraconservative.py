@@ -167,3 +167,10 @@ def test_mira_cannot_begin_at_zero_where_it_seeks_the_smallest_weights() -> None
         nr.make("mira", flavour="norm")
     assert nr.make("mira", flavour="norm", random_start=1.0).params["flavour"] == "norm"
     assert nr.make("mira").params["random_start"] == 0.0
+
+
+def test_a_round_is_counted_unless_it_weighs_nothing() -> None:
+    X, y = rounds(seed=4)
+    h = np.random.default_rng(4).choice([0.0, 1.0], size=len(y))
+    learner = nr.make("pa_all", native=False).learn(X, y, weight=h)
+    assert learner.state.n.t == h.sum()
