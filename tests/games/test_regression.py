@@ -91,6 +91,21 @@ def test_a_round_counts_in_the_mean_as_much_as_it_weighs(name: str) -> None:
     assert n.target_squares == pytest.approx(weight @ (y - np.average(y, weights=weight)) ** 2)
 
 
+def test_targets_may_be_taken_as_they_are() -> None:
+    X, y = stream()
+    twin, learner = Regression(naive.rule("pa1"), 0.1), player("pa1", scale_target=False)
+    near(learner.play(X, 5.0 + y).scores, twin.run(X, 5.0 + y)[0])
+    near(learner.scores(X), twin.final(X))
+
+
+def test_rounds_that_weigh_little_are_rounds_and_those_that_weigh_nothing_are_none() -> None:
+    X, y = stream(40)
+    twin, learner = Regression(naive.rule("pa1"), 0.1, scaled=True), player("pa1")
+    near(learner.play(X, y, np.full(40, 0.01)).scores, twin.run(X, y, np.full(40, 0.01))[0])  # in all, less than one
+    near(learner.scores(X), twin.final(X))
+    assert player("eg").learn(X, y, np.zeros(40)).predict(X).tolist() == [0.0] * 40
+
+
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 @pytest.mark.parametrize("name", ["pa1", "adagrad"])
 def test_the_compiled_text_plays_alike(name: str, algebra: str) -> None:
