@@ -80,7 +80,7 @@ def test_a_feature_never_seen_makes_it_less_sure() -> None:
     ("name", "told", "y", "part"),
     [
         ("pa1", {}, None, "keeps no covariance"),
-        ("arow", {"game": "regression"}, None, "targets"),
+        ("arow", {"game": "regression"}, None, "about labels"),
         ("arow", {}, [5.0, 1.0, 1.0], "not a class"),
         ("arow", {}, [1.0], "3 rows and y has 1"),
     ],

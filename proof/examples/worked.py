@@ -312,6 +312,7 @@ truncated = partial(
     make,
     "truncated_gradient",
     game="regression",
+    scale_target=False,
     loss="squared",
     eta0=0.1,
     schedule="constant",

@@ -79,7 +79,8 @@ OF_TARGETS: dict[str, tuple[str, Told, Told]] = {
 NOT_PULLED: Told = {"penalty": None}
 STEADY: Told = {"learning_rate": "constant", "eta0": RATE, **NOT_PULLED}
 MEAN: Told = {"learning_rate": "constant", "eta0": 1.0, "average": True, **NOT_PULLED}
-REGRESSION: Told = {"game": "regression", "eps": 0.1}
+AS_THEY_ARE: Told = {"game": "regression", "scale_target": False}
+REGRESSION: Told = {**AS_THEY_ARE, "eps": 0.1}
 PA_OF_TARGETS: Told = {"loss": "epsilon_insensitive", "epsilon": 0.1, **NOT_PULLED}
 
 
@@ -130,10 +131,10 @@ def for_targets() -> list[Case]:
     found = [
         Case(SGDRegressor, {**PA_OF_TARGETS, "learning_rate": "pa1", "eta0": 0.5}, "pa1", {**REGRESSION, "C": 0.5}),
         Case(SGDRegressor, {**PA_OF_TARGETS, "learning_rate": "pa2", "eta0": 0.5}, "pa2", {**REGRESSION, "C": 0.5}),
-        Case(SGDRegressor, {"loss": "squared_error", **STEADY}, "adaline", {"game": "regression", "rho": RATE}),
+        Case(SGDRegressor, {"loss": "squared_error", **STEADY}, "adaline", {**AS_THEY_ARE, "rho": RATE}),
     ]
     for loss, (ours, theirs, told) in OF_TARGETS.items():
-        found += descents(SGDRegressor, loss, {"game": "regression", "loss": ours, **told}, theirs)
+        found += descents(SGDRegressor, loss, {**AS_THEY_ARE, "loss": ours, **told}, theirs)
     return found
 
 

@@ -60,7 +60,7 @@ def test_learns_as_well_as_the_checks_ask_when_it_may_see_the_rows_often(estimat
 
 
 def test_there_is_a_class_for_every_title_and_task_and_nothing_else() -> None:
-    expected = {f"{card.title}Classifier" for card in BUILT_IN}
+    expected = {f"{card.title}Classifier" for card in BUILT_IN if "binary" in card.games}
     expected |= {f"{card.title}Regressor" for card in BUILT_IN if "regression" in card.games}
     assert sorted(expected) == dir(face) == list(face.__all__)
     assert {"AROWClassifier", "PassiveAggressiveRegressor", "AveragedPerceptronClassifier"} <= expected

@@ -15,7 +15,7 @@ from noregret.algebra.centre import distance, toward
 from noregret.algebra.verbs import row, stretch
 from noregret.modelfile import pack
 from tests.cli.running import noregret
-from tests.every.plays import near, rows_of, state, unusual
+from tests.every.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.games.one_class import STEPS, OneClass
 
 NAMES = list(STEPS)
@@ -88,7 +88,7 @@ def test_a_weight_is_how_much_a_row_counts() -> None:
 
 
 def test_who_plays_is_found_from_the_verbs() -> None:
-    assert {card.name for card in nr.learners() if "one-class" in card.games} == set(NAMES)
+    assert {card.name for card in CARDS if "one-class" in card.games} == set(NAMES)
 
 
 # ---- what a step does --------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def test_text_that_becomes_shorter_while_it_is_read_is_refused(
     size = whole.rindex(b"\n", 0, len(whole) * 3 // 4) + 4  # in the middle of a line that is a row even so
     source = opened(path, kind, on_bad=on_bad)
     if kind == "csv":
-        source.block = 1 << 14  # type: ignore[attr-defined]
+        source.block = 1 << 11  # type: ignore[attr-defined]
     shrinking = Shrinking(source, path, size)
     with pytest.raises(nr.BadValue, match=r"t:\d+: became shorter while it was read, from [\d,]+ bytes to") as caught:
         list(shrinking)
@@ -240,7 +240,7 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest(
 
 
 def test_a_table_with_a_line_without_end_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noregret.streams.csv.LONGEST", 1 << 14)
+    monkeypatch.setattr("noregret.streams.blocks.LONGEST", 1 << 14)
     monkeypatch.setattr("noregret.streams.csv.SAMPLE", 1 << 10)
     path = tmp_path / "t.csv"
     path.write_bytes(text("csv", 2000) + b"1,%s,0\n" % (b"x" * (1 << 17)) + MAKE["csv"](4))

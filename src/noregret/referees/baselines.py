@@ -42,7 +42,7 @@ class Codes(dict[Any, int]):
 
 def is_label(label: Any) -> bool:
     """Whether a truth is a class; a round of none is nobody's to guess."""
-    return isinstance(label, (bool, int, float, str, np.generic))
+    return isinstance(label, (bool, int, float, str, tuple, np.generic))
 
 
 class Labels:

@@ -67,7 +67,7 @@ class IpcPieces(Pieces):
 
     def __init__(self, path: str) -> None:
         self.path, self.size = path, 0 if path == "-" else os.path.getsize(path)
-        self.raw = arrow().memory_map(path) if path != "-" else arrow().PythonFile(StandardInput(), mode="r")
+        self.raw = arrow().OSFile(path) if path != "-" else arrow().PythonFile(StandardInput(), mode="r")
         head = b"" if path == "-" else self.raw.read(6)
         if path != "-":
             self.raw.seek(0)
@@ -87,7 +87,7 @@ class IpcPieces(Pieces):
                 yield picked.slice(at, ROWS)
 
     def must_be_whole(self) -> None:
-        """Refuse a file that became shorter: whoever reads on where it is mapped is killed by the system."""
+        """Refuse a file that became shorter, even where what is read next is there."""
         if self.path != "-" and os.path.getsize(self.path) < self.size:
             raise OSError("it became shorter while it was read")
 
