@@ -159,4 +159,4 @@ class Multiclass(Game):
         signs = np.zeros(self.k)
         signs[y], signs[rival] = 1.0, -1.0
         margin = float(s[y] - s[rival])
-        return Round(x, signs, margin - self.rho[y, rival] + 1.0, wrong=margin <= 0.0, weight=h)
+        return Round(x, signs, margin - (self.rho[y, rival] - 1.0), wrong=margin <= 0.0, weight=h)
