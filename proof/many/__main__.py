@@ -48,6 +48,7 @@ def errors(base: Any) -> Iterator[tuple[str, ...]]:
         found: list[list[float]] = []
         for seed in range(SHUFFLES if len(y) <= LARGE else 1):
             mixed, truth = shuffled(X, y, seed)
+            mixed.indices, mixed.indptr = mixed.indices.astype(np.int32), mixed.indptr.astype(np.int32)
             ours = [nr.make(one, game="multiclass", bias=True).learn(mixed, truth).mistakes for one in NAMES]
             found.append([*(100.0 * wrong / len(y) for wrong in ours), scikit_learn(mixed, truth)])
         columns = [list(column) for column in zip(*found, strict=True)]

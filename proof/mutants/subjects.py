@@ -25,7 +25,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "losses": ("noregret.losses", ("tests/test_losses.py",), ("ogd",)),
     "schedules": ("noregret.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
-    "binary": ("noregret.games.binary", (), ("pa1", "perceptron_averaged")),
+    "binary": (
+        "noregret.games.binary",
+        ("tests/games/test_universum.py", "tests/games/test_asking.py"),
+        ("pa1", "perceptron_averaged"),
+    ),
     "multiclass": (
         "noregret.games.multiclass",
         (
