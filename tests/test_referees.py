@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.labels import as_array
 from noregret.referees import Baselines, Loss, Milestones, Mistakes, Referee, Runtime, Updates
-from noregret.referees.baselines import FEW, ROWS
+from noregret.referees.baselines import FEW, ROWS, Labels, Targets
 
 
 def transcript(truth: Any, scores: Any = None, predictions: Any = None) -> nr.Transcript:
@@ -195,3 +196,32 @@ def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
     ]
     assert course.points == expected
     assert loss.total == float(np.cumsum(whole.losses)[-1])
+
+
+# ---- what guesses go by ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_a_guess_of_targets_is_measured_by_the_deviation_of_those_before(size: int) -> None:
+    y = 1e6 + np.random.default_rng(5).normal(size=50)
+    guess = Targets(lambda errors, spread: np.abs(errors))
+    found = []
+    for at in range(0, 50, size):
+        found.append(guess.deviations(y[at : at + size]))
+        guess.rounds += len(y[at : at + size])
+    expected = np.array([0.0, *(float(np.std(y[:t])) for t in range(1, 50))])
+    np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-6, atol=1e-7)
+    level = Targets(lambda errors, spread: np.abs(errors)).deviations(np.full(4, 0.1) * np.array([1.0, 1.0, 1.0, 3.0]))
+    assert level.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_rounds_of_neither_class_are_nobodys_to_guess() -> None:
+    labels = ["a", nr.UNIVERSUM, "b", "b", nr.UNIVERSUM, "a"]
+    mixed, plain = Labels(), Labels()
+    for part in (labels[:1], labels[1:2], labels[2:]):
+        mixed.see(as_array(part))
+    plain.see(np.array(["a", "b", "b", "a"]))
+    assert mixed.report() == plain.report()
+    sets = Labels()
+    sets.see(as_array([("a", "b"), ("a",), ("a", "b")]))
+    assert sets.report() == {"majority": 2, "last_label": 3}
