@@ -21,7 +21,6 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.streams.ahead import ahead
-from noregret.streams.blocks import LONGEST, Blocks, parsed
 from noregret.streams.clock import Clock
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
 from noregret.streams.files import TextFile, Unreadable
@@ -29,6 +28,7 @@ from noregret.streams.judge import Judge
 from noregret.streams.lines import located
 from noregret.streams.roles import USUAL_LABELS, roles_among
 from noregret.streams.source import Batch, Reading, Source, number_in
+from noregret.streams.stretches import LONGEST, Blocks, parsed
 from noregret.streams.tables import Table
 
 SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
