@@ -7,7 +7,7 @@ from importlib import import_module
 
 from proof.reproduce.data import Missing, folder, must_hold
 
-NAMES = ("imbalance", "delayed", "paradigms")
+NAMES = ("many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -95,7 +95,10 @@ ENTRIES = {
 ABSENT = {"ada-rda": "no learner here sums the gradients and divides by the root of their squares"}
 
 
-def learned(learner: str, told: Told, X: Any, y: np.ndarray) -> tuple[nr.Learner, float]:
+TWO: Told = {"classes": [-1.0, 1.0]}
+
+
+def learned(learner: str, told: Told, X: Any, y: np.ndarray, how: Told = TWO) -> tuple[nr.Learner, float]:
     """A learner after one pass, and what rows must be multiplied with before it sees them."""
     told, factor = dict(told), 1.0
     if "a" in told:
@@ -106,11 +109,11 @@ def learned(learner: str, told: Told, X: Any, y: np.ndarray) -> tuple[nr.Learner
     if learner.startswith("toolbox_"):
         from proof.reproduce import toolbox
 
-        made = nr.make(getattr(toolbox, learner), classes=[-1.0, 1.0], **told)
+        made = nr.make(getattr(toolbox, learner), **how, **told)
     else:
         if "phi" in told:
             told["eta"] = NormalDist().cdf(told.pop("phi"))
-        made = nr.make(learner, classes=[-1.0, 1.0], **told)
+        made = nr.make(learner, **how, **told)
     return made.learn(X * factor, y), factor
 
 

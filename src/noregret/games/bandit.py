@@ -7,7 +7,8 @@ the truth.
 from typing import Any
 
 from noregret.algebra.glimpse import PRIME, next_random
-from noregret.algebra.verbs import add, helper, row, seat, sqnorm, unbound
+from noregret.algebra.verbs import helper, row, sqnorm, unbound
+from noregret.games.hooks import take_steps
 from noregret.games.multiclass import judge
 
 __all__ = ["judge", "play"]
@@ -36,9 +37,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, n
             for c in range(f.size):
                 steps[c] = 0.0
             moved[t] = rule(p, s, steps, f, chance, played, loss)
-            for c in range(f.size):
-                if steps[c] != 0.0:
-                    add(s.w, steps[c], seat(x, c, X.stride))
+            take_steps(s.w, x, steps, X.stride)
 
 
 @helper

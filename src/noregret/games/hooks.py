@@ -7,10 +7,12 @@ on their own; a stamped copy of a text has them replaced by the learner's own.
 from typing import Any
 
 from noregret.algebra.verbs import (
+    add,
     blocks,
     count,
     dot,
     dots,
+    helper,
     mean_dot,
     part,
     place,
@@ -64,6 +66,14 @@ def scores_by_vector(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
 def scores_one_by_one(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
         out[c] = score(p, s, seat(x, c, stride))
+
+
+@helper
+def take_steps(w: Any, x: Any, steps: Any, stride: Any) -> Any:
+    """Move the weights of every class along the row, each by its own step."""
+    for c in range(steps.size):
+        if steps[c] != 0.0:
+            add(w, steps[c], seat(x, c, stride))
 
 
 def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:

@@ -6,9 +6,9 @@ Where a mistake costs more than 1 the required margin is larger, and the rule is
 import math
 from typing import Any
 
-from noregret.algebra.verbs import add, difference, row, seat, sqnorm, stretch, unbound
+from noregret.algebra.verbs import difference, row, seat, sqnorm, stretch, unbound
 from noregret.games.asking import lead
-from noregret.games.hooks import weighed
+from noregret.games.hooks import take_steps, weighed
 
 scores = update = finals = rule = rival_of = required = told = unbound
 
@@ -43,9 +43,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, mo
                     steps[c] = 0.0
                     owed[c] = required(g, truth, c)
                 moved[t] = rule(weighed(p, h[t]), s, steps, f, owed, truth, size)
-                for c in range(f.size):
-                    if steps[c] != 0.0:
-                        add(s.w, steps[c], seat(x, c, X.stride))
+                take_steps(s.w, x, steps, X.stride)
 
 
 def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, moved: Any, note: Any) -> Any:

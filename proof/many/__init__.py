@@ -1,1 +1,0 @@
-"""Many classes on real data."""

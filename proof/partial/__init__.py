@@ -1,1 +1,0 @@
-"""What partial feedback costs, on real data."""
