@@ -47,7 +47,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "asking": ("noregret.games.asking", ("tests/games/test_asking.py",), ()),
     "ranking": ("noregret.games.ranking", ("tests/games/test_ranking.py",), ()),
     "orders": ("noregret.referees.orders", ("tests/games/test_ranking.py",), ()),
-    "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged")),
+    "hooks": ("noregret.games.hooks", (), ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged", "pa_all")),
     "basic": ("noregret.referees.basic", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "baselines": ("noregret.referees.baselines", ("tests/test_referees.py", "tests/test_session.py"), ()),
     "sets": ("noregret.referees.multilabel", ("tests/games/test_multilabel_referees.py",), ()),
