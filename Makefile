@@ -14,13 +14,13 @@ comma := ,
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
-	@echo "make test-all  the same with every combination of rule, game and algebra"
+	@echo "make test-all  the same with every combination of rule, task and algebra"
 	@echo "make check     ruff, mypy, import contracts"
 	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour; less once it has run)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
 	@echo "make closing   write the last table of docs/reproductions.md: every learner, its tests, mutants and results"
-	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m proof.fuzz --help)"
+	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m verification.fuzz --help)"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
 	@echo "make clean     remove what the tools leave behind"
@@ -41,29 +41,29 @@ check: $(TESTED)
 	@$(BIN)/lint-imports --no-logo
 
 mutants: $(TESTED)
-	@$(BIN)/python -m proof.mutants $(ARGS)
+	@$(BIN)/python -m verification.mutants $(ARGS)
 
 bench: $(BENCHED)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 reproduce: $(BENCHED)
-	@$(BIN)/python -m proof.reproduce $(ARGS)
+	@$(BIN)/python -m verification.reproduce $(ARGS)
 
 closing: $(TESTED)
-	@$(BIN)/python -m proof.closing
+	@$(BIN)/python -m verification.closing
 
 fuzz: $(TESTED)
-	@$(BIN)/python -m proof.fuzz $(ARGS)
+	@$(BIN)/python -m verification.fuzz $(ARGS)
 
 catalogue: $(RUNS)
-	@$(BIN)/python -c 'import noregret as nr; from noregret.reports.catalogue import page; print(page(nr.learners()), end="")' > docs/learners.md
+	@$(BIN)/python -c 'import noregret as nr; from noregret.evaluation.catalog import page; print(page(nr.learners()), end="")' > docs/learners.md
 
 docs: $(TESTED)
 	@$(BIN)/python -m pytest tests/test_docs.py
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json benchmarks/results.png
-	@find src tests benchmarks proof -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	@find src tests benchmarks verification -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \

@@ -17,17 +17,17 @@ def peer() -> Act:
 
 def ours() -> Act:
     data = images()
-    learner = noregret.make("pa1", game="multiclass")
+    learner = noregret.make("pa1", task="multiclass")
     return lambda: learner.learn(data.X, data.y)
 
 
 def run() -> list[Row]:
     data = images()
-    noregret.make("pa1", game="multiclass").learn(data.X[:100], data.y[:100])
+    noregret.make("pa1", task="multiclass").learn(data.X[:100], data.y[:100])
     times = in_turn({PEER: peer, "pa1": ours}, repeats=5)
     return [
         Row(
-            work="pa1, multiclass game",
+            work="pa1, multiclass task",
             ours=f"{best(times, 'pa1'):.3f} s",
             peer=f"{PEER} {best(times, PEER):.3f} s",
             figure=best(times, PEER) / best(times, "pa1"),

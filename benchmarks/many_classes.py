@@ -54,10 +54,10 @@ def quietly(model: Any, X: Any, y: np.ndarray) -> None:
 
 
 def ours(X: Any, y: np.ndarray) -> Prepare:
-    noregret.make("pa1", game="multiclass").learn(X[:100], y[:100])  # compiled before the clock starts
+    noregret.make("pa1", task="multiclass").learn(X[:100], y[:100])  # compiled before the clock starts
 
     def prepare() -> Act:
-        learner = noregret.make("pa1", game="multiclass", classes=np.unique(y).tolist())
+        learner = noregret.make("pa1", task="multiclass", classes=np.unique(y).tolist())
         return lambda: learner.learn(X, y)
 
     return prepare

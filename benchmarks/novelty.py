@@ -1,6 +1,6 @@
 """One class of MNIST learned, the others found strange: a ball beside scikit-learn's SGDOneClassSVM in the same run.
 
-NOREGRET_DATA names the folder of the data. `python -m benchmarks.novelty` prints the table of docs/games.md.
+NOREGRET_DATA names the folder of the data. `python -m benchmarks.novelty` prints the table of docs/tasks.md.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ LEARNED, JUDGED = 15_000, 5_000  # rows of the file: those of one digit among th
 
 def ball(X: Any) -> noregret.Learner:
     """One pass over rows without labels."""
-    return noregret.make("pa1", game="one-class", **TOLD).learn(X)
+    return noregret.make("pa1", task="one-class", **TOLD).learn(X)
 
 
 def of_scikit(X: Any) -> Any:
@@ -26,7 +26,7 @@ def of_scikit(X: Any) -> Any:
 
 
 def main() -> None:
-    """The table of docs/games.md."""
+    """The table of docs/tasks.md."""
     auc = import_module("sklearn.metrics").roc_auc_score
     X, y = digits()
     X = X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))).tocsr()  # rows of length 1: not how much ink, but where

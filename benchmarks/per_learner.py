@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn
 from benchmarks.stream import NONZEROS, Text, distinct_ranks, text
-from noregret.card import Card
+from noregret.rules.card import Card
 
 TITLE = "Every learner beside PA-I: per non-zero, and its ratio to PA-I at d = 10^7 over that ratio at d = 10^5"
 SMALL, LARGE = 10**5, 10**7
@@ -67,8 +67,8 @@ def wanted(card: Card) -> tuple[float, str]:
 
 def why_not(card: Card) -> str | None:
     """Why a learner cannot play here, or None if it can."""
-    if "binary" not in card.games:
-        return f"skipped: it plays {', '.join(card.games)}, not binary"
+    if "binary" not in card.tasks:
+        return f"skipped: it plays {', '.join(card.tasks)}, not binary"
     reason = card.why_not("sparse")
     return None if reason is None else f"skipped: {reason}"
 
@@ -97,7 +97,7 @@ def head(data: Text, rows: int) -> Text:
 
 
 def learner_of(name: str) -> noregret.Learner:
-    return noregret.make(name, algebra="sparse", game="binary")
+    return noregret.make(name, algebra="sparse", task="binary")
 
 
 def fresh(name: str, data: Text) -> Prepare:

@@ -1,6 +1,6 @@
 """Real targets of real streams, each predicted before it is learned, beside River and scikit-learn in the same run.
 
-NOREGRET_DATA names the folder of the data. `python -m benchmarks.targets` prints the table of docs/games.md.
+NOREGRET_DATA names the folder of the data. `python -m benchmarks.targets` prints the table of docs/tasks.md.
 """
 
 import csv
@@ -48,7 +48,7 @@ Pass = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def ours(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """All rounds in one call: `play` predicts each before it learns it."""
-    return np.asarray(noregret.make(LEARNER, game="regression", scale=True, bias=True).play(X, y).scores)
+    return np.asarray(noregret.make(LEARNER, task="regression", scale=True, bias=True).play(X, y).scores)
 
 
 def of_river(name: str) -> Pass:
@@ -135,7 +135,7 @@ def rows_of(name: str) -> Iterator[Row]:
 
 
 def main() -> None:
-    """The table of docs/games.md."""
+    """The table of docs/tasks.md."""
     for number, name in enumerate(SETS):
         rows, errors, times = measured(name)
         if number == 0:

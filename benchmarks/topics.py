@@ -16,9 +16,9 @@ from scipy import sparse
 
 import noregret as nr
 from benchmarks.measure import installed
-from noregret.chunk import SparseBlock, Transcript
-from noregret.referees import Multilabel
-from noregret.reports.tables import table
+from noregret.data.blocks import SparseBlock, Transcript
+from noregret.evaluation.tables import table
+from noregret.metrics import Multilabel
 from noregret.streams import open_source
 
 DATA = "reuters21578"
@@ -29,7 +29,7 @@ HEAD = ("learner", "ranking loss", "one-error", "Hamming loss", "micro F1", "mac
 
 def stories() -> tuple[Any, list[tuple[str, ...]]]:
     """The stories that have topics as a sparse matrix, and their topics."""
-    reader = nr.tf_idf() | nr.make("pa1", game="multilabel")
+    reader = nr.tf_idf() | nr.make("pa1", task="multilabel")
     parts, topics = list[SparseBlock](), list[tuple[str, ...]]()
     source = open_source(DATA, sets=True, label="topics", text=("title", "body"), drop=ASIDE, on_bad="skip")
     for batch in source:
@@ -43,15 +43,15 @@ def stories() -> tuple[Any, list[tuple[str, ...]]]:
 
 
 def measured(scores: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """What the referee says of these scores; a topic is predicted where its score is above zero."""
+    """What the metric says of these scores; a topic is predicted where its score is above zero."""
     wrong = ((scores > 0.0) != truth).any(axis=1)
-    referee, zeros = Multilabel(), np.zeros(len(scores))
-    referee.see(Transcript(scores, zeros, zeros, wrong, wrong, zeros, relevant=truth))
-    return {**referee.report(), "exact": 1.0 - float(np.mean(wrong))}
+    metric, zeros = Multilabel(), np.zeros(len(scores))
+    metric.see(Transcript(scores, zeros, zeros, wrong, wrong, zeros, relevant=truth))
+    return {**metric.report(), "exact": 1.0 - float(np.mean(wrong))}
 
 
 def by_noregret(name: str, X: Any, topics: list[tuple[str, ...]], classes: list[str]) -> np.ndarray:
-    learner = nr.make(name, game="multilabel", classes=classes)
+    learner = nr.make(name, task="multilabel", classes=classes)
     return learner.play(X, topics).scores
 
 

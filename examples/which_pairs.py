@@ -27,7 +27,7 @@ def main() -> None:
     streams = [lists(*kind) for kind in product(range(SEEDS), (10, 40), (0.0, 0.5), (2, 5))]
     found = {
         (name, pairs): np.mean(
-            [nr.play(stream, nr.make(name, game="ranking", pairs=pairs))["pair_accuracy"] for stream in streams]
+            [nr.play(stream, nr.make(name, task="ranking", pairs=pairs))["pair_accuracy"] for stream in streams]
         )
         for name, pairs in product(LEARNERS, PAIRS)
     }

@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import noregret as nr
-from noregret.reports.tables import table
+from noregret.evaluation.tables import table
 
 SIZE = 20
 LEARNERS = ("pa1", "arow", "scw1", "adagrad")
@@ -41,7 +41,7 @@ def peer(X: Any, y: Any, query: Any, loss: str) -> tuple[dict[str, float], float
 
 
 def measured(scores: Any, y: Any, query: Any) -> dict[str, float]:
-    from noregret.referees import Orders
+    from noregret.metrics import Orders
 
     orders, nothing = Orders(), np.zeros(0)
     orders.see(nr.Transcript(scores, scores, nothing, nothing, nothing, y, lists=query))
@@ -49,7 +49,7 @@ def measured(scores: Any, y: Any, query: Any) -> dict[str, float]:
 
 
 def ours(X: Any, y: Any, query: Any, name: str, pairs: str) -> tuple[dict[str, float], float]:
-    make = {"game": "ranking", "pairs": pairs, "scale": True}
+    make = {"task": "ranking", "pairs": pairs, "scale": True}
     nr.make(name, **make).learn(X[:SIZE], y[:SIZE], query=query[:SIZE])  # compiled before the clock starts
     told = nr.play((X, y, query), nr.make(name, **make))
     return told, told["seconds"]

@@ -75,7 +75,7 @@ def built_in(card: object) -> bool:
 
 def test_the_catalogue_is_what_the_cards_say() -> None:
     import noregret as nr
-    from noregret.reports.catalogue import page
+    from noregret.evaluation.catalog import page
 
     own = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
     assert (ROOT / "docs" / "learners.md").read_text() == page(own), "run `make catalogue`"

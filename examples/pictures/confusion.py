@@ -7,7 +7,7 @@ import numpy as np
 
 import noregret as nr
 from figures import COLOURS, show
-from noregret.referees import Confusion
+from noregret.metrics import Confusion
 
 CLASSES = ("common", "frequent", "seldom", "rare")
 SHARES = (0.6, 0.3, 0.08, 0.02)

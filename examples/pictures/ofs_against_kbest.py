@@ -10,7 +10,7 @@ import noregret as nr
 from figures import COLOURS, show
 from noregret.streams.datasets import in_folder
 
-KEPT = (2, 5, 10, 20, 40)
+TOP_K = (2, 5, 10, 20, 40)
 
 
 class Row(NamedTuple):
@@ -45,7 +45,7 @@ def like_spambase(rows: int = 4600, features: int = 57, informative: int = 10, s
 
 
 def measure(
-    kept: Sequence[int] = KEPT, orders: int = 10, learner: str = "pa1", data: tuple[Any, Any] | None = None
+    kept: Sequence[int] = TOP_K, orders: int = 10, learner: str = "pa1", data: tuple[Any, Any] | None = None
 ) -> list[Row]:
     """One pass over three quarters of the rows, tested on the rest.
 

@@ -6,22 +6,25 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noregret.card import Card as Card
-    from noregret.card import Choice as Choice
-    from noregret.card import Guarantee as Guarantee
-    from noregret.card import Merge as Merge
-    from noregret.card import Param as Param
-    from noregret.card import bandit_rule as bandit_rule
-    from noregret.card import coordinate_rule as coordinate_rule
-    from noregret.card import gradient_rule as gradient_rule
-    from noregret.card import margin_rule as margin_rule
-    from noregret.card import prototype_rule as prototype_rule
-    from noregret.card import schedule as schedule
-    from noregret.choosing import Chosen as Chosen
-    from noregret.chunk import Transcript as Transcript
+    from noregret.adapters.delayed import delayed as delayed
+    from noregret.adapters.joint import Joint as Joint
+    from noregret.adapters.self_training import self_training as self_training
+    from noregret.adapters.self_training import transduce as transduce
+    from noregret.adapters.transfer import transfer as transfer
+    from noregret.adapters.transfer import warm_start as warm_start
+    from noregret.concepts.boolean import Threshold as Threshold
+    from noregret.concepts.boolean import all_of as all_of
+    from noregret.concepts.boolean import any_of as any_of
+    from noregret.concepts.boolean import at_least as at_least
+    from noregret.concepts.boolean import negation as negation
+    from noregret.concepts.boolean import none_of as none_of
+    from noregret.data.blocks import Transcript as Transcript
+    from noregret.data.labels import UNIVERSUM as UNIVERSUM
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
+    from noregret.evaluation.race import play as play
+    from noregret.evaluation.race import race as race
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -34,80 +37,77 @@ if TYPE_CHECKING:
     from noregret.features.transforms import squares as squares
     from noregret.features.transforms import tf_idf as tf_idf
     from noregret.features.transforms import unit_norm as unit_norm
-    from noregret.labels import UNIVERSUM as UNIVERSUM
-    from noregret.learner import Learner as Learner
-    from noregret.making import informed as informed
-    from noregret.making import learners as learners
-    from noregret.making import make as make
-    from noregret.modelfile import load as load
-    from noregret.practice.boolean import Threshold as Threshold
-    from noregret.practice.boolean import all_of as all_of
-    from noregret.practice.boolean import any_of as any_of
-    from noregret.practice.boolean import at_least as at_least
-    from noregret.practice.boolean import negation as negation
-    from noregret.practice.boolean import none_of as none_of
-    from noregret.practice.conversion import convert as convert
-    from noregret.practice.delayed import delayed as delayed
-    from noregret.practice.descent import descend as descend
-    from noregret.practice.epochs import epochs as epochs
-    from noregret.practice.joint import Joint as Joint
-    from noregret.practice.self_training import self_training as self_training
-    from noregret.practice.self_training import transduce as transduce
-    from noregret.practice.tasks import seat_tasks as seat_tasks
-    from noregret.practice.transfer import transfer as transfer
-    from noregret.practice.transfer import warm_start as warm_start
-    from noregret.session import play as play
-    from noregret.session import race as race
-    from noregret.state import amount as amount
-    from noregret.state import covariance as covariance
-    from noregret.state import exponents as exponents
-    from noregret.state import grouped as grouped
-    from noregret.state import held as held
-    from noregret.state import kept as kept
-    from noregret.state import lazy as lazy
-    from noregret.state import lazy_groups as lazy_groups
-    from noregret.state import plain as plain
-    from noregret.state import positive as positive
-    from noregret.state import reservoir as reservoir
-    from noregret.state import scaled as scaled
-    from noregret.state import scattered as scattered
+    from noregret.learner.bandit import Chosen as Chosen
+    from noregret.learner.factory import full_information as full_information
+    from noregret.learner.factory import learners as learners
+    from noregret.learner.factory import make as make
+    from noregret.learner.model_file import load as load
+    from noregret.learner.precompile import warm as warm
+    from noregret.learner.rule_learner import Learner as Learner
+    from noregret.rules.card import Card as Card
+    from noregret.rules.card import Choice as Choice
+    from noregret.rules.card import Guarantee as Guarantee
+    from noregret.rules.card import Merge as Merge
+    from noregret.rules.card import Param as Param
+    from noregret.rules.card import bandit_rule as bandit_rule
+    from noregret.rules.card import coordinate_rule as coordinate_rule
+    from noregret.rules.card import gradient_rule as gradient_rule
+    from noregret.rules.card import margin_rule as margin_rule
+    from noregret.rules.card import prototype_rule as prototype_rule
+    from noregret.rules.card import schedule as schedule
+    from noregret.state.growth import counts as counts
+    from noregret.state.growth import covariance as covariance
+    from noregret.state.growth import grouped as grouped
+    from noregret.state.growth import lazy as lazy
+    from noregret.state.growth import lazy_groups as lazy_groups
+    from noregret.state.growth import log_weights as log_weights
+    from noregret.state.growth import plain as plain
+    from noregret.state.growth import positive as positive
+    from noregret.state.growth import random_init as random_init
+    from noregret.state.growth import reservoir as reservoir
+    from noregret.state.growth import scaled as scaled
+    from noregret.state.growth import snapshot as snapshot
+    from noregret.state.growth import top_k as top_k
     from noregret.streams import open_source as open_source
-    from noregret.warming import warm as warm
+    from noregret.training.batch_descent import batch_descent as batch_descent
+    from noregret.training.epochs import epochs as epochs
+    from noregret.training.online_to_batch import online_to_batch as online_to_batch
+    from noregret.training.stack_tasks import stack_tasks as stack_tasks
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "card": (
+    "rules.card": (
         "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
         "margin_rule", "prototype_rule", "schedule",
     ),
-    "choosing": ("Chosen",),
-    "chunk": ("Transcript",),
+    "learner.bandit": ("Chosen",),
+    "data.blocks": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
         "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
         "tf_idf", "unit_norm",
     ),
-    "labels": ("UNIVERSUM",),
-    "learner": ("Learner",),
-    "making": ("informed", "learners", "make"),
-    "modelfile": ("load",),
-    "practice.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
-    "practice.conversion": ("convert",),
-    "practice.delayed": ("delayed",),
-    "practice.descent": ("descend",),
-    "practice.epochs": ("epochs",),
-    "practice.self_training": ("self_training", "transduce"),
-    "practice.joint": ("Joint",),
-    "practice.tasks": ("seat_tasks",),
-    "practice.transfer": ("transfer", "warm_start"),
-    "session": ("play", "race"),
-    "state": (
-        "amount", "covariance", "exponents", "grouped", "held", "kept", "lazy", "lazy_groups", "plain", "positive",
-        "reservoir", "scaled", "scattered",
+    "data.labels": ("UNIVERSUM",),
+    "learner.rule_learner": ("Learner",),
+    "learner.factory": ("full_information", "learners", "make"),
+    "learner.model_file": ("load",),
+    "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
+    "training.online_to_batch": ("online_to_batch",),
+    "adapters.delayed": ("delayed",),
+    "training.batch_descent": ("batch_descent",),
+    "training.epochs": ("epochs",),
+    "adapters.self_training": ("self_training", "transduce"),
+    "adapters.joint": ("Joint",),
+    "training.stack_tasks": ("stack_tasks",),
+    "adapters.transfer": ("transfer", "warm_start"),
+    "evaluation.race": ("play", "race"),
+    "state.growth": (
+        "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
+        "reservoir", "scaled", "snapshot", "top_k",
     ),
     "streams": ("open_source",),
-    "warming": ("warm",),
+    "learner.precompile": ("warm",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["__version__", *sorted(_HOME)]

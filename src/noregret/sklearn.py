@@ -1,11 +1,11 @@
 """The learners as scikit-learn estimators: `from noregret.sklearn import AROWClassifier`.
 
-`dir` of this module lists every class there is. For a rule of your own: `noregret.faces.classifier(rule)`.
+`dir` of this module lists every class there is. For a rule of your own: `noregret.interop.classifier(rule)`.
 """
 
 from typing import Any
 
-from noregret.faces.building import estimator_class, shelf
+from noregret.interop.building import estimator_class, shelf
 
 __all__ = list(shelf())
 

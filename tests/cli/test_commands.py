@@ -193,12 +193,12 @@ def test_zero_based_is_remembered_by_the_model(folder: Path) -> None:
 
 def test_real_targets(folder: Path) -> None:
     (folder / "t.csv").write_text("a,b,y\n" + "".join(f"{k % 7},{k % 3},{2.5 * (k % 7) + 10}\n" for k in range(400)))
-    told = json.loads(well(noregret("race", "t.csv", "--game", "regression", "--json", "-", cwd=folder)).stdout)
-    assert told["game"] == "regression"
+    told = json.loads(well(noregret("race", "t.csv", "--task", "regression", "--json", "-", cwd=folder)).stdout)
+    assert told["task"] == "regression"
     best = told["learners"][0]
     assert best["loss"] < told["baselines"]["mean"]
     well(noregret("race", "diabetes", "--learners", "pa1", cwd=folder))
-    well(noregret("learn", "t.csv", "--game", "regression", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    well(noregret("learn", "t.csv", "--task", "regression", "--learner", "pa1", "--save", "m.nr", cwd=folder))
     (folder / "new.csv").write_text("a,b\n3,1\n")
     guess = float(well(noregret("predict", "m.nr", "new.csv", "--quiet", cwd=folder)).stdout.splitlines()[1])
     assert guess == pytest.approx(17.5, abs=2.0)
@@ -261,7 +261,7 @@ def test_what_there_is(folder: Path) -> None:
 
 def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     cache = {"NOREGRET_CACHE": str(folder / "cache")}
-    told = well(noregret("warm", "pa1", "--games", "binary", "--algebras", "sparse", cwd=folder, **cache))
+    told = well(noregret("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder, **cache))
     assert "1 loop is ready" in told.stdout
     raced = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **cache))
     assert "compil" not in raced.stderr

@@ -1,4 +1,4 @@
-"""The bandit game, and labels that are asked for, on the command line."""
+"""The bandit task, and labels that are asked for, on the command line."""
 
 import json
 from pathlib import Path
@@ -25,15 +25,15 @@ def rows() -> tuple[list[dict[int, float]], list[int]]:
 
 
 def test_a_race_of_bandits_finds_the_classes_and_shows_full_information(folder: Path) -> None:
-    done = noregret("race", "a.svm", "--game", "bandit", "--json", "race.json", "--seed", "4", cwd=folder)
+    done = noregret("race", "a.svm", "--task", "bandit", "--json", "race.json", "--seed", "4", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "full information" in done.stdout
-    assert "noregret learn a.svm --learner banditron --game bandit --seed 4 --save banditron.nr" in done.stdout
+    assert "noregret learn a.svm --learner banditron --task bandit --seed 4 --save banditron.nr" in done.stdout
     report = json.loads((folder / "race.json").read_text())
-    assert report["game"] == "bandit"
+    assert report["task"] == "bandit"
     found = {one["name"]: one for one in report["learners"]}
     learner = nr.make("banditron", classes=[1, 2, 3], seed=4, native=False)
-    told_all = nr.informed(learner)
+    told_all = nr.full_information(learner)
     assert told_all is not None
     assert found["banditron"]["mistakes"] == learner.learn(*rows()).mistakes
     assert found["banditron"]["full_information"] == told_all.learn(*rows()).mistakes
@@ -72,9 +72,9 @@ def test_labels_asked_for_are_told(folder: Path) -> None:
 
 
 def test_classes_that_are_not_known_are_asked_for(folder: Path) -> None:
-    refused(noregret("race", "-", "--game", "bandit", cwd=folder, stdin=SAMPLE), "--classes")
-    done = noregret("race", "-", "--game", "bandit", "--classes", "1,2,3", cwd=folder, stdin=SAMPLE)
+    refused(noregret("race", "-", "--task", "bandit", cwd=folder, stdin=SAMPLE), "--classes")
+    done = noregret("race", "-", "--task", "bandit", "--classes", "1,2,3", cwd=folder, stdin=SAMPLE)
     assert done.returncode == 0, done.stderr
     assert "--classes 1,2,3" in done.stdout
-    refused(noregret("race", "a.svm", "--game", "bandit", "--classes", "1,2", cwd=folder), "a.svm:3", "not one of the")
-    refused(noregret("race", "a.svm", "--game", "bandit", "--learners", "pa1", cwd=folder), "cannot play bandit")
+    refused(noregret("race", "a.svm", "--task", "bandit", "--classes", "1,2", cwd=folder), "a.svm:3", "not one of the")
+    refused(noregret("race", "a.svm", "--task", "bandit", "--learners", "pa1", cwd=folder), "cannot play bandit")

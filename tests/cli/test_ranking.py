@@ -25,12 +25,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_learns_keeps_goes_on_and_predicts(folder: Path) -> None:
     said = noregret(
-        "learn", "lists.svm", "--game", "ranking", "--learner", "pa1", "--save", "m.nr", "--json", "-", cwd=folder
+        "learn", "lists.svm", "--task", "ranking", "--learner", "pa1", "--save", "m.nr", "--json", "-", cwd=folder
     )
     assert said.returncode == 0, said.stderr
     told = json.loads(said.stdout)["learners"][0]
     X, y, query = np.array([x for *_, x in ROWS]), [rel for _, rel, _ in ROWS], [q for q, *_ in ROWS]
-    same = nr.make("pa1", game="ranking", native=False)
+    same = nr.make("pa1", task="ranking", native=False)
     expected = nr.play((X, y, query), same)
     assert {name: told[name] for name in ("rounds", "mistakes", "pair_accuracy", "ndcg", "ndcg_at_10")} == {
         name: pytest.approx(expected[name]) for name in ("rounds", "mistakes", "pair_accuracy", "ndcg", "ndcg_at_10")
@@ -44,15 +44,15 @@ def test_learns_keeps_goes_on_and_predicts(folder: Path) -> None:
 
 
 def test_races_over_the_lists_of_a_table(folder: Path) -> None:
-    words = ("race", "lists.csv", "--game", "ranking", "--learners", "pa1,perceptron", "--label", "grade")
+    words = ("race", "lists.csv", "--task", "ranking", "--learners", "pa1,perceptron", "--label", "grade")
     said = noregret(*words, "--query", "list", "--no-scale", cwd=folder)
     assert said.returncode == 0, said.stderr
     assert "NDCG@10" in said.stdout
     assert "to compare: the order in which the rows come has" in said.stdout
-    assert "--game ranking" in said.stdout
+    assert "--task ranking" in said.stdout
     assert "--query list" in said.stdout
     assert "a constant feature is added" not in said.stderr
     refused(noregret(*words, cwd=folder), "no query says which list a row belongs to")
     refused(
-        noregret("learn", "lists.svm", "--game", "ranking", "--learner", "sop", cwd=folder), "sop cannot play ranking"
+        noregret("learn", "lists.svm", "--task", "ranking", "--learner", "sop", cwd=folder), "sop cannot play ranking"
     )

@@ -40,7 +40,7 @@ LIBSVM: dict[str, tuple[str | bytes, str, *tuple[str, ...]]] = {
     "too large": ("1 1:1\n-1 1:1e400\n", "large.svm", "large.svm:2"),
     "nan label": ("1 1:1\nnan 1:1\n", "label.svm", "label.svm:2"),
     "word for a value": ("1 1:1\n-1 1:abc\n", "word.svm", "word.svm:2"),
-    "regression targets": ("1 1:1\n0.5 1:2\n", "targets.svm", "targets.svm:2", "--game regression"),
+    "regression targets": ("1 1:1\n0.5 1:2\n", "targets.svm", "targets.svm:2", "--task regression"),
     "truncated gzip": (gzip.compress(SAMPLE.encode() * 50)[:-20], "cut.svm.gz", "cut.svm.gz"),
 }
 
@@ -64,7 +64,7 @@ CSV: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "empty label": ("a,b,y\n1,2,0\n3,4,\n", "t.csv:3"),
     "two columns of one name": ("a,a,y\n1,2,0\n", "'a'"),
     "not utf-8": (b"a,b,y\n1,2,0\n\xff\xfe,4,1\n", "t.csv:3"),
-    "regression targets": ("a,b,y\n1,2,0.5\n3,4,1.5\n", "t.csv:2", "--game regression"),
+    "regression targets": ("a,b,y\n1,2,0.5\n3,4,1.5\n", "t.csv:2", "--task regression"),
 }
 
 
@@ -100,8 +100,8 @@ def test_what_is_not_there_or_not_a_file(folder: Path) -> None:
 
 AS_NOBODY = """
 import os, sys
-import noregret.native, noregret.cli.racing, noregret.streams.libsvm, noregret.layout, noregret.objects
-noregret.layout.cache_folder(), noregret.objects.engine()  # whoever we become may not read where Python lives
+import noregret.jit.compiler, noregret.cli.racing, noregret.streams.libsvm, noregret.jit.layout, noregret.jit.objects
+noregret.jit.layout.cache_folder(), noregret.jit.objects.engine()  # whoever we become may not read where Python lives
 if os.geteuid() == 0:
     os.seteuid(65534)  # root may read everything
 sys.exit(noregret.cli.main(["race", "secret.svm", "--learners", "pa1"]))
@@ -340,10 +340,10 @@ def test_a_learner_that_diverges_leaves_the_race_to_the_others(folder: Path) -> 
 
 def test_what_is_odd_is_said(folder: Path) -> None:
     write(folder, "small.csv", "a,y\n" + "".join(f"{k},{k / 1e6}\n" for k in range(50)))
-    told = ("race", "small.csv", "--game", "regression", "--learners", "pa1")
+    told = ("race", "small.csv", "--task", "regression", "--learners", "pa1")
     assert "within eps = 0.1" in noregret(*told, "--set", "scale_target=no", cwd=folder).stderr
     assert "within eps" not in noregret(*told, cwd=folder).stderr  # smallness is no matter of the unit
     write(folder, "small.csv", "a,y\n" + "".join(f"{k},7\n" for k in range(50)))
     assert "all targets are the same" in noregret(*told, cwd=folder).stderr
     write(folder, "many.csv", "a,y\n" + "".join(f"{k},{k}\n" for k in range(80)))
-    assert "--game regression" in noregret("race", "many.csv", "--learners", "pa1", cwd=folder).stderr
+    assert "--task regression" in noregret("race", "many.csv", "--learners", "pa1", cwd=folder).stderr

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.chunk import DenseBlock
-from noregret.intake import taken
+from noregret.data.blocks import DenseBlock
+from noregret.learner.encode import taken
 from tests.naive import transforms as naive
 
 SOME: list[Any] = ["f1", "f0", 2, 0, "none"]

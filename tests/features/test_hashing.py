@@ -56,7 +56,7 @@ def test_collisions_are_the_cells_that_several_names_share(bits: int) -> None:
 
 
 def state(learner: Any) -> Any:
-    from noregret.modelfile import pack
+    from noregret.learner.model_file import pack
 
     return pack(learner)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noregret.features.keys import Keys
-from noregret.intake import runner
+from noregret.learner.encode import runner
 
 
 @pytest.mark.parametrize("native", [True, False])

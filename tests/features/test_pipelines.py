@@ -8,8 +8,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.chunk import Rows, SparseBlock
-from noregret.modelfile import pack
+from noregret.data.blocks import Rows, SparseBlock
+from noregret.learner.model_file import pack
 from tests.features.passing import PIPELINES, ROWS, after, stream, table, y
 
 # ---- missing values ----------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_many_pairs_are_made_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> 
     rows = stream("pairs")
     whole = (nr.pairs() | nr.make("pa1")).learn(rows, y)
     for piece in (1, 10):
-        monkeypatch.setattr("noregret.features.maps.PIECE", piece)
+        monkeypatch.setattr("noregret.features.expansions.PIECE", piece)
         assert pack((nr.pairs() | nr.make("pa1")).learn(rows, y)) == pack(whole)
 
 
@@ -205,7 +205,7 @@ def test_more_features_than_memory_are_refused_and_not_tried(
 ) -> None:
     learner = (steps | nr.make("pa1")).learn([{0: 1.0, 1: 2.0}, {1: 1.0}], [1, -1])
     before = pack(learner)
-    monkeypatch.setattr("noregret.intake.physical_memory", lambda: 1 << 20)
+    monkeypatch.setattr("noregret.learner.encode.physical_memory", lambda: 1 << 20)
     for act in (lambda: learner.learn([{10**6: 1.0}], [1]), lambda: learner.predict([{10**6: 1.0}])):
         with pytest.raises(nr.BadValue, match="does not fit in memory"):
             act()
@@ -241,12 +241,12 @@ def test_an_explanation_adds_up_to_the_score() -> None:
     assert set(crossed.explain_one({"a": 1.0, "b": 1.0})) == {"a", "b"}
 
 
-def test_confidence_and_other_games_work_behind_transforms() -> None:
+def test_confidence_and_other_tasks_work_behind_transforms() -> None:
     rows = stream("long")
     sure = (PIPELINES["long"][0] | nr.make("arow")).learn(rows, y).confidence(rows)
     assert ((sure >= 0.5) & (sure <= 1.0)).all()
     many = (PIPELINES["long"][0] | nr.make("arow")).learn(rows, [t % 3 for t in range(ROWS)])
-    assert many.game == "multiclass"
+    assert many.task == "multiclass"
     assert pack(many.copy()) == pack(many)
-    real = (PIPELINES["long"][0] | nr.make("pa1", game="regression")).learn(rows, [t / 7 for t in range(ROWS)])
+    real = (PIPELINES["long"][0] | nr.make("pa1", task="regression")).learn(rows, [t / 7 for t in range(ROWS)])
     assert np.isfinite(real.predict(rows)).all()

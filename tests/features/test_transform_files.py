@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save
 
 import noregret as nr
-from noregret.modelfile import KEY, digest, header, pack, tensors, unpack
+from noregret.learner.model_file import KEY, digest, header, pack, tensors, unpack
 
 ROWS = [{"a": 1.0, "b": 2.0}, {"a": 3.0, "c": 0.5}, {"b": -1.0, "c": 2.0}, {"a": 2.0, "b": 1.0, "c": 4.0}] * 3
 y = [1, -1, -1, 1] * 3
@@ -40,8 +40,8 @@ def sealed(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 def test_the_format_is_new_only_where_an_old_reader_would_be_wrong() -> None:
     assert header(nr.make("pa1", scale=True).learn(ROWS, y))["format"] == 1
     assert header(learned("scale"))["format"] == 2
-    assert header(nr.make("pa1", game="regression"))["format"] == 3
-    assert header(nr.make("pa1", game="regression", scale_target=False))["format"] == 1
+    assert header(nr.make("pa1", task="regression"))["format"] == 3
+    assert header(nr.make("pa1", task="regression", scale_target=False))["format"] == 1
     assert header(learned("scale"))["parameters"]["transforms"] == ["scale"]
     assert header(nr.clip(3) | nr.make("pa1"))["parameters"]["transforms"] == ["clip:limit=3.0"]
     arrays = tensors(learned("scale"))

@@ -10,10 +10,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.chunk import SparseBlock
-from noregret.features.running import Passed
-from noregret.intake import taken
-from noregret.modelfile import pack
+from noregret.data.blocks import SparseBlock
+from noregret.features.fitted import Passed
+from noregret.learner.encode import taken
+from noregret.learner.model_file import pack
 from tests.features.passing import KEEPING, PIPELINES, ROWS, after, close, stream, table, y
 from tests.naive import transforms as naive
 
@@ -207,7 +207,7 @@ def test_a_refused_call_leaves_every_bit_as_it_was(name: str, monkeypatch: pytes
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    for where in ("learner.counts", "rounds.Call.run"):
+    for where in ("learner.rule_learner.counts", "learner.transaction.Transaction.run"):
         monkeypatch.setattr(f"noregret.{where}", interrupted)
         with pytest.raises(KeyboardInterrupt):
             learner.learn([*rows[30:], {"new": 1.0}], [*y[30:], 1])

@@ -125,7 +125,7 @@ def at_promise(scores: Array) -> bool:
 
 def on_the_edge(case: Case, t: int, score: float) -> bool:
     """Whether an error is so near to eps that 1 - |error| + eps, which a rule is told, cannot tell which is larger."""
-    if case.play.game != "regression":
+    if case.play.task != "regression":
         return False
     eps = case.extra.get("eps", 0.0)
     return bool(abs(abs(float(case.stream.y[t]) - score) - eps) <= 1e-15 * max(1.0, eps))
@@ -157,7 +157,7 @@ def measurable(case: Case) -> bool:
         largest = 1e3  # values are exponents
     sizes = np.abs(case.stream.X)
     fit = bool(((sizes == 0.0) | ((sizes > 1.0 / largest) & (sizes < largest))).all())
-    if case.play.game == "regression":
+    if case.play.task == "regression":
         targets = np.abs(np.array(case.stream.y, dtype=float))
         fit = fit and bool(((targets == 0.0) | ((targets > 1e-3) & (targets < 1e40))).all())
     return fit

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from tests import naive
-from tests.every.plays import KERNELS, Play
-from tests.naive.games import Binary, Game, Multiclass, Regression
+from tests.conformance.plays import KERNELS, Play
 from tests.naive.kernels import Expansion
 from tests.naive.rules import Array, FirstOrder
+from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,20 @@ class Case:
     stream: Stream
     cut: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)  # eps, groups, bias
-    auto: bool = False  # the game is left out, so that a third class turns two into many
+    auto: bool = False  # the task is left out, so that a third class turns two into many
 
     def told(self, native: bool, algebra: str | None = None) -> dict[str, Any]:
         """Every argument of make."""
         told: dict[str, Any] = {**self.numbers, **dict(self.play.options), **self.play.shape, **self.extra}
         told["algebra"] = algebra or self.play.algebra
         if not self.auto:
-            told["game"] = self.play.game
+            told["task"] = self.play.task
         return {**told, "native": native}
 
     def make(self, native: bool = False, algebra: str | None = None) -> nr.Learner:
         return nr.make(self.play.name, **self.told(native, algebra))
 
-    def twin(self, classes: int) -> Game:
+    def twin(self, classes: int) -> TaskRow:
         options = dict(self.play.options)
         kernel = options.pop("kernel", None)
         groups = {name: value for name, value in self.extra.items() if name == "groups"}
@@ -78,9 +78,9 @@ class Case:
         if kernel is not None:
             assert isinstance(rule, FirstOrder)
             rule = Expansion(rule, KERNELS[kernel])
-        if self.play.game == "multiclass":
+        if self.play.task == "multiclass":
             return Multiclass(rule, classes, fixed=False)
-        if self.play.game == "regression":
+        if self.play.task == "regression":
             return Regression(rule, self.extra.get("eps", 0.0))
         return Binary(rule)
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from noregret.modelfile import pack, unpack
-from tests.every.plays import arrays, same_bits
-from tests.every.test_compiled import CHECKED, exact
+from noregret.learner.model_file import pack, unpack
+from tests.conformance.plays import arrays, same_bits
+from tests.conformance.test_compiled import CHECKED, exact
 from tests.fuzz.agreeing import SHAKEN, Said, Tally, agree, columns, measurable
 from tests.fuzz.case import Case, Stream
 from tests.fuzz.invariants import holds
@@ -20,14 +20,14 @@ FEW = 4  # rows that are predicted after all were learned
 ROUND = re.compile(r"^round (\d+) \(row (\d+) of this call\): a weight or a score is no longer finite")
 
 
-def check(case: Case, tally: Tally | None = None) -> None:
+def check(case: Case, totals: Tally | None = None) -> None:
     """Play a case in every way it can be played, and hold what is said against each other; raises what is wrong."""
-    tally = Tally() if tally is None else tally
-    tally.streams += 1
-    tally.rounds += len(case.stream)
+    totals = Tally() if totals is None else totals
+    totals.streams += 1
+    totals.rounds += len(case.stream)
     learner, said = played_or_refused(case, probe(case))
     if isinstance(said, str):
-        case = without_refused(case, said, tally)
+        case = without_refused(case, said, totals)
         if not len(case.stream):
             return
         learner, said = played_or_refused(case, probe(case))
@@ -35,39 +35,39 @@ def check(case: Case, tally: Tally | None = None) -> None:
     holds(case, learner)
     predicting_is_pure(case, learner)
     any_calls(case, learner, native=False)
-    if compiled(case, tally):
-        tally.compiled += 1
+    if compiled(case, totals):
+        totals.compiled += 1
         same_when_compiled(case, learner, said)
     if not measurable(case):
         return
     if case.play.algebra in ("sparse", "dense") and "reference" in case.play.card.algebras:
-        tally.reference += 1
+        totals.reference += 1
         expected = by_reference(case, case.stream.X)
         if expected is not None:
             shaken = shaking(case, lambda X, y: by_reference(case, X, y))
-            tally.undecided += not agree(case, said, expected, shaken, "the algebras")
+            totals.undecided += not agree(case, said, expected, shaken, "the algebras")
     if not case.auto:
-        tally.twin += 1
+        totals.twin += 1
         expected = by_twin(case, case.stream.X, case.stream.y)
         rounds = len(expected.updated)
         if rounds < len(case.stream):  # the twin overflowed
             said = Said(said.scores[:rounds], said.updated[:rounds], np.zeros(0))
             expected = Said(expected.scores, expected.updated, np.zeros(0))
         shaken = shaking(case, lambda X, y: by_twin(case, X, y))
-        tally.undecided += not agree(case, said, expected, shaken, "learner and twin")
+        totals.undecided += not agree(case, said, expected, shaken, "learner and twin")
 
 
-def compiled(case: Case, tally: Tally) -> bool:
+def compiled(case: Case, totals: Tally) -> bool:
     """Whether the compiled loop is one that is compiled anyway."""
-    return case.play in COMPILED and not case.auto and not tally.plain
+    return case.play in COMPILED and not case.auto and not totals.plain
 
 
-def without_refused(case: Case, said: str, tally: Tally) -> Case:
+def without_refused(case: Case, said: str, totals: Tally) -> Case:
     """The rounds before the first one that is refused, which is so by every engine, and for the same reason."""
-    tally.refused += 1
+    totals.refused += 1
     found = ROUND.match(said)
     assert found is not None, f"refused for no good reason: {said}"
-    if compiled(case, tally) and exact(case.play):
+    if compiled(case, totals) and exact(case.play):
         _, other = played_or_refused(case, probe(case), native=True)
         assert other == said, f"compiled: {other}; plain text: {said}"
     return case.upto(int(found[2]))
@@ -175,13 +175,13 @@ def by_reference(case: Case, X: Array, y: Any = None) -> Said | None:
 
 def by_twin(case: Case, X: Array, y: Any) -> Said:
     """What the twin says, up to the round in which it overflows."""
-    classes = len(set(case.stream.y)) if case.play.game == "multiclass" else 1
+    classes = len(set(case.stream.y)) if case.play.task == "multiclass" else 1
     twin = case.twin(classes)
     weight = None if case.stream.weight is None else np.asarray(case.stream.weight)
     with np.errstate(all="ignore"):
         found, moved = twin.run(X, np.asarray(y), weight=weight)
         scores = columns(found, len(X))
-        if case.play.game == "multiclass":
+        if case.play.task == "multiclass":
             for c in range(classes):
                 scores[list(y).index(c), c] = -np.inf  # a class has no score before its first label was seen
         after = np.asarray(twin.final(probe(case)), dtype=float)
@@ -201,7 +201,7 @@ def shaking(case: Case, play: Any) -> Any:
         if case.play.algebra == "kernel":  # a row of zeros is a row like any other
             X = X + SHAKEN * rng.uniform(-1.0, 1.0, X.shape)
         y = case.stream.y
-        if case.play.game == "regression":
+        if case.play.task == "regression":
             y = [target * (1.0 + SHAKEN * rng.uniform(-1.0, 1.0)) for target in y]
         said: Said | None = play(X, y)
         return said

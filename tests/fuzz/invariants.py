@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import noregret as nr
-from tests.every.plays import arrays, state
+from tests.conformance.plays import arrays, state
 from tests.fuzz.agreeing import measurable
 from tests.fuzz.case import Case
 from tests.naive.rules import Array
@@ -78,7 +78,7 @@ def whole(case: Case, learner: nr.Learner, parts: dict[str, Any]) -> None:
     w = learner.scores(np.eye(n))
     if case.play.name == "eg":
         assert (w >= 0.0).all(), "a weight is negative"
-        if learner.game != "multiclass" or learner.state.n.classes == w.shape[1]:
+        if learner.task != "multiclass" or learner.state.n.classes == w.shape[1]:
             assert abs(w.sum() - 1.0) <= 1e-8, f"weights sum to {w.sum()!r}"
     else:
         assert np.abs(w).sum() <= case.numbers["U"] * (1.0 + SLACK), "weights exceed U"

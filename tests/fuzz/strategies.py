@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.card import Param
-from tests.every.plays import CLASSES, Play, by_appearance, possible, unusual
+from noregret.rules.card import Param
+from tests.conformance.plays import CLASSES, Play, by_appearance, possible, unusual
 from tests.fuzz.case import Case, Stream
 from tests.naive import streams as seeded
 from tests.naive.rules import Array
@@ -82,18 +82,18 @@ def ordered(draw: st.DrawFn, edges: bool) -> tuple[Array, list[int]]:
 
 
 @st.composite
-def streams(draw: st.DrawFn, game: str, weighs: bool, kinds: list[str], edges: bool, late: bool = False) -> Stream:
-    """Rounds for a game; with `late`, classes with names, a third of which may come at any time."""
+def streams(draw: st.DrawFn, task: str, weighs: bool, kinds: list[str], edges: bool, late: bool = False) -> Stream:
+    """Rounds for a task; with `late`, classes with names, a third of which may come at any time."""
     X, codes = draw(ordered(edges))
     y: list[Any]
-    if game == "regression":
+    if task == "regression":
         how = draw(st.sampled_from(["codes", "linear", "reals"]))
         with np.errstate(all="ignore"):
             linear = np.nan_to_num(X @ np.arange(1.0, X.shape[1] + 1.0), posinf=1.0, neginf=-1.0)
         y = {"codes": [float(code - 1) for code in codes], "linear": linear.tolist()}.get(how) or [
             0.37 * code - 0.5 for code in codes
         ]
-    elif game == "multiclass" or late:
+    elif task == "multiclass" or late:
         k = draw(st.integers(1, CLASSES))
         gap = draw(st.sampled_from([0, 1, 5]))
         y = by_appearance(np.array([min(code % k, t // gap if gap else k) for t, code in enumerate(codes)])).tolist()
@@ -104,7 +104,7 @@ def streams(draw: st.DrawFn, game: str, weighs: bool, kinds: list[str], edges: b
     if weighs and draw(st.booleans()):
         share = st.sampled_from([1.0, 0.0, 0.3, 2.5, 1e-3, 40.0])
         few = draw(st.lists(share, min_size=1, max_size=4))
-        firsts = {y.index(label) for label in y} if game != "regression" else set()
+        firsts = {y.index(label) for label in y} if task != "regression" else set()
         weight = [1.0 if t in firsts else few[t % len(few)] for t in range(len(y))]
     return Stream(X, y, weight, draw(st.sampled_from(kinds)))
 
@@ -141,11 +141,11 @@ def cases(draw: st.DrawFn, several: list[Play], edges: bool = True) -> Case:
     """A way to play a learner, of these, its numbers and a stream."""
     play = draw(st.sampled_from(several))
     card: nr.Card = play.card
-    late = play.game == "binary" and "multiclass" in card.games and draw(st.integers(0, 5)) == 5
+    late = play.task == "binary" and "multiclass" in card.tasks and draw(st.integers(0, 5)) == 5
     kinds = ["array"] if play.algebra == "dense" else ["array", "csr", "dicts"]
-    stream = draw(streams(play.game, card.weighs, kinds, edges, late))
+    stream = draw(streams(play.task, card.weighs, kinds, edges, late))
     extra: dict[str, Any] = {}
-    if play.game == "regression":
+    if play.task == "regression":
         extra["scale_target"] = False
         if dict(play.options).get("loss", "eps_insensitive") == "eps_insensitive":
             extra["eps"] = draw(st.sampled_from([0.1, 0.0, 1.0]))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.modelfile import pack
-from tests.every.plays import near, state
+from noregret.learner.model_file import pack
+from tests.conformance.plays import near, state
 
 BOTH = pytest.mark.parametrize("algebra", ["sparse", "reference"])
 
@@ -24,7 +24,7 @@ def test_one_feature_has_the_whole_of_eg_however_far_it_went(label: int, algebra
 @BOTH
 @pytest.mark.parametrize(("name", "left"), [("eg", 0.5), ("eg_signed", 0.0)])
 def test_exponents_that_return_to_zero_share_the_whole_again(name: str, left: float, algebra: str) -> None:
-    learner = nr.make(name, game="regression", scale_target=False, algebra=algebra, native=False)
+    learner = nr.make(name, task="regression", scale_target=False, algebra=algebra, native=False)
     learner.learn(np.array([[1e9, -1e9], [1e9, -1e9]]), [-1.0, -1.0])  # there and back
     assert learner.scores(np.eye(2)).tolist() == [left, left]
 

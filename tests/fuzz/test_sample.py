@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import noregret as nr
 from tests import naive
-from tests.every.plays import NAMES, Play, plays
+from tests.conformance.plays import NAMES, Play, plays
 from tests.fuzz.agreeing import Parted, Said, Tally, agree
 from tests.fuzz.case import Case, Stream
 from tests.fuzz.checks import COMPILED, by_twin, check, played, probe
@@ -51,10 +51,10 @@ def case(name: str, algebra: str = "sparse", **numbers: float) -> Case:
 
 
 def test_a_case_is_played_by_every_player() -> None:
-    tally = Tally()
-    check(case("pa1"), tally)
-    assert (tally.streams, tally.rounds, tally.compiled, tally.reference, tally.twin) == (1, 6, 1, 1, 1)
-    assert tally.undecided == tally.refused == 0
+    totals = Tally()
+    check(case("pa1"), totals)
+    assert (totals.streams, totals.rounds, totals.compiled, totals.reference, totals.twin) == (1, 6, 1, 1, 1)
+    assert totals.undecided == totals.refused == 0
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def pairs(rows: np.ndarray, labels: tuple[Any, ...]) -> list[Any]:
 SHAPES: dict[str, tuple[dict[str, Any], Callable[[np.ndarray], Any], Callable[[np.ndarray], Any]]] = {
     "binary_sparse_names": ({"rule": "pa1", "C": 0.5}, named, lambda rows: pairs(rows, ("stay", "go"))),
     "multiclass_dense": ({"rule": "arow", "r": 2.0}, same, lambda rows: pairs(rows, (3, 1, 2))),
-    "regression": ({"rule": "pa2", "game": "regression", "eps": 0.25}, same, lambda rows: rows[:, 0] - rows[:, 3]),
+    "regression": ({"rule": "pa2", "task": "regression", "eps": 0.25}, same, lambda rows: rows[:, 0] - rows[:, 3]),
     "kernel_rbf": ({"rule": "perceptron", "algebra": "kernel", "gamma": 0.5}, same, lambda rows: pairs(rows, (-1, 1))),
     "full_covariance": ({"rule": "sop", "covariance": "full"}, same, lambda rows: pairs(rows, (False, True))),
     "averaged": ({"rule": "perceptron_averaged"}, named, lambda rows: pairs(rows, (0, 1))),

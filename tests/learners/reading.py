@@ -22,9 +22,9 @@ def weights(learner: nr.Learner, d: int) -> Array:
     return np.asarray(learner.scores(np.eye(d)).T)
 
 
-def unscaled(game: str) -> dict[str, Any]:
+def unscaled(task: str) -> dict[str, Any]:
     """What has a theorem speak of the very targets: they are taken as they are."""
-    return {"scale_target": False} if game == "regression" else {}
+    return {"scale_target": False} if task == "regression" else {}
 
 
 def after_each_round(learner: nr.Learner, X: Array, y: npt.NDArray[Any]) -> Array:

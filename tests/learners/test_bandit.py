@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from tests.every.plays import near, unusual
-from tests.games.bandits import K, player, stream, weights
+from tests.conformance.plays import near, unusual
 from tests.naive.bandit import RULES
-from tests.naive.games.bandit import Bandit
+from tests.naive.tasks.bandit import Bandit
+from tests.tasks.bandits import K, player, stream, weights
 
 ALGEBRAS = ["sparse", "dense", "reference", "kernel"]
 every_player = pytest.mark.parametrize("name", ["banditron", "exp3"])
@@ -147,7 +147,7 @@ def test_banditron_learns_what_the_perceptron_learns_and_pays_for_it() -> None:
     X = rng.normal(size=(3000, 5))
     y = np.argmax(X @ rng.normal(size=(K, 5)).T, axis=1)
     learner = player("banditron", gamma=0.2)
-    told_all = nr.informed(learner)
+    told_all = nr.full_information(learner)
     assert told_all is not None
     assert told_all.params["competitor"] == "predicted"
     told_all.learn(X, y)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.practice.epochs import epochs
+from noregret.training.epochs import epochs
 from tests.learners.reading import after_each_round, comparators, steps, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
-TWO_GAMES = pytest.mark.parametrize("game", ["binary", "regression"])
+TWO_TASKS = pytest.mark.parametrize("task", ["binary", "regression"])
 
 
 def least(X: Array, y: Array) -> Array:
@@ -29,15 +29,15 @@ def test_a_batch_of_all_rows_is_a_step_of_batch_gradient_descent(loss: str, redu
     learner = nr.make("gradient_batch", loss=loss, reduction=reduction, eta=rate, batch=40)
     for passes in range(1, 6):
         learner.learn(X, y)
-        found = nr.descend(X, y, loss, rate, reduction=reduction, passes=passes, tolerance=0.0).weights
+        found = nr.batch_descent(X, y, loss, rate, reduction=reduction, passes=passes, tolerance=0.0).weights
         np.testing.assert_allclose(weights(learner, 4), found, rtol=1e-12, atol=1e-15)
     assert np.abs(weights(learner, 4)).max() > 0.0
 
 
-@TWO_GAMES
-def test_a_batch_of_adaline_sums_errors_times_rows(game: str) -> None:
+@TWO_TASKS
+def test_a_batch_of_adaline_sums_errors_times_rows(task: str) -> None:
     X, y = streams.dense(30, 3, seed=2)
-    learner = nr.make("adaline_batch", game=game, **unscaled(game), rho=0.02, batch=30)
+    learner = nr.make("adaline_batch", task=task, **unscaled(task), rho=0.02, batch=30)
     w = np.zeros(3)
     for _ in range(5):
         learner.learn(X, y)
@@ -88,13 +88,13 @@ def test_regret_over_whole_batches_keeps_its_bound(loss: str, batch: int, reduct
         assert said.losses.sum() - theirs <= guarantee.bound(float(np.linalg.norm(u)), rate, float(np.sum(summed**2)))
 
 
-@TWO_GAMES
+@TWO_TASKS
 @pytest.mark.parametrize("part", [0.3, 1.0, 1.7])
-def test_batch_adaline_comes_to_the_least_squares_as_fast_as_promised(game: str, part: float) -> None:
+def test_batch_adaline_comes_to_the_least_squares_as_fast_as_promised(task: str, part: float) -> None:
     X, y = streams.dense(60, 4, seed=5)
     eigenvalues = np.linalg.eigvalsh(X.T @ X)
     rho = part / eigenvalues[-1]
-    learner = nr.make("adaline_batch", game=game, **unscaled(game), rho=rho, batch=60)
+    learner = nr.make("adaline_batch", task=task, **unscaled(task), rho=rho, batch=60)
     lowest = float(np.sum((y - X @ least(X, y)) ** 2))
     first = float(np.sum(y**2)) - lowest
     guarantee = learner.card.guarantee
@@ -112,7 +112,7 @@ def test_batch_adaline_settles_only_while_rho_is_below_two_over_the_largest_eige
 ) -> None:
     X, y = streams.dense(60, 4, seed=6)
     rho = part / np.linalg.eigvalsh(X.T @ X)[-1]
-    learner = nr.make("adaline_batch", game="regression", scale_target=False, rho=rho, batch=60)
+    learner = nr.make("adaline_batch", task="regression", scale_target=False, rho=rho, batch=60)
     for _ in range(400):
         learner.learn(X, y)
     assert (np.abs(weights(learner, 4) - least(X, y)).max() < 1e-6) == settles
@@ -120,7 +120,7 @@ def test_batch_adaline_settles_only_while_rho_is_below_two_over_the_largest_eige
 
 def test_incremental_adaline_comes_to_the_least_squares() -> None:
     X, y, _ = streams.linear(40, 3, noise=0.4, seed=7)
-    learner = nr.make("adaline", game="regression", scale_target=False, rho=2e-4)
+    learner = nr.make("adaline", task="regression", scale_target=False, rho=2e-4)
     epochs(learner, X, y, 2000, seed=1)
     np.testing.assert_allclose(weights(learner, 3), least(X, y), atol=2e-3)
 
@@ -138,12 +138,12 @@ def test_normalised_adaline_by_hand() -> None:
     written(path[:2], [[0.125, 0.0], [-0.15625, -0.28125]])
 
 
-@TWO_GAMES
+@TWO_TASKS
 @pytest.mark.parametrize("rho", [0.3, 1.0, 1.8])
-def test_normalised_adaline_takes_the_share_rho_of_the_error_whatever_the_length(game: str, rho: float) -> None:
+def test_normalised_adaline_takes_the_share_rho_of_the_error_whatever_the_length(task: str, rho: float) -> None:
     X, y = streams.dense(60, 4, seed=8)
     X = X * np.logspace(-2, 2, 60)[:, None]
-    learner = nr.make("adaline_normalised", game=game, **unscaled(game), rho=rho, delta=1e-12, native=False)
+    learner = nr.make("adaline_normalised", task=task, **unscaled(task), rho=rho, delta=1e-12, native=False)
     for t, before, after, said in steps(learner, X, y, rounds=50):
         assert said.updated[0]
         assert y[t] - after @ X[t] == pytest.approx((1.0 - rho) * (y[t] - before @ X[t]), rel=1e-6, abs=1e-9)
@@ -151,7 +151,7 @@ def test_normalised_adaline_takes_the_share_rho_of_the_error_whatever_the_length
 
 def test_with_many_classes_a_share_of_one_brings_the_margin_to_one() -> None:
     X, labels, _ = streams.blobs(40, 4, k=3, spread=1.0, seed=9)
-    learner = nr.make("adaline_normalised", game="multiclass", classes=range(3), rho=1.0, delta=1e-12, native=False)
+    learner = nr.make("adaline_normalised", task="multiclass", classes=range(3), rho=1.0, delta=1e-12, native=False)
     learner.learn(X[:1], labels[:1])
     for t in range(1, 40):
         before = learner.scores(X[t : t + 1])[0]
@@ -160,12 +160,12 @@ def test_with_many_classes_a_share_of_one_brings_the_margin_to_one() -> None:
         assert after[labels[t]] - after[rival] == pytest.approx(1.0)
 
 
-@TWO_GAMES
+@TWO_TASKS
 @pytest.mark.parametrize(("rho", "seed"), list(product([0.2, 1.0, 1.7], range(2))))
-def test_normalised_adaline_keeps_its_bound(game: str, rho: float, seed: int) -> None:
+def test_normalised_adaline_keeps_its_bound(task: str, rho: float, seed: int) -> None:
     X, y = streams.dense(200, 4, seed=seed)
     X = X * np.random.default_rng(seed).uniform(0.1, 5.0, size=(200, 1))
-    learner = nr.make("adaline_normalised", game=game, **unscaled(game), rho=rho, delta=0.1, native=False)
+    learner = nr.make("adaline_normalised", task=task, **unscaled(task), rho=rho, delta=0.1, native=False)
     share = 0.1 + np.sum(X**2, axis=1)
     suffered = float(np.sum(learner.play(X, y).losses / share))
     guarantee = learner.card.guarantee

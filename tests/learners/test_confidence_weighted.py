@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import noregret as nr
 from noregret.learners.confidence_weighted import quantile
-from tests.every.plays import state
+from tests.conformance.plays import state
 from tests.learners.reading import after_each_round, weights, written
 from tests.learners.test_second_order import bound, covariance, full, noisy, packed
 from tests.naive import streams

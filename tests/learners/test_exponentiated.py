@@ -12,8 +12,8 @@ from scipy.special import rel_entr
 
 import noregret as nr
 from noregret.learners.exponentiated import eg_squared_bound
-from tests.every.plays import CLASSES, Play, near
-from tests.every.test_twins import agree
+from tests.conformance.plays import CLASSES, Play, near
+from tests.conformance.test_twins import agree
 from tests.learners.reading import Objective, after_each_round, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -64,7 +64,7 @@ def test_with_many_classes_the_whole_is_shared_among_all_of_them(name: str, feat
     skipping = np.array([CLASSES - 1, 0, 1] * 4)  # the last class first, and then lower ones
     for y in (np.arange(12) % CLASSES, np.arange(12)[::-1] % CLASSES, skipping):
         agree(Play(name, "multiclass", "sparse", (("loss", "hinge"),)), {}, X, y, fixed=True)
-    learner = nr.make(name, game="multiclass", classes=range(CLASSES), native=False).learn(X, np.arange(12) % CLASSES)
+    learner = nr.make(name, task="multiclass", classes=range(CLASSES), native=False).learn(X, np.arange(12) % CLASSES)
     sizes = np.abs(weights(learner, features)).sum()
     assert sizes == pytest.approx(1.0) if name == "eg" else sizes < 1.0
 
@@ -165,7 +165,7 @@ def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, se
     y = X @ u + 0.1 * rng.normal(size=400)
     R = float((X.max(axis=1) - X.min(axis=1)).max())
     eta = 2.0 / (3.0 * R**2)
-    said = nr.make("eg", game="regression", scale_target=False, loss="squared", eta=eta, features=d).play(X, y)
+    said = nr.make("eg", task="regression", scale_target=False, loss="squared", eta=eta, features=d).play(X, y)
     for v in (u, *on_the_simplex(d, seed)):
         assert said.losses.sum() <= eg_squared_bound(divergence(v), R, float(((y - X @ v) ** 2).sum()))
 

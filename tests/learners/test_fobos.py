@@ -102,7 +102,7 @@ def test_groups_of_many_classes_are_those_of_each(algebra: str, width: int) -> N
     y = np.random.default_rng(5).integers(4, size=80)
     y[:4] = range(4)
     numbers: Told = {"lam": 0.3, "groups": [0, 1, 1, 0, 2, 2]}
-    told: Told = {**numbers, "game": "multiclass", "algebra": algebra, "classes": range(4), "native": False}
+    told: Told = {**numbers, "task": "multiclass", "algebra": algebra, "classes": range(4), "native": False}
     learner, twin = nr.make("fobos_group", **told), naive.multiclass("fobos_group", 4, fixed=True, **numbers)
     learner.learn(X[:30], y[:30])
     learner = learner.copy().learn(X[30:], y[30:])

@@ -45,11 +45,11 @@ OF_ERROR: dict[str, Callable[[float], float]] = {
 }
 
 
-def loss_of(game: str, loss: str, x: Array, y: Any) -> Callable[[Array], float]:
+def loss_of(task: str, loss: str, x: Array, y: Any) -> Callable[[Array], float]:
     """The loss of one round as a function of the weights."""
-    if game == "binary":
+    if task == "binary":
         return lambda w: OF_MARGIN[loss](float(y * w @ x))
-    if game == "regression":
+    if task == "regression":
         return lambda w: OF_ERROR[loss](float(w @ x - y))
 
     def among_classes(w: Array) -> float:
@@ -59,11 +59,11 @@ def loss_of(game: str, loss: str, x: Array, y: Any) -> Callable[[Array], float]:
     return among_classes
 
 
-def rounds(game: str, seed: int) -> tuple[Array, Any]:
-    if game == "multiclass":
+def rounds(task: str, seed: int) -> tuple[Array, Any]:
+    if task == "multiclass":
         X, labels, _ = streams.blobs(60, 4, k=3, spread=1.0, seed=seed)
         return X, labels
-    if game == "regression":
+    if task == "regression":
         X, y, _ = streams.linear(60, 4, noise=0.5, seed=seed)
         return X, y
     return streams.dense(60, 4, seed=seed)
@@ -71,20 +71,20 @@ def rounds(game: str, seed: int) -> tuple[Array, Any]:
 
 @pytest.mark.parametrize("schedule", RATES)
 @pytest.mark.parametrize(
-    ("game", "loss"),
+    ("task", "loss"),
     [
         *(("binary", loss) for loss in OF_MARGIN),
         *(("multiclass", loss) for loss in OF_MARGIN),
         *(("regression", loss) for loss in OF_ERROR),
     ],
 )
-def test_a_step_goes_down_the_slope_of_the_loss(game: str, loss: str, schedule: str) -> None:
-    X, y = rounds(game, seed=1)
-    told: dict[str, Any] = {"classes": range(3)} if game == "multiclass" else {}
-    learner = nr.make("ogd", game=game, **unscaled(game), loss=loss, schedule=schedule, eta0=0.05, native=False, **told)
+def test_a_step_goes_down_the_slope_of_the_loss(task: str, loss: str, schedule: str) -> None:
+    X, y = rounds(task, seed=1)
+    told: dict[str, Any] = {"classes": range(3)} if task == "multiclass" else {}
+    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, schedule=schedule, eta0=0.05, native=False, **told)
     moved = 0
     for t, before, after, said in steps(learner, X, y, rounds=20):
-        suffer = loss_of(game, loss, X[t], y[t])
+        suffer = loss_of(task, loss, X[t], y[t])
         assert said.losses[0] == pytest.approx(suffer(before.ravel()))
         gradient = approx_fprime(before.ravel(), suffer, 1e-7).reshape(before.shape)
         np.testing.assert_allclose(after - before, -RATES[schedule](t + 1) * gradient, atol=1e-6)
@@ -105,14 +105,14 @@ def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
 @pytest.mark.parametrize("eta0", [0.005, 0.03])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("game", "loss"),
+    ("task", "loss"),
     [*(("binary", loss) for loss in OF_MARGIN), *(("regression", loss) for loss in OF_ERROR)],
 )
-def test_regret_against_any_comparator_keeps_its_bound(game: str, loss: str, seed: int, eta0: float) -> None:
+def test_regret_against_any_comparator_keeps_its_bound(task: str, loss: str, seed: int, eta0: float) -> None:
     X, y = streams.dense(300, 5, seed=seed)
     u = np.random.default_rng(seed).normal(size=5)
-    y = streams.flip(np.sign(X @ u), 0.1, seed) if game == "binary" else X @ u + 0.3 * y
-    learner = nr.make("ogd", game=game, **unscaled(game), loss=loss, schedule="constant", eta0=eta0, native=False)
+    y = streams.flip(np.sign(X @ u), 0.1, seed) if task == "binary" else X @ u + 0.3 * y
+    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, schedule="constant", eta0=eta0, native=False)
     transcript = learner.play(X, y)
     scores = transcript.scores
     slopes = {
@@ -130,7 +130,7 @@ def test_regret_against_any_comparator_keeps_its_bound(game: str, loss: str, see
     guarantee = learner.card.guarantee
     assert guarantee is not None
     for u in comparators(X, y, seed):
-        theirs = sum(loss_of(game, loss, X[t], y[t])(u) for t in range(300))
+        theirs = sum(loss_of(task, loss, X[t], y[t])(u) for t in range(300))
         regret = transcript.losses.sum() - theirs
         assert regret <= guarantee.bound(float(np.linalg.norm(u)), eta0, squared_gradients)
 
@@ -151,21 +151,21 @@ def test_has_the_weights_of_scikit_learn(loss: str) -> None:
 
 # ---- Adaline ------------------------------------------------------------------------------------------------------
 
-TWO_GAMES = pytest.mark.parametrize("game", ["binary", "regression"])
+TWO_TASKS = pytest.mark.parametrize("task", ["binary", "regression"])
 
 
-@TWO_GAMES
-def test_adaline_on_the_four_points(game: str) -> None:
+@TWO_TASKS
+def test_adaline_on_the_four_points(task: str) -> None:
     X, y = streams.four()
-    path = after_each_round(nr.make("adaline", game=game, **unscaled(game), rho=0.1, native=False), X, y)
+    path = after_each_round(nr.make("adaline", task=task, **unscaled(task), rho=0.1, native=False), X, y)
     written(path, [[0.4, 0], [0.26, -0.14], [0.26, -0.226], [0.0464, -0.4396]])
 
 
-@TWO_GAMES
+@TWO_TASKS
 @pytest.mark.parametrize("rho", [0.02, 0.1, 0.3])
-def test_adaline_takes_the_share_rho_of_the_error_times_the_squared_length(game: str, rho: float) -> None:
+def test_adaline_takes_the_share_rho_of_the_error_times_the_squared_length(task: str, rho: float) -> None:
     X, y = streams.dense(60, 4, seed=3)
-    learner = nr.make("adaline", game=game, **unscaled(game), rho=rho, native=False)
+    learner = nr.make("adaline", task=task, **unscaled(task), rho=rho, native=False)
     too_right = 0
     for t, before, after, said in steps(learner, X, y, rounds=40):
         error = y[t] - before @ X[t]
@@ -190,15 +190,15 @@ def test_adaline_is_at_rest_where_there_is_no_error() -> None:
     assert (said.scores[0], said.losses[0], said.updated[0]) == (1.0, 0.0, False)
 
 
-@TWO_GAMES
+@TWO_TASKS
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise: float, game: str) -> None:
+def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise: float, task: str) -> None:
     X, y, u = streams.linear(300, 5, noise, seed)
-    if game == "binary":
+    if task == "binary":
         y = streams.flip(np.sign(X @ u), noise, seed)
     radius = float(np.linalg.norm(X, axis=1).max())
-    learner = nr.make("adaline", game=game, **unscaled(game), rho=0.5 / radius**2, native=False)
+    learner = nr.make("adaline", task=task, **unscaled(task), rho=0.5 / radius**2, native=False)
     suffered = learner.play(X, y).losses.sum()
     guarantee = learner.card.guarantee
     assert guarantee is not None
@@ -209,7 +209,7 @@ def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise
 
 def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
     X, y = np.tile([[2.0, 0.0]], (200, 1)), np.full(200, 3.0)
-    learner = nr.make("adaline", game="regression", scale_target=False, rho=1.0 / 8.0, native=False)
+    learner = nr.make("adaline", task="regression", scale_target=False, rho=1.0 / 8.0, native=False)
     guarantee = learner.card.guarantee
     assert guarantee is not None
     assert learner.play(X, y).losses.sum() == pytest.approx(9.0 / (1.0 - 0.5**2))
@@ -219,14 +219,14 @@ def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
 @pytest.mark.parametrize(("rho", "settles"), [(1.9 / 4.0, True), (2.1 / 4.0, False)])
 def test_adaline_settles_only_while_rho_is_below_two_over_the_squared_length(rho: float, settles: bool) -> None:
     X, y = np.tile([[2.0, 0.0]], (200, 1)), np.ones(200)
-    losses = nr.make("adaline", game="regression", scale_target=False, rho=rho, native=False).play(X, y).losses
+    losses = nr.make("adaline", task="regression", scale_target=False, rho=rho, native=False).play(X, y).losses
     assert (losses[-1] < 1e-6) == settles
     assert (losses[-1] > 1e6) != settles
 
 
 def test_adaline_comes_to_the_least_squares_when_its_steps_are_short() -> None:
     X, y, _ = streams.linear(50, 3, noise=0.5, seed=4)
-    learner = nr.make("adaline", game="regression", scale_target=False, rho=1e-4)
+    learner = nr.make("adaline", task="regression", scale_target=False, rho=1e-4)
     for _ in range(3000):
         learner.learn(X, y)
     np.testing.assert_allclose(weights(learner, 3), np.linalg.lstsq(X, y, rcond=None)[0], atol=1e-3)
@@ -237,5 +237,5 @@ def test_adaline_has_the_weights_of_scikit_learn() -> None:
     oracle = sklearn.SGDRegressor(
         loss="squared_error", penalty=None, learning_rate="constant", eta0=0.7, **ONE_PASS
     ).fit(X, y)
-    learner = nr.make("adaline", game="regression", scale_target=False, rho=0.7).learn(X, y)
+    learner = nr.make("adaline", task="regression", scale_target=False, rho=0.7).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 import noregret as nr
-from noregret.practice.tasks import seat_tasks
+from noregret.training.stack_tasks import stack_tasks
 from tests import naive
 from tests.learners.reading import after_each_round, comparators, weights
 from tests.naive import streams
@@ -124,7 +124,7 @@ def test_compiled_groups_are_those_of_the_twin(name: str, told: Told, algebra: s
     learner, twin = nr.make(name, algebra=algebra, **told), naive.binary(name, **told)
     np.testing.assert_allclose(learner.play(rows, y).scores, twin.run(X, y)[0], rtol=0.0, atol=1e-11)
     assert learner.nonzeros == np.count_nonzero(twin.state["w"])
-    many = nr.make(name, algebra=algebra, classes=range(3), game="multiclass", **told).learn(rows, labels)
+    many = nr.make(name, algebra=algebra, classes=range(3), task="multiclass", **told).learn(rows, labels)
     twins = naive.multiclass(name, 3, fixed=True, **told)
     twins.run(X, labels)
     np.testing.assert_allclose(many.scores(rows), twins.final(X), rtol=0.0, atol=1e-11)
@@ -145,11 +145,11 @@ def test_a_feature_is_in_use_for_all_tasks_or_for_none() -> None:
     U[:, :4] = rng.normal(size=(3, 4)) + 1.0
     y = np.where(np.sum(X * U[task], axis=1) >= 0.0, 1, -1)
     told: Told = {"groups": 3, "lam": 0.03, "algebra": "sparse"}
-    learner = nr.make("multitask", **told).learn(seat_tasks(X, task, 3), y)
+    learner = nr.make("multitask", **told).learn(stack_tasks(X, task, 3), y)
     W = weights(learner, 60).reshape(20, 3)
     assert np.flatnonzero(W.any(axis=1)).tolist() == [0, 1, 2, 3]
     assert W[:4].all()
-    alone = nr.make("multitask", shared="within", **told).learn(seat_tasks(X, task, 3), y)
+    alone = nr.make("multitask", shared="within", **told).learn(stack_tasks(X, task, 3), y)
     assert not weights(alone, 60).reshape(20, 3)[:4].all()
 
 

@@ -7,14 +7,14 @@ import pytest
 from scipy.optimize import minimize
 
 import noregret as nr
-from tests.every.plays import near, same_bits
+from tests.conformance.plays import near, same_bits
 from tests.learners.reading import comparators, hinge, steps
 from tests.learners.test_exponentiated import divergence, on_the_simplex
 from tests.learners.test_p_norm import dual, length
 from tests.naive import streams
 from tests.naive.rules import Array
 
-WAYS: list[dict[str, Any]] = [{}, {"algebra": "dense"}, {"algebra": "reference"}, {"game": "multiclass"}]
+WAYS: list[dict[str, Any]] = [{}, {"algebra": "dense"}, {"algebra": "reference"}, {"task": "multiclass"}]
 ways = pytest.mark.parametrize("told", WAYS, ids=str)
 losses = pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
 

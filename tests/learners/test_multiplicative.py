@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learners.multiplicative import elimination_bound
-from noregret.state import at_rest
-from tests.every.plays import state
+from noregret.state.growth import at_rest
+from tests.conformance.plays import state
 from tests.learners.reading import written
 from tests.naive import streams
 from tests.naive.rules import Array

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 import noregret as nr
-from tests.every.plays import same_bits, state
+from tests.conformance.plays import same_bits, state
 from tests.learners.reading import Objective, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -49,7 +49,7 @@ def test_two_updates_worked_by_hand() -> None:
     written(weights(learner, 2), np.array([8.0, -1.0]) / math.sqrt(17.0))
 
 
-@pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "reference"}, {"game": "multiclass"}])
+@pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "reference"}, {"task": "multiclass"}])
 @pytest.mark.parametrize(("name", "p"), [("p_norm", 24), ("p_norm", 24.5), ("mirror_descent", 24)])
 def test_rows_so_short_that_their_powers_are_lost_are_learned_as_long_ones(
     name: str, p: float, told: dict[str, Any]
@@ -64,7 +64,7 @@ def test_rows_so_short_that_their_powers_are_lost_are_learned_as_long_ones(
     assert short.updated.tolist() == long.updated.tolist()
 
 
-@pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "dense"}, {"game": "multiclass"}])
+@pytest.mark.parametrize("told", [{}, {"native": False}, {"algebra": "dense"}, {"task": "multiclass"}])
 def test_with_p_of_two_it_is_the_perceptron_to_the_last_bit(told: dict[str, Any]) -> None:
     X, y = streams.sparse(80, 12, density=0.4, seed=3)
     for eta in (1.0, 0.3):

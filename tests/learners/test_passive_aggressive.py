@@ -66,7 +66,7 @@ def test_the_four_points(name: str, told: dict[str, float], losses: list[float],
 
 def test_three_classes_worked_by_hand() -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]])
-    learner = nr.make("pa", game="multiclass", classes=[0, 1, 2], native=False)
+    learner = nr.make("pa", task="multiclass", classes=[0, 1, 2], native=False)
     written(
         after_each_round(learner, X, np.array([0, 1, 2, 0])),
         [
@@ -131,7 +131,7 @@ def test_a_step_is_the_smallest_change_that_pays(name: str, told: dict[str, floa
 def test_a_step_of_regression_leaves_no_more_error_than_it_must(name: str, told: dict[str, float]) -> None:
     X, y, _ = streams.linear(40, 4, noise=0.5, seed=2)
     moved = 0
-    learner = nr.make(name, game="regression", scale_target=False, eps=0.2, native=False, **told)
+    learner = nr.make(name, task="regression", scale_target=False, eps=0.2, native=False, **told)
     for t, before, after, said in steps(learner, X, y, 12):
         short = lambda w: np.array([w @ X[t] - y[t] - 0.2, y[t] - w @ X[t] - 0.2])  # noqa: B023, E731
         np.testing.assert_allclose(after, nearest(name, told.get("C", 0.0), before, short), atol=2e-6)
@@ -142,7 +142,7 @@ def test_a_step_of_regression_leaves_no_more_error_than_it_must(name: str, told:
 @every_variant
 def test_a_step_among_classes_is_against_the_best_of_the_others(name: str, told: dict[str, float]) -> None:
     X, y, _ = streams.blobs(60, 3, k=4, spread=1.0, seed=3)
-    learner = nr.make(name, game="multiclass", classes=range(4), native=False, **told)
+    learner = nr.make(name, task="multiclass", classes=range(4), native=False, **told)
     moved = 0
     for t, before, after, said in steps(learner, X, y, rounds=12):
         truth = int(y[t])
@@ -172,18 +172,18 @@ def test_after_a_step_the_margin_is_one_or_as_near_as_the_variant_allows() -> No
 
 def test_after_a_step_of_regression_the_error_is_eps() -> None:
     X, y, _ = streams.linear(40, 5, noise=1.0, seed=5)
-    learner = nr.make("pa", game="regression", scale_target=False, eps=0.3, native=False)
+    learner = nr.make("pa", task="regression", scale_target=False, eps=0.3, native=False)
     for t, _, after, said in steps(learner, X, y, rounds=20):
         assert abs(y[t] - after @ X[t]) <= 0.3 + NEAR_ONE
         assert not said.updated[0] or abs(y[t] - after @ X[t]) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
-def test_two_classes_are_the_binary_game_with_twice_the_step(name: str) -> None:
+def test_two_classes_are_the_binary_task_with_twice_the_step(name: str) -> None:
     X, y = streams.dense(80, 5, seed=6)
     told: dict[str, Any] = {"native": False} if name == "pa" else {"native": False, "C": 0.1}
     double: dict[str, Any] = told if name == "pa" else {**told, "C": 0.2}
-    two = nr.make(name, game="multiclass", classes=[-1, 1], **told).learn(X, y)
+    two = nr.make(name, task="multiclass", classes=[-1, 1], **told).learn(X, y)
     one = nr.make(name, **double).learn(X, y)
     W = weights(two, 5)
     same(W[1] - W[0], weights(one, 5))
@@ -250,9 +250,9 @@ def test_the_gate_is_part_of_what_is_saved_and_merged(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
 def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
-    assert set(nr.learners()[name].games) >= {"binary", "multiclass", "regression"}
+    assert set(nr.learners()[name].tasks) >= {"binary", "multiclass", "regression"}
     with pytest.raises(nr.BadValue, match=f"{name} cannot play regression with gate='mistake'"):
-        nr.make(name, game="regression", gate="mistake")
+        nr.make(name, task="regression", gate="mistake")
     with pytest.raises(nr.BadValue, match=f"{name}: gate must be one of loss, mistake, not 'mistakes'; did you mean"):
         nr.make(name, gate="mistakes")
 
@@ -327,7 +327,7 @@ def test_regression_has_the_weights_of_scikit_learn() -> None:
     oracle = sklearn.SGDRegressor(
         loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=2.0, epsilon=0.5, **ONE_PASS
     ).fit(X, y)
-    learner = nr.make("pa1", game="regression", scale_target=False, C=2.0, eps=0.5).learn(X, y)
+    learner = nr.make("pa1", task="regression", scale_target=False, C=2.0, eps=0.5).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_)
 
 

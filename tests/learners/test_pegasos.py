@@ -21,15 +21,15 @@ def test_pegasos_by_hand() -> None:
     written(weights(cut, 2), [np.sqrt(2.0), 0])
 
 
-@pytest.mark.parametrize(("game", "lam"), list(product(["binary", "regression"], [0.05, 0.5])))
-def test_a_step_goes_down_the_slope_of_the_penalised_loss(game: str, lam: float) -> None:
+@pytest.mark.parametrize(("task", "lam"), list(product(["binary", "regression"], [0.05, 0.5])))
+def test_a_step_goes_down_the_slope_of_the_penalised_loss(task: str, lam: float) -> None:
     X, y = streams.dense(60, 4, seed=2)
-    learner = nr.make("pegasos", game=game, **unscaled(game), lam=lam, native=False)
+    learner = nr.make("pegasos", task=task, **unscaled(task), lam=lam, native=False)
     cut = 0
     for t, before, after, _ in steps(learner, X, y, rounds=58):
 
         def objective(w: Array, t: int = t) -> float:
-            loss = max(0.0, 1.0 - y[t] * w @ X[t]) if game == "binary" else max(0.0, abs(w @ X[t] - y[t]) - 0.1)
+            loss = max(0.0, 1.0 - y[t] * w @ X[t]) if task == "binary" else max(0.0, abs(w @ X[t] - y[t]) - 0.1)
             return float(0.5 * lam * w @ w + loss)
 
         stepped = before - approx_fprime(before, objective, 1e-7) / (lam * (t + 1))
@@ -39,11 +39,11 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(game: str, lam: float)
     assert cut > 0 or lam > 0.1
 
 
-@pytest.mark.parametrize(("game", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
-def test_the_penalised_loss_keeps_its_bound(game: str, lam: float, seed: int) -> None:
+@pytest.mark.parametrize(("task", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
+def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int) -> None:
     T = 300
     X, y = streams.dense(T, 5, seed=seed)
-    learner = nr.make("pegasos", game=game, **unscaled(game), lam=lam, native=False)
+    learner = nr.make("pegasos", task=task, **unscaled(task), lam=lam, native=False)
     path, suffered = [np.zeros(5)], 0.0
     for t in range(T):
         suffered += learner.play(X[t : t + 1], y[t : t + 1]).losses[0]
@@ -54,7 +54,7 @@ def test_the_penalised_loss_keeps_its_bound(game: str, lam: float, seed: int) ->
     assert guarantee is not None
     for u in comparators(X, y, seed):
         v = u / max(1.0, float(np.linalg.norm(u)) * np.sqrt(lam))
-        losses = hinge(v, X, y) if game == "binary" else np.maximum(0.0, np.abs(X @ v - y) - 0.1)
+        losses = hinge(v, X, y) if task == "binary" else np.maximum(0.0, np.abs(X @ v - y) - 0.1)
         theirs = losses.sum() + 0.5 * lam * T * v @ v
         assert suffered <= theirs + guarantee.bound(radius, lam, T)
 

@@ -64,7 +64,7 @@ def test_a_margin_of_nothing_is_the_perceptron_itself() -> None:
 
 
 def test_a_margin_to_keep_is_no_loss_and_plays_no_regression() -> None:
-    assert "regression" not in nr.learners()["perceptron_margin"].games
+    assert "regression" not in nr.learners()["perceptron_margin"].tasks
 
 
 def epochs(learner: nr.Learner, X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def test_many_classes_make_at_most_twice_that_many_mistakes(seed: int) -> None:
     margins = scores[np.arange(600), y] - rivals.max(axis=1)
     clear = margins > np.quantile(margins, 0.3)
     X, y = X[clear], y[clear]
-    learner = nr.make("perceptron", game="multiclass", classes=range(4), native=False)
+    learner = nr.make("perceptron", task="multiclass", classes=range(4), native=False)
     bound = 2.0 * novikoff("perceptron", np.linalg.norm(X, axis=1).max(), margins[clear].min())
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass

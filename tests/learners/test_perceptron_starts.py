@@ -45,7 +45,7 @@ def test_where_it_begins_does_not_depend_on_when_a_feature_comes() -> None:
 
 def test_classes_begin_apart() -> None:
     W = weights(
-        nr.make("perceptron", game="multiclass", classes=range(3), random_start=1.0).learn([[0.0, 0.0]], [0]), 2
+        nr.make("perceptron", task="multiclass", classes=range(3), random_start=1.0).learn([[0.0, 0.0]], [0]), 2
     )
     assert len(set(W.ravel().tolist())) == 6
 

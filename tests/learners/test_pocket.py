@@ -8,8 +8,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.modelfile import tensors
-from noregret.samples import listed
+from noregret.learner.model_file import tensors
+from noregret.state.reservoirs import listed
 from tests.learners.reading import after_each_round, same, two_classes, weights, written
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
@@ -128,20 +128,20 @@ def put_right(learner: nr.Learner, d: int) -> int:
         part = slice(rows["start"][t], rows["start"][t + 1])
         X[t, rows["idx"][part]] = rows["val"][part]
     scores = learner.scores(X)
-    if learner.game == "multiclass":
+    if learner.task == "multiclass":
         return int((scores.argmax(axis=1) == rows["truth"]).sum())
     return int(((scores >= 0.0) == (rows["truth"] > 0.0)).sum())
 
 
 @either
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
-@pytest.mark.parametrize("game", ["binary", "multiclass"])
-def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: str, game: str, native: bool) -> None:
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: str, task: str, native: bool) -> None:
     X, y = noisy(1)
-    if game == "multiclass":
+    if task == "multiclass":
         X, labels, _ = streams.blobs(300, 6, 4, spread=0.9, seed=4)
         y = labels.astype(float)
-    learner = nr.make("perceptron_pocket", game=game, algebra=algebra, reservoir=40, native=native)
+    learner = nr.make("perceptron_pocket", task=task, algebra=algebra, reservoir=40, native=native)
     held, record, longest, changes, refused = None, 0.0, 0.0, 0, 0
     for t in range(300):
         learner.learn(X[t : t + 1], y[t : t + 1])

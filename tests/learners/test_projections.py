@@ -13,8 +13,8 @@ from noregret.algebra import apportion, clip, contract, norm
 from noregret.algebra.examples import Dense, SparseBlocks
 from noregret.algebra.scaled import Scaled
 from noregret.learners.gradient import SETS, projected_regret
-from noregret.schedules import constant, inv_mistakes, inv_sqrt, inv_t
-from tests.every.plays import arrays, same_bits
+from noregret.rules.schedules import constant, inv_mistakes, inv_sqrt, inv_t
+from tests.conformance.plays import arrays, same_bits
 from tests.learners.reading import steps, unscaled, weights
 from tests.naive import streams
 from tests.naive.gradient import onto_l1, onto_simplex
@@ -186,7 +186,7 @@ def test_a_feature_that_comes_later_comes_with_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("onto", "game", "algebra"),
+    ("onto", "task", "algebra"),
     [
         ("ball", "binary", "sparse"),
         ("box", "multiclass", "dense"),
@@ -196,11 +196,11 @@ def test_a_feature_that_comes_later_comes_with_nothing() -> None:
         ("simplex", "multiclass", "dense"),
     ],
 )
-def test_compiled_sets_are_the_plain_ones(onto: str, game: str, algebra: str) -> None:
+def test_compiled_sets_are_the_plain_ones(onto: str, task: str, algebra: str) -> None:
     X, y = streams.sparse(60, 9, density=0.4, seed=5)
-    labels = y if game == "binary" else np.arange(60) % 3
+    labels = y if task == "binary" else np.arange(60) % 3
     rows: Any = csr_array(X) if algebra == "sparse" else X
-    told: dict[str, Any] = {"game": game, "algebra": algebra, "onto": onto, "radius": RADIUS, "eta0": 0.5}
+    told: dict[str, Any] = {"task": task, "algebra": algebra, "onto": onto, "radius": RADIUS, "eta0": 0.5}
     fast, slow = (nr.make("ogd", native=native, **told) for native in (True, False))
     for learner in (fast, slow):
         for first in range(0, 60, 20):
@@ -243,14 +243,14 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
     rng = np.random.default_rng(seed)
     X, noise = streams.dense(T, d, seed=seed)
     u = rng.normal(size=d)
-    game = "regression" if loss == "eps_insensitive" else "binary"
-    y = X @ u + 0.3 * noise if game == "regression" else streams.flip(np.sign(X @ u), 0.2, seed)
+    task = "regression" if loss == "eps_insensitive" else "binary"
+    y = X @ u + 0.3 * noise if task == "regression" else streams.flip(np.sign(X @ u), 0.2, seed)
     largest = float(np.linalg.norm(X, axis=1).max())  # slopes are at most 1
     diameter = {"ball": 2.0, "box": 2.0 * np.sqrt(d), "l1": 2.0, "simplex": np.sqrt(2.0)}[onto] * RADIUS
     learner = nr.make(
         "ogd",
-        game=game,
-        **unscaled(game),
+        task=task,
+        **unscaled(task),
         loss=loss,
         onto=onto,
         radius=RADIUS,

@@ -147,4 +147,4 @@ def test_in_feature_space_nothing_changes(name: str) -> None:
 @BOTH
 def test_targets_on_a_line_are_refused(name: str) -> None:
     with pytest.raises(nr.BadValue, match=f"{name} cannot play regression"):
-        nr.make(name, game="regression")
+        nr.make(name, task="regression")

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import noregret as nr
-from tests.every.plays import state
+from tests.conformance.plays import state
 from tests.learners.reading import after_each_round, comparators, hinge, same, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array

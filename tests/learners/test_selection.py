@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.algebra import Draw, glimpse
-from noregret.algebra.glimpse import remainder
+from noregret.algebra import Draw, partial_features
+from noregret.algebra.partial_features import remainder
 from noregret.algebra.reference import ReferenceExample, ReferenceVector
 from noregret.learners import selection
 from tests.learners.reading import after_each_round, steps, weights
@@ -153,7 +153,7 @@ def test_the_row_that_is_expected_is_the_row() -> None:
     known, new = 1.0 / (1.0 - eps + chance), 1.0 / chance
     total = np.zeros(d)
     for one in draws(d, times, B=B, eps=eps):
-        total += glimpse(ReferenceExample(x, d, 1), ReferenceVector(w, d), one, known, new).v
+        total += partial_features(ReferenceExample(x, d, 1), ReferenceVector(w, d), one, known, new).v
     odds = np.where(w != 0.0, 1.0 - eps + chance, chance)
     assert (np.abs(total / times - x) <= 4.5 * np.abs(x) * np.sqrt((1.0 / odds - 1.0) / times)).all()
 

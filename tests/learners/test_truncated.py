@@ -19,7 +19,7 @@ HAND: dict[str, Any] = {"eta0": 0.1, "schedule": "constant", "gravity": 0.1, "or
 
 def test_three_rounds_worked_by_hand() -> None:
     """The pull of a round precedes its prediction: what is read between rounds has the next pull behind it."""
-    learner = nr.make("truncated_gradient", game="regression", scale_target=False, native=False, **HAND)
+    learner = nr.make("truncated_gradient", task="regression", scale_target=False, native=False, **HAND)
     written(learner.copy().play(X3, Y3).scores, [0.0, 0.19, -0.056])
     stepped = np.array([[0.2, 0], [0.152, -0.038], [0.142, 0.3944]])
     written(after_each_round(learner, X3, Y3), np.sign(stepped) * np.maximum(np.abs(stepped) - 0.01, 0.0))

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import noregret as nr
-from tests.every.plays import near, same_bits
+from tests.conformance.plays import near, same_bits
 from tests.naive.rules import Array
 from tests.naive.streams import separable_classes as separable
 from tests.naive.streams import sparse

@@ -81,12 +81,12 @@ def test_two_classes_that_become_three_keep_their_votes() -> None:
 
 def test_of_many_classes_each_vector_votes_for_the_one_that_leads() -> None:
     X, y, _ = streams.blobs(60, 3, k=4, spread=1.0, seed=3)
-    path = after_each_round(nr.make("perceptron", game="multiclass", classes=range(4), native=False), X, y)
+    path = after_each_round(nr.make("perceptron", task="multiclass", classes=range(4), native=False), X, y)
     votes = np.zeros((60, 4))
     for W in path:
         scores = X @ W.T
         votes[np.arange(60), scores.argmax(axis=1)] += scores.max(axis=1) > 0.0
-    learner = voted(game="multiclass", classes=range(4)).learn(X, y)
+    learner = voted(task="multiclass", classes=range(4)).learn(X, y)
     assert learner.scores(X).tolist() == votes.tolist()
 
 

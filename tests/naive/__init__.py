@@ -30,9 +30,9 @@ from . import (
     ultraconservative,
     winnow,
 )
-from .games import Binary, Game, Multiclass, Regression
 from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
+from .tasks import Binary, Multiclass, Regression, TaskRow
 
 __all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
 
@@ -92,7 +92,7 @@ def kernel(
     k: int | None = None,
     fixed: bool = False,
     **params: object,
-) -> Game:
+) -> TaskRow:
     """Return a twin over kernel supports: binary, or multiclass when k is given."""
     made = rule(name, **params)
     if not isinstance(made, FirstOrder):

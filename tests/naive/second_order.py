@@ -33,7 +33,7 @@ class Full:
         for b in range(len(z)):
             self.sigma[b] = self.sigma[b] - beta * np.outer(Sz[b], Sz[b])
 
-    def foresee(self, kappa: Array, x: Array) -> Array:
+    def posterior_image(self, kappa: Array, x: Array) -> Array:
         """(Sigma_b^-1 + kappa_b x x')^-1 x, one row per block."""
         precisions = [np.linalg.inv(sigma) for sigma in self.sigma]
         return np.array([np.linalg.solve(A + k * np.outer(x, x), x) for k, A in zip(kappa, precisions, strict=True)])
@@ -54,7 +54,7 @@ class Drop:
         v = float(np.sum(own))
         self.sigma = self.sigma * (1.0 + kappa * np.maximum(v - own, 0.0)) / (1.0 + kappa * v)
 
-    def foresee(self, kappa: Array, x: Array) -> Array:
+    def posterior_image(self, kappa: Array, x: Array) -> Array:
         """Sigma x / (1 + kappa x' Sigma x), the exact (Sigma^-1 + kappa x x')^-1 x of a diagonal Sigma."""
         return np.asarray(self.sigma * x / (1.0 + kappa * np.sum(self.sigma * x**2, axis=1))[:, None])
 
@@ -75,7 +75,7 @@ class Diagonal:
     def sharpen(self, kappa: float, z: Array) -> None:
         self.precision = self.precision + kappa * z**2
 
-    def foresee(self, kappa: Array, x: Array) -> Array:
+    def posterior_image(self, kappa: Array, x: Array) -> Array:
         return np.asarray(x / (self.precision + kappa[:, None] * x**2))
 
 
@@ -128,7 +128,7 @@ class SOP(Rule):
         self.cov = COVARIANCES[self.covariance](k, d)
 
     def scores(self, x: Array) -> Array:
-        return np.asarray(np.sum(self.v * self.cov.foresee(np.ones(len(self.v)), x), axis=1))
+        return np.asarray(np.sum(self.v * self.cov.posterior_image(np.ones(len(self.v)), x), axis=1))
 
     def update(self, r: Round) -> bool:
         if r.margin > 0.0:
@@ -189,7 +189,7 @@ class NAROW(Rule):
     def scores(self, x: Array) -> Array:
         chis = np.sum(x * self.cov.image(np.tile(x, (len(self.theta), 1))), axis=1)
         kappas = np.array([1.0 / self.r(float(chi)) for chi in chis])
-        return np.asarray(np.sum(self.theta * self.cov.foresee(kappas, x), axis=1))
+        return np.asarray(np.sum(self.theta * self.cov.posterior_image(kappas, x), axis=1))
 
     def update(self, r: Round) -> bool:
         if r.margin >= 1.0:

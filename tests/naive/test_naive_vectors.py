@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pytest
 
 from . import Kernel, binary, kernel, multiclass, regression, streams
-from .games import Game, Labels
 from .gradient import slope
 from .rules import Array, Round
+from .tasks import Labels, TaskRow
 
 sklearn = import_module("sklearn.linear_model")
 ONE_PASS = {"fit_intercept": False, "shuffle": False, "max_iter": 1, "tol": None}
 
 
-def after_each_round(twin: Game, X: Array, y: Labels, name: str = "w") -> Array:
+def after_each_round(twin: TaskRow, X: Array, y: Labels, name: str = "w") -> Array:
     """Run row by row and return the named state after every row."""
     states = []
     for t in range(len(X)):

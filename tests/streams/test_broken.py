@@ -240,7 +240,7 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest(
 
 
 def test_a_table_with_a_line_without_end_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noregret.streams.stretches.LONGEST", 1 << 14)
+    monkeypatch.setattr("noregret.streams.line_blocks.LONGEST", 1 << 14)
     monkeypatch.setattr("noregret.streams.csv.SAMPLE", 1 << 10)
     path = tmp_path / "t.csv"
     path.write_bytes(text("csv", 2000) + b"1,%s,0\n" % (b"x" * (1 << 17)) + MAKE["csv"](4))

@@ -210,7 +210,7 @@ def test_built_in_data_are_as_listed(name: str) -> None:
     X, y = dataset(name, seed=2)
     assert X.shape == (entry.rows, entry.features)
     assert source.rows == entry.rows
-    assert source.suits.get("game") == ("regression" if name == "diabetes" else None)
+    assert source.suits.get("task") == ("regression" if name == "diabetes" else None)
     classes = {"binary": 2, "multiclass": 3, "regression": 20}[entry.task]
     assert len(set(y.tolist())) >= classes
     (batch,) = source

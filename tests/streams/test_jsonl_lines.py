@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.streams.clock import moment_of
 from noregret.streams.columns import times
 from noregret.streams.jsonl import Jsonl
 from noregret.streams.source import Reading
+from noregret.streams.timestamps import moment_of
 from tests.naive import json_rows
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret import chunk
+from noregret.data import blocks as chunk
 from noregret.errors import BadValue
-from noregret.layout import cache_folder
+from noregret.jit.layout import cache_folder
 from noregret.streams import libsvm
 from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
 from noregret.streams.libsvm_text import NO_QUERY
@@ -283,7 +283,7 @@ def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """
 import tests.streams.test_libsvm as t
-from noregret.native import OPTIONS
+from noregret.jit.compiler import OPTIONS
 assert OPTIONS["boundscheck"]
 t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 3000, t.Reading(on_bad="skip"))
 t.test_no_row_depends_on_where_the_window_ends()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noregret.chunk import Rows, to_dense
+from noregret.data.blocks import Rows, to_dense
 from noregret.errors import BadValue
 from noregret.streams.synthetic import GENERATORS, Disjunction, Hyperplane, Separable, Synthetic
 

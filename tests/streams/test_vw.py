@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noregret import chunk
+from noregret.data import blocks as chunk
 from noregret.errors import BadValue
-from noregret.features import tidying
-from noregret.layout import cache_folder
+from noregret.features import canonicalize
+from noregret.jit.layout import cache_folder
+from noregret.rules.specialize import grafting, rebound
 from noregret.streams import vw, vw_names, vw_text
 from noregret.streams.libsvm import Lines, Part
 from noregret.streams.source import Batch, Reading
 from noregret.streams.vw import Parser, Vw
-from noregret.texts import grafting, rebound
 from tests.naive import vw_rows as naive
 
 
@@ -49,7 +49,7 @@ def plain_dictionary() -> vw.Dictionary:
             vw_names.number_names(buffer, bare, out, known, table)
 
     def arrange(table: np.ndarray, numbers: Any, indptr: Any, idx: Any, val: Any, *room: Any) -> None:
-        tidying.renumber(table[tidying.FRESH], numbers, indptr, idx, val, room)
+        canonicalize.renumber(table[canonicalize.FRESH], numbers, indptr, idx, val, room)
 
     return vw.Dictionary(number, arrange)
 
@@ -277,7 +277,7 @@ def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """
 import tests.streams.test_vw as t
-from noregret.native import OPTIONS
+from noregret.jit.compiler import OPTIONS
 import pytest
 assert OPTIONS["boundscheck"]
 t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 1000, {})

@@ -12,9 +12,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import noregret as nr
 from noregret.errors import BadValue
+from noregret.rules.specialize import grafting, rebound
 from noregret.streams import open_source, words, words_text
 from noregret.streams.words import Words, words_of
-from noregret.texts import grafting, rebound
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog, the dog!",

@@ -1,29 +1,29 @@
 """The algebra: how vectors and examples are stored, and the verbs rules are written in."""
 
-from noregret.algebra import apart as apart
 from noregret.algebra import (  # each registers its implementations
     averaged,
     centre,
+    class_blocks,
     covariance,
     examples,
-    exponents,
     grouped,
-    held,
-    kept,
     lazy,
     lazy_groups,
+    log_weights,
     reference,
     reference_sigma,
     reservoir,
     scaled,
-    seats,
+    snapshot,
+    top_k,
 )
-from noregret.algebra import glimpse as glimpses
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
+from noregret.algebra import partial_features as glimpses
 from noregret.algebra import projections as projections
+from noregret.algebra import row_differences as row_differences
 from noregret.algebra import vectors as vectors
-from noregret.algebra.glimpse import Draw, coprime, next_random
+from noregret.algebra.partial_features import Draw, coprime, next_random
 from noregret.algebra.verbs import (
     Plain,
     add,
@@ -32,42 +32,42 @@ from noregret.algebra.verbs import (
     at,
     breadth,
     clip,
+    clip_peaks,
     contract,
+    count_correct,
     dot,
     dots,
     extent,
-    foresee,
-    glimpse,
+    flush,
     group_norm,
     group_size,
-    held_at,
-    held_dot,
-    hold,
     image,
     inner,
     keep,
-    level,
     linked,
     mean_dot,
     multiply,
     norm,
-    pour,
+    partial_features,
+    posterior_image,
     prune,
     put,
     remember,
     remembered,
-    rights,
     scale,
     share,
     shared,
     sharpen,
     shorten,
+    shrink,
     side,
-    soften,
+    snapshot_at,
+    snapshot_dot,
     sqnorm,
     sqsource,
     swelled,
     swelled_total,
+    take_snapshot,
     total,
     votes,
 )
@@ -86,35 +86,35 @@ __all__ = [
     "dot",
     "dots",
     "extent",
-    "foresee",
-    "glimpse",
+    "posterior_image",
+    "partial_features",
     "group_norm",
     "group_size",
-    "held_at",
-    "held_dot",
-    "hold",
+    "snapshot_at",
+    "snapshot_dot",
+    "take_snapshot",
     "image",
     "inner",
     "keep",
     "linked",
-    "level",
+    "clip_peaks",
     "mean_dot",
     "multiply",
     "next_random",
     "norm",
-    "pour",
+    "flush",
     "prune",
     "put",
     "remember",
     "remembered",
-    "rights",
+    "count_correct",
     "scale",
     "share",
     "shared",
     "sharpen",
     "shorten",
     "side",
-    "soften",
+    "shrink",
     "sqnorm",
     "swelled",
     "swelled_total",
@@ -128,20 +128,32 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-seats.serve_seats()
+class_blocks.serve_seats()
 
 SPARSE = {
     examples.Sparse,
     examples.SparseBlocks,
-    seats.SparseSeat,
+    class_blocks.SparseClassBlock,
     examples.SparseRows,
     examples.SparsePart,
 } | types_of(glimpses)
-DENSE = {examples.Dense, examples.DenseBlocks, seats.DenseSeat, examples.DenseRows, examples.DensePart} | types_of(
-    glimpses
-)
+DENSE = {
+    examples.Dense,
+    examples.DenseBlocks,
+    class_blocks.DenseClassBlock,
+    examples.DenseRows,
+    examples.DensePart,
+} | types_of(glimpses)
 CENTRES = {centre.Centre, centre.Toward}
-VECTORS = {Plain, scaled.Scaled, lazy.Lazy, kept.Kept, held.Held, exponents.Exponents, averaged.Averaged} | CENTRES
+VECTORS = {
+    Plain,
+    scaled.Scaled,
+    lazy.Lazy,
+    top_k.TopK,
+    snapshot.Snapshot,
+    log_weights.LogWeights,
+    averaged.Averaged,
+} | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.scaled import NUMBERS as SCALED
-from noregret.algebra.verbs import Verb, add, dot, norm, scale, sqnorm, sqsource, stretch
+from noregret.algebra.verbs import Verb, add, dot, norm, scale, scaled_by, sqnorm, sqsource
 
 NUMBERS = {**SCALED, "height": 0.0}
 
@@ -60,7 +60,7 @@ def add_centre(w: Any, a: Any, u: Any) -> Any:
         w.height[0] *= 1.0 - part
 
 
-@stretch.on(Toward)
+@scaled_by.on(Toward)
 def stretch_toward(u: Any, a: Any) -> Any:
     return Toward(u.x, u.length, u.sign * a)
 

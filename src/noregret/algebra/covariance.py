@@ -11,12 +11,12 @@ from noregret.algebra.verbs import (
     coordinate,
     count,
     factor,
-    foresee,
     helper,
     image,
     inner,
     part,
     place,
+    posterior_image,
     raw,
     reassociated,
     sharpen,
@@ -95,12 +95,12 @@ def image_diagonal(sigma: Any, z: Any) -> Any:
     return DiagonalImage(z, sigma)
 
 
-@foresee.on(Diagonal)
+@posterior_image.on(Diagonal)
 def foresee_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
     return DiagonalForeseen(z, sigma, kappa)
 
 
-@foresee.on(Dropped)
+@posterior_image.on(Dropped)
 def foresee_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
     """A vector has nothing off the diagonal to drop: (Sigma^-1 + kappa z z')^-1 z = Sigma z / (1 + kappa z'Sigma z)."""
     return ScaledImage(z, sigma, 1.0 / (1.0 + kappa * inner(z, image(sigma, z))))
@@ -302,7 +302,7 @@ def image_full_dense(sigma: Any, z: Any) -> Any:
     return FullImage(z, sigma.pad[:, : sigma.used[0]], 1.0)
 
 
-@foresee.on(Full)
+@posterior_image.on(Full)
 def foresee_full(sigma: Any, kappa: Any, z: Any) -> Any:
     u = image(sigma, z)
     return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))

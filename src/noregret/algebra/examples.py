@@ -28,10 +28,10 @@ from noregret.algebra.verbs import (
     raw,
     reassociated,
     row,
+    scaled_by,
     side,
     sqnorm,
     sqsource,
-    stretch,
     value,
 )
 
@@ -169,26 +169,26 @@ def row_dense(X: Any, t: Any) -> Any:
     return Dense(X.val[t], 1.0, dense_squares(X.val[t]))
 
 
-@stretch.on(Sparse)
+@scaled_by.on(Sparse)
 def stretch_sparse(z: Any, a: Any) -> Any:
     n = z.idx.size if a != 0.0 else 0
     return Sparse(z.idx[:n], z.val[:n], z.sign * a, z.sq)
 
 
-@stretch.on(SparseBlocks)
+@scaled_by.on(SparseBlocks)
 def stretch_sparse_blocks(z: Any, a: Any) -> Any:
     n = z.idx.size if a != 0.0 else 0
     signs = (z.signs[0] * a, z.signs[1] * a)
     return SparseBlocks(z.idx[:n], z.val[:n], signs, z.classes, z.stride, z.sq)
 
 
-@stretch.on(Dense)
+@scaled_by.on(Dense)
 def stretch_dense(z: Any, a: Any) -> Any:
     n = z.val.size if a != 0.0 else 0
     return Dense(z.val[:n], z.sign * a, z.sq)
 
 
-@stretch.on(DenseBlocks)
+@scaled_by.on(DenseBlocks)
 def stretch_dense_blocks(z: Any, a: Any) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)

@@ -25,8 +25,8 @@ from noregret.algebra.verbs import (
 class Grouped(NamedTuple):
     """v; of every feature the first one of its group, or -1 if it is alone, the next one or -1, and the group's size.
 
-    The cells of two features in a row are by_feature apart. Lengths and the pulls they are for stand in the cell of the
-    group's first feature.
+    The cells of two features in a row are `by_feature` apart. Lengths and the pulls they are for stand in
+    the cell of the group's first feature.
     """
 
     v: np.ndarray

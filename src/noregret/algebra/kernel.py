@@ -13,6 +13,7 @@ from noregret.algebra.examples import squares
 from noregret.algebra.verbs import (
     add,
     append,
+    class_block,
     difference,
     dot,
     dots,
@@ -23,10 +24,9 @@ from noregret.algebra.verbs import (
     powers,
     row,
     scale,
-    seat,
+    scaled_by,
     sqnorm,
     sqsource,
-    stretch,
     sweep,
     votes,
 )
@@ -181,17 +181,17 @@ def row_kernel(X: Any, t: Any) -> Any:
     return Kernel(idx, val, 1.0, 0, 1, kernel(bank, qq, qq, qq), qq, bank)
 
 
-@stretch.on(Kernel)
+@scaled_by.on(Kernel)
 def stretch_kernel(z: Any, a: Any) -> Any:
     return Kernel(z.idx, z.val, z.sign * a, z.of, z.stride, z.sq, z.qq, z.bank)
 
 
-@stretch.on(KernelPair)
+@scaled_by.on(KernelPair)
 def stretch_pair(z: Any, a: Any) -> Any:
     return KernelPair(z.idx, z.val, z.sign * a, z.of, z.rival, z.stride, z.sq, z.qq, z.bank)
 
 
-@seat.on(Kernel)
+@class_block.on(Kernel)
 def seat_kernel(x: Any, c: Any, stride: Any) -> Any:
     return Kernel(x.idx, x.val, x.sign, c, stride, x.sq, x.qq, x.bank)
 

@@ -14,6 +14,7 @@ from noregret.algebra.verbs import (
     add,
     at,
     blocks,
+    class_block,
     count,
     dot,
     dots,
@@ -23,8 +24,7 @@ from noregret.algebra.verbs import (
     place,
     raw,
     scale,
-    seat,
-    soften,
+    shrink,
 )
 
 NO_LIMIT = sys.float_info.max
@@ -85,7 +85,7 @@ def dot_lazy(w: Any, z: Any) -> Any:
 @dots.on(Lazy)
 def dots_lazy(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
-        out[c] = dot(w, seat(x, c, stride))
+        out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(Lazy)
@@ -100,7 +100,7 @@ def add_lazy(w: Any, a: Any, z: Any) -> Any:
             w.seen[j] = now
 
 
-@soften.on(Lazy)
+@shrink.on(Lazy)
 def soften_lazy(w: Any, a: Any, theta: Any) -> Any:
     w.n[1] += a / w.n[0]
     w.n[2] = min(theta, NO_LIMIT)

@@ -10,7 +10,21 @@ import numpy as np
 
 from noregret.algebra.grouped import feature_of, measured
 from noregret.algebra.lazy import NO_LIMIT, pulled
-from noregret.algebra.verbs import add, at, blocks, count, dot, dots, factor, helper, part, place, raw, seat, shorten
+from noregret.algebra.verbs import (
+    add,
+    at,
+    blocks,
+    class_block,
+    count,
+    dot,
+    dots,
+    factor,
+    helper,
+    part,
+    place,
+    raw,
+    shorten,
+)
 
 NUMBERS = {"pull": 0.0}
 
@@ -78,7 +92,7 @@ def dot_lazy_groups(w: Any, z: Any) -> Any:
 @dots.on(LazyGroups)
 def dots_lazy_groups(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
-        out[c] = dot(w, seat(x, c, stride))
+        out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(LazyGroups)

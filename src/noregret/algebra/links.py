@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
-from noregret.algebra.exponents import Exponents
+from noregret.algebra.log_weights import LogWeights
 from noregret.algebra.scaled import Scaled
 from noregret.algebra.verbs import blocks, count, dot, factor, helper, linked, norm, part, place, power, raw, value
 
@@ -61,7 +61,7 @@ def linked_scaled(w: Any, x: Any, p: Any) -> Any:
     return w.n[0] * through(w.v, x, p, norm(w, p) / abs(w.n[0]))
 
 
-@linked.on(Exponents)
+@linked.on(LogWeights)
 def linked_exponents(w: Any, x: Any, p: Any) -> Any:
     if p == 2.0:
         return dot(w, x)

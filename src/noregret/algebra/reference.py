@@ -15,7 +15,9 @@ from noregret.algebra.verbs import (
     block,
     blocks,
     breadth,
+    class_block,
     clip,
+    clip_peaks,
     contract,
     coordinate,
     count,
@@ -23,35 +25,33 @@ from noregret.algebra.verbs import (
     dot,
     dots,
     extent,
-    glimpse,
+    flush,
     group_norm,
     group_size,
-    held_at,
-    held_dot,
-    hold,
     keep,
-    level,
     linked,
     multiply,
     norm,
     part,
+    partial_features,
     place,
-    pour,
     prune,
     put,
     row,
     scale,
-    seat,
+    scaled_by,
     share,
     shared,
     shorten,
+    shrink,
     side,
-    soften,
+    snapshot_at,
+    snapshot_dot,
     sqnorm,
     sqsource,
-    stretch,
     swelled,
     swelled_total,
+    take_snapshot,
     total,
     value,
 )
@@ -94,7 +94,7 @@ class ReferenceGroups(NamedTuple):
     group: np.ndarray
 
 
-class ReferenceHeld(NamedTuple):
+class ReferenceSnapshot(NamedTuple):
     """A weight vector over all coordinates, and a copy of what it was when last held."""
 
     v: np.ndarray
@@ -108,12 +108,12 @@ def row_reference(X: Any, t: Any) -> Any:
     return ReferenceExample(x, X.stride, X.classes, float(x @ x))
 
 
-@stretch.on(ReferenceExample)
+@scaled_by.on(ReferenceExample)
 def stretch_reference(z: Any, a: Any) -> Any:
     return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign, z.truth)
 
 
-@seat.on(ReferenceExample)
+@class_block.on(ReferenceExample)
 def seat_reference(x: Any, c: Any, stride: Any) -> Any:
     z = np.zeros((x.classes, x.stride))
     z[c] = x.v
@@ -122,11 +122,11 @@ def seat_reference(x: Any, c: Any, stride: Any) -> Any:
 
 @difference.on(ReferenceExample)
 def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
-    v = seat(x, c, stride).v - seat(x, r, stride).v
+    v = class_block(x, c, stride).v - class_block(x, r, stride).v
     return ReferenceExample(v, x.stride, x.classes, 2.0 * x.sq, truth=c)
 
 
-@glimpse.on(ReferenceExample)
+@partial_features.on(ReferenceExample)
 def glimpse_reference(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
     j = np.arange(z.v.size) % z.stride
     weighted = w.v[: z.v.size] != 0.0
@@ -137,22 +137,22 @@ def glimpse_reference(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
 
 
 @dot.on(ReferenceGroups)
-@dot.on(ReferenceHeld)
+@dot.on(ReferenceSnapshot)
 @dot.on(ReferenceVector)
 def dot_reference(w: Any, z: Any) -> Any:
     return float(w.v[: z.v.size] @ z.v)
 
 
 @dots.on(ReferenceGroups)
-@dots.on(ReferenceHeld)
+@dots.on(ReferenceSnapshot)
 @dots.on(ReferenceVector)
 def dots_reference(w: Any, x: Any, stride: Any, out: Any) -> Any:
     for c in range(out.size):
-        out[c] = dot(w, seat(x, c, stride))
+        out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(ReferenceGroups)
-@add.on(ReferenceHeld)
+@add.on(ReferenceSnapshot)
 @add.on(ReferenceVector)
 def add_reference(w: Any, a: Any, z: Any) -> Any:
     w.v[: z.v.size] += a * z.v
@@ -174,13 +174,13 @@ def scale_reference(w: Any, a: Any) -> Any:
     w.v[:] *= a
 
 
-@soften.on(ReferenceVector)
+@shrink.on(ReferenceVector)
 def soften_reference(w: Any, a: Any, theta: Any) -> Any:
     near = np.abs(w.v) <= theta
     w.v[near] = np.sign(w.v[near]) * np.maximum(np.abs(w.v[near]) - a, 0.0)
 
 
-@level.on(ReferenceVector)
+@clip_peaks.on(ReferenceVector)
 def level_reference(w: Any, a: Any) -> Any:
     """The height, from the sizes in order: so many of the largest lose a together and do not fall below the next."""
     sizes = -np.sort(-np.abs(w.v))
@@ -295,17 +295,17 @@ def group_size_reference(w: Any, j: Any) -> Any:
     return float(np.count_nonzero(w.group == w.group[j % w.group.size]))
 
 
-@hold.on(ReferenceHeld)
+@take_snapshot.on(ReferenceSnapshot)
 def hold_reference(w: Any) -> Any:
     w.old[:] = w.v
 
 
-@held_at.on(ReferenceHeld)
+@snapshot_at.on(ReferenceSnapshot)
 def held_at_reference(w: Any, j: Any) -> Any:
     return float(w.old[j])
 
 
-@held_dot.on(ReferenceHeld)
+@snapshot_dot.on(ReferenceSnapshot)
 def held_dot_reference(w: Any, x: Any) -> Any:
     return float(w.old[: x.v.size] @ x.v)
 
@@ -316,7 +316,7 @@ def breadth_reference(z: Any) -> Any:
     return float(touched[-1] + 1) if touched.size else 1.0
 
 
-@pour.on(ReferenceVector)
+@flush.on(ReferenceVector)
 def pour_reference(w: Any, u: Any) -> Any:
     w.v[:] += u.v
     u.v[:] = 0.0
@@ -328,7 +328,7 @@ def put_reference(w: Any, j: Any, a: Any) -> Any:
 
 
 @at.on(ReferenceGroups)
-@at.on(ReferenceHeld)
+@at.on(ReferenceSnapshot)
 @at.on(ReferenceVector)
 def at_reference(w: Any, j: Any) -> Any:
     return float(w.v[j])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.reference import ReferenceExample
-from noregret.algebra.verbs import foresee, image, inner, sharpen
+from noregret.algebra.verbs import image, inner, posterior_image, sharpen
 
 
 class ReferenceSigma(NamedTuple):
@@ -50,7 +50,7 @@ def image_reference(sigma: Any, z: Any) -> Any:
     return ReferenceImage(by_class(sigma, z.v), z)
 
 
-@foresee.on(ReferenceSigma)
+@posterior_image.on(ReferenceSigma)
 def foresee_reference(sigma: Any, kappa: Any, z: Any) -> Any:
     if sigma.mode == "drop":
         u = image(sigma, z)

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
-from noregret.algebra.glimpse import PRIME, next_random
+from noregret.algebra.partial_features import PRIME, next_random
 from noregret.algebra.reference import ReferenceExample
 from noregret.algebra.verbs import (
     block,
+    class_block,
     coordinate,
     count,
+    count_correct,
     dot,
     helper,
     miss,
@@ -24,8 +26,6 @@ from noregret.algebra.verbs import (
     recall,
     remember,
     remembered,
-    rights,
-    seat,
     side,
 )
 
@@ -157,16 +157,16 @@ def miss_side(r: Any, w: Any, z: Any, k: Any) -> Any:
 def miss_class(r: Any, w: Any, z: Any, k: Any) -> Any:
     x = recall(z, r.idx[r.start[k] : r.start[k + 1]], r.val[r.start[k] : r.start[k + 1]])
     best = 0
-    highest = dot(w, seat(x, 0, z.stride))
+    highest = dot(w, class_block(x, 0, z.stride))
     for c in range(1, r.marks[KNOWN]):
-        score = dot(w, seat(x, c, z.stride))
+        score = dot(w, class_block(x, c, z.stride))
         if score > highest:
             highest = score
             best = c
     return 1.0 if best != r.truth[k] else 0.0
 
 
-@rights.on(Reservoir)
+@count_correct.on(Reservoir)
 def rights_reservoir(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
     """Places are tried one after another, and no further once the record is out of reach.
 
@@ -204,7 +204,7 @@ def remember_reference(r: Any, m: Any, z: Any) -> Any:
         r.val[first : first + nonzero.size] = x[nonzero]
 
 
-@rights.on(Reservoir, object, ReferenceExample)
+@count_correct.on(Reservoir, object, ReferenceExample)
 def rights_reference(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
     rewind(r)
     W = w.v.reshape(-1, z.stride)[: r.marks[KNOWN]]

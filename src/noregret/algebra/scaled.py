@@ -60,8 +60,8 @@ def settle_scale(w: Any) -> Any:
 
 
 @helper
-def tally(n: Any, i: Any, change: Any) -> Any:
-    """Add to the sum n[i] without losing what one float cannot hold, which is kept in n[i + 1]."""
+def totals(n: Any, i: Any, change: Any) -> Any:
+    """Add to the sum n[i] without losing what one float cannot take_snapshot, which is kept in n[i + 1]."""
     total = n[i] + change
     if abs(n[i]) >= abs(change):
         n[i + 1] += (n[i] - total) + change
@@ -93,7 +93,7 @@ def add_scaled(w: Any, a: Any, z: Any) -> Any:
         add(w.v, a / w.n[0], z)
         return
     before = w.n[1]
-    tally(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
+    totals(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
     if w.n[1] < LOST * before:  # the digits of what is left went with what is gone
         w.n[1] = powers(w.v, w.n[3])
         w.n[2] = 0.0

@@ -11,16 +11,16 @@ from noregret.algebra.verbs import (
     add,
     at,
     blocks,
+    clip_peaks,
     count,
     dot,
     dots,
     factor,
-    level,
+    flush,
     multiply,
     norm,
     part,
     place,
-    pour,
     prune,
     put,
     raw,
@@ -40,7 +40,7 @@ def put_plain(w: Any, j: Any, a: Any) -> Any:
     w[j] = a
 
 
-@pour.on(Plain)
+@flush.on(Plain)
 def pour_plain(w: Any, u: Any) -> Any:
     for j in range(w.size):
         w[j] += u[j]
@@ -127,7 +127,7 @@ def norm_plain(w: Any, p: Any) -> Any:
     return total ** (1.0 / p)
 
 
-@level.on(Plain)
+@clip_peaks.on(Plain)
 def level_plain(w: Any, a: Any) -> Any:
     """Newton's steps from below, over all cells: what stands out above a height falls as the height rises."""
     height = 0.0

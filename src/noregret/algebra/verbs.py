@@ -76,8 +76,8 @@ def verb_named(name: str) -> Verb:
 
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
-SWEEPING = {"apportion", "contract", "level", "pour", "shorten"}
-WRITING = {"add", "append", "clip", "hold", "keep", "multiply", "prune", "put", "scale", "soften"} | SWEEPING
+SWEEPING = {"apportion", "contract", "clip_peaks", "flush", "shorten"}
+WRITING = {"add", "append", "clip", "take_snapshot", "keep", "multiply", "prune", "put", "scale", "shrink"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -184,7 +184,7 @@ def sweep(v: Any, a: Any) -> Any:
 
 
 @Verb
-def soften(w: Any, a: Any, theta: Any) -> Any:
+def shrink(w: Any, a: Any, theta: Any) -> Any:
     """Every |w_j| <= theta moves toward zero by a, and no further."""
 
 
@@ -249,22 +249,22 @@ def shorten(w: Any, a: Any) -> Any:
 
 
 @Verb
-def level(w: Any, a: Any) -> Any:
+def clip_peaks(w: Any, a: Any) -> Any:
     """The largest |w_j| fall to one height, so that together they lose a."""
 
 
 @Verb
-def hold(w: Any) -> Any:
+def take_snapshot(w: Any) -> Any:
     """Remember w as it is now, instead of what was held before."""
 
 
 @Verb
-def held_at(w: Any, j: Any) -> Any:
+def snapshot_at(w: Any, j: Any) -> Any:
     """w_j as it was when last held"""
 
 
 @Verb
-def held_dot(w: Any, x: Any) -> Any:
+def snapshot_dot(w: Any, x: Any) -> Any:
     """w . x for w as it was when last held"""
 
 
@@ -279,7 +279,7 @@ def remembered(r: Any) -> Any:
 
 
 @Verb
-def rights(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
+def count_correct(r: Any, w: Any, z: Any, version: Any, record: Any) -> Any:
     """How many rows of the sample w puts right, if more than record or all; a w that has moved has another version."""
 
 
@@ -294,7 +294,7 @@ def recall(z: Any, idx: Any, val: Any) -> Any:
 
 
 @Verb
-def pour(w: Any, u: Any) -> Any:
+def flush(w: Any, u: Any) -> Any:
     """w += u, and u = 0"""
 
 
@@ -354,7 +354,7 @@ def sharpen(sigma: Any, kappa: Any, u: Any) -> Any:
 
 
 @Verb
-def foresee(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image(sigma: Any, kappa: Any, z: Any) -> Any:
     """(Sigma^-1 + kappa z z')^-1 z, leaving Sigma as it is"""
 
 
@@ -364,17 +364,17 @@ def row(rows: Any, t: Any) -> Any:
 
 
 @Verb
-def glimpse(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+def partial_features(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
     """z where a draw lets it be read, times one number where w is not zero and times another where it is."""
 
 
 @Verb
-def stretch(z: Any, a: Any) -> Any:
+def scaled_by(z: Any, a: Any) -> Any:
     """a z; empty when a is zero"""
 
 
 @Verb
-def seat(x: Any, c: Any, stride: Any) -> Any:
+def class_block(x: Any, c: Any, stride: Any) -> Any:
     """Psi(x, c): x in the block of class c."""
 
 
@@ -384,7 +384,7 @@ def difference(x: Any, c: Any, r: Any, stride: Any) -> Any:
 
 
 @Verb
-def apart(x: Any, other: Any, places: Any, values: Any) -> Any:
+def row_difference(x: Any, other: Any, places: Any, values: Any) -> Any:
     """x - other as one example, written into arrays with a place for every feature."""
 
 

@@ -5,18 +5,18 @@ import sys
 from typing import Any
 
 from noregret.cli.interrupts import deaf, heed
-from noregret.cli.keeping import Keeper, read_as_before, take_up
 from noregret.cli.output import write_json
-from noregret.cli.report import counted, described, head, score, standing_report, tell_confusion, warn_of
 from noregret.cli.rules import file_of, imported, named, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_columns, check_outputs, made, opened, remarks, suited
 from noregret.errors import BadValue
-from noregret.learner import Learner
-from noregret.modelfile import load
-from noregret.referees import Milestones, Referee
-from noregret.session import played, standard, standing
-from noregret.standings import Standing
+from noregret.evaluation.checkpoint import Keeper, read_as_before, take_up
+from noregret.evaluation.leaderboard import Standing
+from noregret.evaluation.race import played, standard, standing
+from noregret.evaluation.report import counted, described, head, score, standing_report, tell_confusion, warn_of
+from noregret.learner.model_file import load
+from noregret.learner.rule_learner import Learner
+from noregret.metrics import Metric, Milestones
 from noregret.streams import Batch, Source
 
 INTERRUPTED = 130
@@ -60,7 +60,7 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
     if told.learner is None:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
-    chosen = settings(told.set, [card], told.game)
+    chosen = settings(told.set, [card], told.task)
     made([card], chosen, asked_early(told, [card]))  # refuse what cannot be, whatever the file
     source = opened(told)
     return made([card], chosen, suited(told, source, [card]))[0], source
@@ -72,11 +72,11 @@ def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
     if card is not None and card.name != learner.card.name:
         raise BadValue(f"{told.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
-    for flag in ("set", "game", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias"):
+    for flag in ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias"):
         if getattr(told, flag) not in (None, []):
             raise BadValue(f"--{flag.replace('_', '-')} is for a new model; {told.resume} goes on as it was made")
     take_up(told, learner.source or {}, told.resume)
-    told.game = None if learner.game in ("binary", "multiclass") else learner.game
+    told.task = None if learner.task in ("binary", "multiclass") else learner.task
     return learner, opened(told, **read_as_before(told, learner))
 
 
@@ -86,10 +86,10 @@ class Lesson:
     def __init__(self, keeper: Keeper, screen: Screen) -> None:
         self.learner, self.source, self.keeper, self.screen = keeper.learner, keeper.source, keeper, screen
         self.course, self.told = Milestones(FIRST), 0
-        self.referees: list[Referee] = [*standard(self.learner), self.course]
+        self.metrics: list[Metric] = [*standard(self.learner), self.course]
 
     def standing(self) -> Standing:
-        return standing(self.learner.card.name, self.learner, self.referees)
+        return standing(self.learner.card.name, self.learner, self.metrics)
 
     def learn(self) -> None:
         first = True
@@ -99,8 +99,8 @@ class Lesson:
                 first = False
             heed()
             transcript = played(self.learner, self.source, batch)
-            for referee in self.referees:
-                referee.see(transcript)
+            for metric in self.metrics:
+                metric.see(transcript)
             self.show(batch.done)
         if first and self.keeper.goes_on:
             rows = self.keeper.rows
@@ -151,7 +151,7 @@ def report(
 ) -> dict[str, Any]:
     return {
         **head(told, source, rounds=result.rounds),
-        "game": result.learner.game,
+        "task": result.learner.task,
         "seed": told.seed,
         "learners": [{**standing_report(result), "rounds_in_all": result.learner.rounds}],
         "saved": target,

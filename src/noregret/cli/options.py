@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from noregret import __version__
 from noregret.errors import BadValue
 
-GAMES = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
+TASK_TABLE = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
 
 DATA = (
     "files (libsvm, VW, CSV, JSON lines, Parquet, Arrow, idx; also .gz .bz2 .xz .zst) one after another, a "
@@ -48,7 +48,7 @@ def parser() -> Parser:
     listed = commands.add_parser("datasets", help="list the built-in, synthetic and found data sets")
     for one in (shelf, listed):
         one.add_argument("--json", metavar="PATH", help="write this as JSON to a file; - is standard output")
-        one.set_defaults(module="shelves")
+        one.set_defaults(module="catalog")
     warm_options(commands.add_parser("warm", help="compile the learners ahead of time"))
     return top
 
@@ -108,11 +108,11 @@ def predict_options(predict: Parser) -> None:
 
 def warm_options(warm: Parser) -> None:
     warm.add_argument("names", nargs="*", metavar="LEARNER", help="which (default: all)")
-    warm.add_argument("--games", default="binary,multiclass,regression", help="with commas; also multilabel, ranking "
+    warm.add_argument("--tasks", default="binary,multiclass,regression", help="with commas; also multilabel, ranking "
                       "(default: the others)")  # fmt: skip
     warm.add_argument("--algebras", default="sparse,dense", help="with commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
-    warm.set_defaults(module="shelves")
+    warm.set_defaults(module="catalog")
 
 
 def source_options(one: Parser) -> None:
@@ -123,7 +123,7 @@ def source_options(one: Parser) -> None:
                        "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
                        "class or y, else the last)")  # fmt: skip
-    group.add_argument("--labels-by", metavar="TEXT", help="tables, with --game multilabel: what stands between the "
+    group.add_argument("--labels-by", metavar="TEXT", help="tables, with --task multilabel: what stands between the "
                        "labels of a row (default: a comma)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the weight of each row")
     group.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="tables: leave a column out; as "
@@ -134,7 +134,7 @@ def source_options(one: Parser) -> None:
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: the numbers of "
                        "this column are names; each is a feature of its own")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must never go back")
-    group.add_argument("--query", metavar="COLUMN", help="tables, with --game ranking: the column that tells which "
+    group.add_argument("--query", metavar="COLUMN", help="tables, with --task ranking: the column that tells which "
                        "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
@@ -152,8 +152,9 @@ def learner_options(one: Parser) -> None:
     group = one.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="a parameter on the card; "
                        "LEARNER.NAME=VALUE for one learner only; as often as needed")  # fmt: skip
-    group.add_argument("--game", choices=GAMES, help="what is played (default: classes, as many as come); real targets "
-                       "need --game regression, rows with several labels multilabel, lists to be put in order ranking, "
+    group.add_argument("--task", choices=TASK_TABLE, help="what is learned (default: classes, as many as come); real "
+                       "targets need --task regression, rows with several labels multilabel, "
+                       "lists to be put in order ranking, "
                        "rows of one kind, with or without labels, one-class; bandit tells only whether what was played "
                        "was right")  # fmt: skip
     group.add_argument("--classes", metavar="LABELS", help="with commas: all the labels there are, where not every "

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from noregret.cli.interrupts import heed
-from noregret.cli.keeping import read_as_before
 from noregret.cli.output import as_cell, plain_label, plain_labels, same, write_json, written
-from noregret.cli.report import head, skipped
 from noregret.cli.rules import imported
 from noregret.cli.screen import Screen, jobs_for
 from noregret.cli.setup import asked_of_labels, check_columns, check_outputs, reading
 from noregret.errors import BadValue, NotLearned
-from noregret.learner import Learner
-from noregret.modelfile import load
+from noregret.evaluation.checkpoint import read_as_before
+from noregret.evaluation.report import head, skipped
+from noregret.learner.model_file import load
+from noregret.learner.rule_learner import Learner
 from noregret.streams import Batch, Source, open_source
 
 
@@ -43,8 +43,8 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = plain_labels(learner.decided(scores), learner.task.real)
-            written_rows = rows(found, scores, told.scores and not learner.task.real)
+            found = plain_labels(learner.decided(scores), learner.task_object.real)
+            written_rows = rows(found, scores, told.scores and not learner.task_object.real)
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
             out.writerows(written_rows)
@@ -60,15 +60,15 @@ def run(told: argparse.Namespace) -> int:
 
 def opened(told: argparse.Namespace, learner: Learner) -> Source:
     """The new rows, read as the rows that were learned."""
-    how: dict[str, Any] = {"labelled": False, **asked_of_labels(learner.game)}
+    how: dict[str, Any] = {"labelled": False, **asked_of_labels(learner.task)}
     how |= read_as_before(told, learner)
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
 
 def columns(learner: Learner, scores: bool) -> list[str]:
-    if not scores or learner.task.real:
+    if not scores or learner.task_object.real:
         return ["prediction"]
-    if learner.task.many:
+    if learner.task_object.many:
         return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
     return ["prediction", "score"]
 
@@ -91,8 +91,8 @@ class Count:
 
     def add(self, learner: Learner, found: Sequence[Any], batch: Batch) -> None:
         self.rows += len(found)
-        self.regression = learner.game == "regression"
-        if learner.game == "ranking":  # a score is no guess of a relevance
+        self.regression = learner.task == "regression"
+        if learner.task == "ranking":  # a score is no guess of a relevance
             return
         for guess, truth in zip(found, () if batch.y is None else batch.y, strict=batch.y is not None):
             if truth is None or truth != truth:

@@ -6,21 +6,21 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from noregret.card import Card
 from noregret.cli.interrupts import heed
-from noregret.cli.keeping import options_of
 from noregret.cli.output import write_json
-from noregret.cli.report import described, head, score, standing_report, tell_confusion, warn_of
 from noregret.cli.rules import cards_of, file_of, settings
 from noregret.cli.screen import Screen, distinct, jobs_for
 from noregret.cli.setup import asked_early, check_outputs, made, opened, remarks, suited, weighing
 from noregret.errors import BadValue
-from noregret.session import Entrants, Watcher, race
-from noregret.standings import Race, Standing
+from noregret.evaluation.checkpoint import options_of
+from noregret.evaluation.leaderboard import Race, Standing
+from noregret.evaluation.race import Entrants, Watcher, race
+from noregret.evaluation.report import described, head, score, standing_report, tell_confusion, warn_of
+from noregret.rules.card import Card
 from noregret.streams import Batch, Source
 
 SAID = (  # by options of their own
-    "game", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
+    "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
 )  # fmt: skip
 
 
@@ -30,14 +30,14 @@ def run(told: argparse.Namespace) -> int:
     check_outputs({"--json": told.json}, [*told.data, *rules])
     if told.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {told.threads}")
-    cards = entering(told, told.game)
-    chosen = settings(told.set, cards, told.game)
+    cards = entering(told, told.task)
+    chosen = settings(told.set, cards, told.task)
     made(cards, chosen, asked_early(told, cards))  # refuse what cannot be, whatever the file
     source = opened(told)
     common = suited(told, source, cards)
     if told.learners is None:
-        cards = entering(told, common.get("game"))
-        chosen = settings(told.set, cards, told.game)
+        cards = entering(told, common.get("task"))
+        chosen = settings(told.set, cards, told.task)
     learners = made(cards, chosen, common)
     screen.announce(source)
     with screen.drawing():
@@ -55,9 +55,9 @@ def run(told: argparse.Namespace) -> int:
     return 0
 
 
-def entering(told: argparse.Namespace, game: str | None) -> list[Card]:
+def entering(told: argparse.Namespace, task: str | None) -> list[Card]:
     """The cards of a race; where none are named, those that can heed what is told of classes and costs."""
-    cards = cards_of(told.learners, game)
+    cards = cards_of(told.learners, task)
     wishes = {name: value for name, value in weighing(told).items() if value is not None}
     if told.learners is not None or not wishes:
         return cards
@@ -113,10 +113,10 @@ def conclude(told: argparse.Namespace, source: Source, result: Race) -> None:
 
 def compared(result: Race, best: Standing) -> str:
     rounds = max(best.rounds, 1)
-    if best.learner.game == "regression":
+    if best.learner.task == "regression":
         told = {"the running mean": "mean", "the last target": "last_target"}
         return ", ".join(f"{name} loses {result.baselines[key] / rounds:.4g}" for name, key in told.items())
-    if best.learner.game == "ranking":
+    if best.learner.task == "ranking":
         right = 100 * result.baselines["pair_accuracy_as_they_come"]
         return f"the order in which the rows come has {right:.2f} % of pairs right"
     told = {"always guessing the majority label": "majority", "the last label": "last_label"}
@@ -129,7 +129,7 @@ def compared(result: Race, best: Standing) -> str:
 def training(told: argparse.Namespace, best: Standing) -> str:
     """The command that would train the winner and keep it."""
     words = ["noregret", "learn", *told.data, "--learner", spelled(told, best.name)]
-    valued = {**options_of(told), "game": told.game, "seed": told.seed or None, "transform": told.transform}
+    valued = {**options_of(told), "task": told.task, "seed": told.seed or None, "transform": told.transform}
     for name, value in valued.items():
         flag = f"--{name.replace('_', '-')}"
         for one in value if isinstance(value, list) else [value]:
@@ -158,7 +158,7 @@ def report(told: argparse.Namespace, source: Source, result: Race) -> dict[str, 
     best = result.standings[0]
     return {
         **head(told, source, rounds=best.rounds),
-        "game": best.learner.game,
+        "task": best.learner.task,
         "seed": told.seed,
         "learners": [standing_report(one) for one in result],
         "baselines": result.baselines,

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from noregret.card import Card
 from noregret.errors import BadValue, Error
-from noregret.games.table import GAMES
-from noregret.making import card_of, learners
+from noregret.learner.factory import card_of, learners
+from noregret.rules.card import Card
+from noregret.tasks.loops.table import TASK_TABLE
 
 
-def cards_of(names: str | None, game: str | None) -> list[Card]:
-    """The cards of names with commas; without names, the built-in ones that are shown and play the game."""
+def cards_of(names: str | None, task: str | None) -> list[Card]:
+    """The cards of names with commas; without names, the built-in ones that are shown and play the task."""
     if names is None:
-        return [card for card in learners() if card.shown and (game or "binary") in card.games]
+        return [card for card in learners() if card.shown and (task or "binary") in card.tasks]
     asked = [name.strip() for name in names.split(",") if name.strip()]
     if not asked:
         raise BadValue("--learners names no learner; see `noregret learners`")
@@ -72,7 +72,7 @@ def file_of(name: str | None) -> str | None:
     return file if colon and file.endswith(".py") else None
 
 
-def settings(told: Sequence[str], cards: Sequence[Card], game: str | None = None) -> dict[str, dict[str, Any]]:
+def settings(told: Sequence[str], cards: Sequence[Card], task: str | None = None) -> dict[str, dict[str, Any]]:
     """What --set says, for each learner by name; a name that no learner has is an error."""
     found: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
     for text in told:
@@ -83,8 +83,8 @@ def settings(told: Sequence[str], cards: Sequence[Card], game: str | None = None
         if dot and owner in found:
             found[owner][name] = parsed(value)
             continue
-        of_game = game == "one-class" and key.strip() in GAMES[game].params
-        takers = [card for card in cards if key.strip() in card.params and not of_game] or list(cards)
+        of_task = task == "one-class" and key.strip() in TASK_TABLE[task].params
+        takers = [card for card in cards if key.strip() in card.params and not of_task] or list(cards)
         for card in takers:
             found[card.name][key.strip()] = parsed(value)
     return found

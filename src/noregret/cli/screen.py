@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from noregret.card import built_in
 from noregret.errors import Error
-from noregret.learner import Learner
+from noregret.learner.precompile import Job, Tell, finish, job_of, missing
+from noregret.learner.rule_learner import Learner
+from noregret.rules.card import built_in
 from noregret.streams import Batch, Source
-from noregret.warming import Job, Tell, finish, job_of, missing
 
 EVERY = 2.0  # seconds between plain lines of progress
 REFRESH = 0.2  # seconds between drawings of a live table
@@ -149,11 +149,11 @@ def jobs_for(learners: Sequence[Learner], batch: Batch, classes: int) -> list[Jo
         settings = learner.settings
         if not built_in(learner.card.rule) or not settings.native:
             continue
-        games = [learner.game]
-        if learner.game == "binary" and settings.auto and classes > 2:
-            games.append("multiclass")
+        tasks = [learner.task]
+        if learner.task == "binary" and settings.auto and classes > 2:
+            tasks.append("multiclass")
         algebra = learner.algebra or ("dense" if dense else "sparse")
-        jobs += [job_of(learner, game, algebra) for game in games]
+        jobs += [job_of(learner, task, algebra) for task in tasks]
     return jobs
 
 

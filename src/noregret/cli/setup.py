@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from noregret.card import Card
+from noregret.cli.cost_options import class_weight, cost
 from noregret.cli.rules import parsed
 from noregret.cli.screen import Screen
-from noregret.cli.weighing import class_weight, cost
 from noregret.errors import BadValue
-from noregret.learner import Learner
-from noregret.making import make
+from noregret.learner.factory import make
+from noregret.learner.rule_learner import Learner
+from noregret.rules.card import Card
 from noregret.streams import Reading, Source, open_source
 
 OPTIONS = (
@@ -32,14 +32,14 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
     """The source of a race or of learning."""
     if told.seed < 0:
         raise BadValue(f"--seed must not be negative, not {told.seed}")
-    more = {**asked_of_labels(told.game), **gaps(told), **more}
+    more = {**asked_of_labels(told.task), **gaps(told), **more}
     return open_source(told.data, reading(told, **more), seed=told.seed)
 
 
-def asked_of_labels(game: str | None) -> dict[str, bool]:
-    """What the labels of a game are, where they are not one class for every row."""
-    asked = {"targets": game in ("regression", "ranking"), "sets": game == "multilabel", "lists": game == "ranking"}
-    return {**asked, "labelled": False} if game == "one-class" else asked
+def asked_of_labels(task: str | None) -> dict[str, bool]:
+    """What the labels of a task are, where they are not one class for every row."""
+    asked = {"targets": task in ("regression", "ranking"), "sets": task == "multilabel", "lists": task == "ranking"}
+    return {**asked, "labelled": False} if task == "one-class" else asked
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -50,13 +50,13 @@ def gaps(told: argparse.Namespace) -> dict[str, Any]:
 
 def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
-    game = told.game or source.suits.get("game")
+    task = told.task or source.suits.get("task")
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
-    bias = (scale or game == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
-    bias = bias and (game not in ("ranking", "one-class") or bool(told.bias))  # what all rows share tells none apart
+    bias = (scale or task == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
+    bias = bias and (task not in ("ranking", "one-class") or bool(told.bias))  # what all rows share tells none apart
     wishes = {
-        "game": game,
+        "task": task,
         "seed": told.seed,
         "scale": scale,
         "bias": bias,
@@ -71,7 +71,7 @@ def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ())
 def asked_early(told: argparse.Namespace, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What can be refused before the data are opened."""
     classes = named_classes(told) or ([0, 1] if classes_needed(told, cards) else None)
-    wishes = {"game": told.game, "transforms": told.transform, "bits": told.bits, "classes": classes}
+    wishes = {"task": told.task, "transforms": told.transform, "bits": told.bits, "classes": classes}
     wishes |= weighing(told)
     return {name: value for name, value in wishes.items() if value}
 
@@ -79,7 +79,7 @@ def asked_early(told: argparse.Namespace, cards: Sequence[Card] = ()) -> dict[st
 def classes_needed(told: argparse.Namespace, cards: Sequence[Card]) -> bool:
     """Whether some learner must know the classes beforehand, as not every label is told."""
     asked = any(text.replace(" ", "").endswith("labels=asked") for text in told.set)
-    return asked or told.game == "bandit" or any(card.games == ("bandit",) for card in cards)
+    return asked or told.task == "bandit" or any(card.tasks == ("bandit",) for card in cards)
 
 
 def named_classes(told: argparse.Namespace) -> list[Any] | None:
@@ -115,13 +115,13 @@ def remarks(learner: Learner, source: Source) -> list[str]:
         said.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
     if learner.settings.bias:
         said.append("a constant feature is added (--no-bias leaves it out)")
-    if learner.game == "regression":
+    if learner.task == "regression":
         said.append("the labels are real targets; the loss decides")
-    if learner.game == "multilabel":
+    if learner.task == "multilabel":
         said.append("a row may have several labels; a mistake is a set that is not exactly right")
-    if learner.game == "ranking":
+    if learner.task == "ranking":
         said.append("rows come in lists, and a list is a round")
-    if learner.game == "one-class":
+    if learner.task == "one-class":
         said.append("rows are learned as one class; those labelled -1 are judged, not learned")
     return said
 

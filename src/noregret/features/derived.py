@@ -5,10 +5,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from noregret.chunk import Block, DenseBlock, SparseBlock
-from noregret.features.choosing import Choosing, gathered
+from noregret.data.blocks import Block, DenseBlock, SparseBlock
+from noregret.features.feature_selectors import Choosing, gathered
+from noregret.features.fitted import Passed, Runner, Running, by_entry, distinct, entries, finite
 from noregret.features.keys import HashedKeys, Keys
-from noregret.features.running import Passed, Runner, Running, by_entry, distinct, entries, finite
 
 PLAIN = -1  # in the place of the second number: the feature as it is
 Kinds = np.ndarray | None
@@ -54,16 +54,16 @@ class Derived(Running):
     def keeps(self) -> bool:
         return not self.keys.hashed
 
-    def apply(self, rows: Passed, learn: bool, heed: bool) -> Passed:
+    def apply(self, rows: Passed, learn: bool, include_unknown: bool) -> Passed:
         rows = rows._replace(block=self.checked(rows.block))
         size = len(self.keys)
         self.before = size if learn else None
         try:
             if isinstance(rows.block, DenseBlock) and self.regular:
-                return self.table_of(rows.block, rows, grow=learn or heed)
-            return self.rows_of(rows, grow=learn or heed)
+                return self.table_of(rows.block, rows, grow=learn or include_unknown)
+            return self.rows_of(rows, grow=learn or include_unknown)
         finally:
-            if heed and not learn:
+            if include_unknown and not learn:
                 self.keys.forget_from(size)
 
     def rows_of(self, rows: Passed, grow: bool) -> Passed:

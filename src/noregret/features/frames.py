@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock
+from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock
 from noregret.errors import BadValue, shown
 
 MAKERS = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock, gather, tidied
+from noregret.data.blocks import Rows, SparseBlock, gather, tidied
 from noregret.errors import BadValue
+from noregret.features.canonicalize import Run
 from noregret.features.names import Names, extends
-from noregret.features.tidying import Run
 
 MOST = 30  # bits
 REMEMBERED = 1 << 16  # names whose hash need not be computed again
@@ -55,7 +55,7 @@ class HashedNames(Names):
             self.mode = "hashed"
 
     def block(
-        self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False, gaps: bool = False
+        self, rows: Sequence[Mapping[Any, Any]], grow: bool, include_unknown: bool = False, gaps: bool = False
     ) -> SparseBlock:
         """Rows given as dicts, as a checked block."""
         indptr, names, val = gather(rows, gaps)
@@ -67,7 +67,7 @@ class HashedNames(Names):
         return tidied(SparseBlock(indptr, cells, val * signs, self.cells))
 
     def renumbered(
-        self, rows: Rows, grow: bool, heed_new: bool = False, arrange: Run | None = None
+        self, rows: Rows, grow: bool, include_unknown: bool = False, arrange: Run | None = None
     ) -> tuple[SparseBlock, np.ndarray]:
         """Rows of a stream that names its features, and the cell of every name."""
         assert rows.names is not None

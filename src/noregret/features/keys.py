@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.chunk import LARGEST_INDEX, SparseBlock
+from noregret.data.blocks import LARGEST_INDEX, SparseBlock
 from noregret.errors import BadValue
-from noregret.features.running import LEARN, Loop, Runner
+from noregret.features.fitted import LEARN, Loop, Runner
 
 read_first = read_second = read_out = read_slots = read_left = read_right = read_size = unbound
 

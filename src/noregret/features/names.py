@@ -6,9 +6,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from noregret.chunk import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
+from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
 from noregret.errors import BadValue
-from noregret.features.tidying import Run
+from noregret.features.canonicalize import Run
 
 FEW = 256  # names that are looked up as fast as they are compared
 
@@ -135,7 +135,7 @@ class Names:
         return "names" if isinstance(name, str) else "columns"
 
     def block(
-        self, rows: Sequence[Mapping[Any, Any]], grow: bool, heed_new: bool = False, gaps: bool = False
+        self, rows: Sequence[Mapping[Any, Any]], grow: bool, include_unknown: bool = False, gaps: bool = False
     ) -> SparseBlock:
         """Rows given as dicts, as a checked block; values may be missing with `gaps`. New names are added when growing.
 
@@ -151,17 +151,17 @@ class Names:
         if mode == "columns":
             idx = columns(names)
             return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
-        idx, width = self.numbers(names, grow, heed_new)
+        idx, width = self.numbers(names, grow, include_unknown)
         return SparseBlock(indptr, idx, val, width)
 
     def renumbered(
-        self, rows: Rows, grow: bool, heed_new: bool = False, arrange: Run | None = None
+        self, rows: Rows, grow: bool, include_unknown: bool = False, arrange: Run | None = None
     ) -> tuple[SparseBlock, np.ndarray]:
         """Rows of a stream that names its features, with the numbers this learner has for them; and the number of every
         name. `arrange` is what renumbers rows at full speed."""
         assert rows.names is not None
         self.settle("names", fix=grow)
-        found, width = self.found(rows.names, grow, heed_new)
+        found, width = self.found(rows.names, grow, include_unknown)
         block = rows.block._replace(width=width)
         if found.same:
             return block, found.numbers
@@ -171,17 +171,17 @@ class Names:
             return arrange(found.numbers, block), found.numbers
         return tidied(block._replace(idx=found.numbers[block.idx])), found.numbers
 
-    def numbers(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[np.ndarray, int]:
+    def numbers(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[np.ndarray, int]:
         """The number of every name, and how many features there are with these."""
-        found, width = self.found(names, grow, heed_new)
+        found, width = self.found(names, grow, include_unknown)
         return found.numbers, width
 
-    def found(self, names: Sequence[str], grow: bool, heed_new: bool) -> tuple[Numbered, int]:
+    def found(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[Numbered, int]:
         """The same, with what is known of the numbers."""
         if grow:
             return self.grown(names), self.size
         size = self.size
-        if heed_new:
+        if include_unknown:
             extra: dict[str, int] = {}
             found = Numbered()
             each = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.features.running import LEARN, NEVER, Running, over_values
+from noregret.features.fitted import LEARN, NEVER, Running, over_values
 
 read_indptr = read_idx = read_val = read_out = read_seen = read_low = read_high = unbound
 

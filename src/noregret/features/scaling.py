@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.features.running import LEARN, NEVER, Running, over_values
+from noregret.features.fitted import LEARN, NEVER, Running, over_values
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = read_spread = unbound
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Param
-from noregret.features.choosing import Chosen
-from noregret.features.running import LEARN, Options, Running, over_values
+from noregret.features.feature_selectors import Chosen
+from noregret.features.fitted import LEARN, Options, Running, over_values
+from noregret.rules.card import Param
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
 

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from noregret.card import suggestion
 from noregret.errors import BadValue, shown
-from noregret.features.choosing import MOST, Choosing, Chosen, names_in
 from noregret.features.derived import Derived
 from noregret.features.documents import TfIdf
-from noregret.features.gaps import POLICIES, Missing
+from noregret.features.expansions import OneHot, Pairs, Squares
+from noregret.features.feature_selectors import MOST, Choosing, Chosen, names_in
+from noregret.features.fitted import Runner, Running
 from noregret.features.keys import HashedKeys
-from noregret.features.maps import OneHot, Pairs, Squares
+from noregret.features.missing import POLICIES, Missing
 from noregret.features.ranges import MinMax
-from noregret.features.running import Runner, Running
 from noregret.features.scaling import Scaling
 from noregret.features.shaping import Clip, Log1p, UnitNorm
+from noregret.rules.card import suggestion
 
 KINDS: Mapping[str, type[Running]] = {
     kind.name: kind for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, OneHot)

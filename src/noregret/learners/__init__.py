@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from noregret.card import REGISTRY, Card
+from noregret.rules.card import REGISTRY, Card
 
 
 @cache

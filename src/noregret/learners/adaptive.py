@@ -4,8 +4,8 @@ import math
 
 from noregret.algebra import at, put
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, coordinate_rule
-from noregret.state import amount, plain
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, coordinate_rule
+from noregret.state.growth import counts, plain
 
 DUCHI_2011 = (
     "Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, "
@@ -43,7 +43,7 @@ def adagrad_regret(reach: float, roots: float, eta: float) -> float:
         "onto": Choice("everywhere", {"everywhere": everywhere, "box": box}, "where the weights may be"),
         "radius": Param(1.0, above=0.0, about="the largest size of a weight in the box"),
     },
-    state={"w": plain, "squares": amount},
+    state={"w": plain, "squares": counts},
     guarantee=Guarantee(
         "regret against u <= (D^2 / (2 eta) + eta) sum over coordinates of sqrt(sum of g^2) + delta; "
         "with eta = D / sqrt(2) that is sqrt(2) D times the sum",
@@ -68,7 +68,7 @@ def adagrad(p: P, s: S, j: int, g: float) -> None:
         "delta": Param(1e-6, above=0.0, about="what is added to the mean squares; the first steps depend on it"),
         "eta": Param(1.0, above=0.0, about="a factor on every step"),
     },
-    state={"w": plain, "squares": amount, "moves": amount},
+    state={"w": plain, "squares": counts, "moves": counts},
     merge=Merge(
         "heuristic", "weights and squares are averaged in proportion to the rounds; no bound is claimed", "mix"
     ),
@@ -96,8 +96,8 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
     """Zero unless what pulls at the weight exceeds l1."""
     pull = at(s.z, j)
     beyond = math.copysign(max(abs(pull) - p.l1, 0.0), pull)
-    hold = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
-    return float(-p.alpha * beyond / hold) if hold > 0.0 else 0.0  # the square of a tiny pull is zero
+    take_snapshot = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
+    return float(-p.alpha * beyond / take_snapshot) if take_snapshot > 0.0 else 0.0  # the square of a tiny pull is zero
 
 
 @coordinate_rule(
@@ -108,7 +108,7 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
         "l1": Param(1.0, at_least=0.0, about="a pull up to this leaves a weight at zero"),
         "l2": Param(0.0, at_least=0.0, about="the larger, the closer to zero all weights stay"),
     },
-    state={"z": plain, "squares": amount},
+    state={"z": plain, "squares": counts},
     weight=ftrl_weight,
     loss="logistic",
     guarantee=Guarantee(
@@ -125,6 +125,6 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
 def ftrl(p: P, s: S, j: int, g: float) -> None:
     """Follow the leader of all gradients so far, held near the weights that met them, with weights of exactly zero."""
     squares = at(s.squares, j) + g * g
-    hold = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
-    put(s.z, j, at(s.z, j) + g - hold * ftrl_weight(p, s, j))
+    take_snapshot = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
+    put(s.z, j, at(s.z, j) + g - take_snapshot * ftrl_weight(p, s, j))
     put(s.squares, j, squares)

@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from noregret.card import Guarantee, P, Param, S, bandit_rule, schedule
-from noregret.schedules import rate
-from noregret.state import plain
+from noregret.rules.card import Guarantee, P, Param, S, bandit_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import plain
 
 KAKADE_2008 = (
     "Kakade, Shalev-Shwartz and Tewari, Efficient bandit algorithms for online multiclass prediction, ICML 2008"
@@ -53,7 +53,7 @@ def banditron_mistakes(
         banditron_mistakes,
     ),
     title="Banditron",
-    informed={"rule": "perceptron", "competitor": "predicted"},
+    full_information={"rule": "perceptron", "competitor": "predicted"},
     shown=True,
 )
 def banditron(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
@@ -96,7 +96,7 @@ def exp3_regret(actions: float, rounds: float, eta: float = 0.1, gamma: float = 
         exp3_regret,
     ),
     title="Exp3",
-    blind=True,
+    ignores_features=True,
     graded=True,
     shown=True,
 )

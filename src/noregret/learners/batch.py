@@ -2,11 +2,11 @@
 
 import math
 
-from noregret.algebra import add, held_at, hold
+from noregret.algebra import add, snapshot_at, take_snapshot
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
 from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
-from noregret.state import held
+from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.state.growth import snapshot
 
 DEKEL_2012 = (
     "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"
@@ -27,14 +27,14 @@ def total(p: P) -> float:
 
 def batch_weight(p: P, s: S, j: int) -> float:
     """The weight the batch began with."""
-    return float(held_at(s.w, j))
+    return float(snapshot_at(s.w, j))
 
 
 def begin_anew_when_full(p: P, s: S) -> None:
     """Once the batch is full, the weights its gradients have led to are those the next one begins with."""
     s.n.gathered += 1.0
     if s.n.gathered >= math.floor(p.batch):
-        hold(s.w)
+        take_snapshot(s.w)
         s.n.gathered = 0.0
 
 
@@ -47,7 +47,7 @@ def begin_anew_when_full(p: P, s: S) -> None:
             "mean", {"mean": mean, "sum": total}, "what of the gradients of a batch is stepped against"
         ),
     },
-    state={"w": held},
+    state={"w": snapshot},
     counters={"gathered": 0.0},
     weight=batch_weight,
     guarantee=Guarantee(
@@ -74,7 +74,7 @@ def contraction(smallest: float, largest: float, rho: float, steps: float) -> fl
         "rho": Param(1e-3, above=0.0, about="the share of the error that a row of length 1 takes away"),
         "batch": BATCH,
     },
-    state={"w": held},
+    state={"w": snapshot},
     counters={"gathered": 0.0},
     weight=batch_weight,
     loss="squared",

@@ -7,8 +7,8 @@ rounding, however small it becomes.
 import math
 
 from noregret.algebra import add, breadth, extent, shared
-from noregret.card import G, Guarantee, Merge, P, Param, S, X, gradient_rule
-from noregret.state import exponents
+from noregret.rules.card import G, Guarantee, Merge, P, Param, S, X, gradient_rule
+from noregret.state.growth import log_weights
 
 KIVINEN_WARMUTH_1997 = (
     "Kivinen and Warmuth, Exponentiated gradient versus gradient descent for linear predictors, "
@@ -49,7 +49,7 @@ def eg_score(p: P, s: S, x: X) -> float:
 @gradient_rule(
     paper=KIVINEN_WARMUTH_1997,
     params={"eta": Param(0.1, above=0.0, about="the rate of learning"), "features": FEATURES},
-    state={"theta": exponents},
+    state={"theta": log_weights},
     counters={"features": 0.0, "classes": 1.0},
     score=eg_score,
     guarantee=Guarantee(
@@ -86,7 +86,7 @@ def eg_signed_score(p: P, s: S, x: X) -> float:
         "U": Param(1.0, above=0.0, about="the sum of the sizes of all weights never exceeds it"),
         "features": FEATURES,
     },
-    state={"theta": exponents},
+    state={"theta": log_weights},
     counters={"features": 0.0, "classes": 1.0},
     score=eg_signed_score,
     guarantee=Guarantee(

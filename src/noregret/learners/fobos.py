@@ -2,11 +2,11 @@
 
 import math
 
-from noregret.algebra import add, level, norm, scale, shorten, soften
-from noregret.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.algebra import add, clip_peaks, norm, scale, shorten, shrink
 from noregret.learners.gradient import constant_rate_regret
-from noregret.schedules import rate
-from noregret.state import lazy, lazy_groups, plain, scaled
+from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import lazy, lazy_groups, plain, scaled
 
 DUCHI_SINGER_2009 = (
     "Duchi and Singer, Efficient online and batch learning using forward backward splitting, JMLR 10, 2009"
@@ -39,7 +39,7 @@ def fobos(p: P, s: S, g: G) -> None:
     """Step against the gradient, then pull every weight toward zero, so that many are exactly zero."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
-    soften(s.w, eta * p.lam, math.inf)
+    shrink(s.w, eta * p.lam, math.inf)
     scale(s.w, 1.0 / (1.0 + eta * p.lam2))
 
 
@@ -102,4 +102,4 @@ def fobos_infinity(p: P, s: S, g: G) -> None:
     """Step against the gradient, then cut the largest weights down to one height; a round looks at every weight."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
-    level(s.w, eta * p.lam)
+    clip_peaks(s.w, eta * p.lam)

@@ -4,9 +4,9 @@ import math
 
 from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
-from noregret.schedules import rate
-from noregret.state import plain, scaled
+from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import plain, scaled
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
 NAGUMO_NODA_1967 = (

@@ -4,9 +4,9 @@ import math
 
 from noregret.algebra import add, at, group_norm, group_size
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, P, Param, S, gradient_rule
 from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, rda_regret
-from noregret.state import grouped
+from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule
+from noregret.state.growth import grouped
 
 YANG_2010 = "Yang, Xu, King and Lyu, Online learning for group lasso, ICML 2010"
 YANG_2013 = "Yang, Lyu and King, Efficient online learning for multitask feature selection, ACM TKDD 7, 2013"
@@ -98,5 +98,5 @@ def task_weight(p: P, s: S, j: int) -> float:
     merge=SUMMED,
 )
 def multitask(p: P, s: S, g: G) -> None:
-    """Sum the gradients of all tasks; rows are seated by `seat_tasks`, and groups= is the number of tasks."""
+    """Sum the gradients of all tasks; rows are seated by `stack_tasks`, and groups= is the number of tasks."""
     add(s.G, 1.0, g)

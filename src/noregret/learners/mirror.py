@@ -2,10 +2,10 @@
 
 from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, P, Param, S, X, gradient_rule
 from noregret.learners.exponentiated import ADDING, FEATURES, eg_score, widen
 from noregret.learners.p_norm import p_norm_score
-from noregret.state import exponents
+from noregret.rules.card import Choice, G, Guarantee, P, Param, S, X, gradient_rule
+from noregret.state.growth import log_weights
 
 NEMIROVSKI_YUDIN_1983 = (
     "Nemirovski and Yudin, Problem complexity and method efficiency in optimization, Wiley, 1983; Beck and "
@@ -41,7 +41,7 @@ def mirror_regret(divergence: float, eta: float, squared_gradients: float, conve
         "p": Param(4.0, at_least=2.0, about="the norm that measures gradients where link is p_norm"),
         "features": FEATURES,
     },
-    state={"theta": exponents},
+    state={"theta": log_weights},
     counters={"features": 0.0, "classes": 1.0},
     score=mirror_score,
     guarantee=Guarantee(

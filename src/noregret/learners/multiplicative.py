@@ -4,8 +4,8 @@ import math
 
 from noregret.algebra import add, dot, extent, multiply, prune, side, swelled, swelled_total
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state import exponents, positive
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.state.growth import log_weights, positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
 LITTLESTONE_1989 = (
@@ -99,7 +99,7 @@ def duplicated_score(p: P, s: S, x: X) -> float:
         "theta": Param(0.0, at_least=0.0, about="the threshold; 0 stands for twice the number of features"),
         "features": Param(0.0, at_least=0.0, about="how many features there are; 0 stands for those seen so far"),
     },
-    state={"e": exponents},
+    state={"e": log_weights},
     counters={"features": 0.0, "net": 0.0},
     score=duplicated_score,
     guarantee=Guarantee(

@@ -6,8 +6,8 @@ p = 2 is the perceptron's geometry; with p near 2 ln(d) irrelevant features cost
 import math
 
 from noregret.algebra import add, linked, norm, scale
-from noregret.card import NO_MERGE, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state import scaled
+from noregret.rules.card import NO_MERGE, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.state.growth import scaled
 
 GROVE_2001 = (
     "Grove, Littlestone and Schuurmans, General convergence results for linear discriminant updates, "

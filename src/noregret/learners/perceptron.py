@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
-from noregret.schedules import rate
-from noregret.state import plain, scattered
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import plain, random_init
 
 ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
 FREUND_SCHAPIRE_1999 = (
@@ -56,7 +56,7 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
             "no", {"no": not_right, "yes": wrong}, "whether a score of zero is left as it is", binds="misses"
         ),
     },
-    state={"w": scattered},
+    state={"w": random_init},
     counters={"steps": 0.0},
     weigh="eta",
     guarantee=Guarantee(

@@ -3,19 +3,19 @@
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import add, at, held_at, held_dot, hold, remember, remembered, rights
+from noregret.algebra import add, at, count_correct, remember, remembered, snapshot_at, snapshot_dot, take_snapshot
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
 from noregret.learners.perceptron import DUDA_HART_1973, novikoff
-from noregret.schedules import rate
-from noregret.state import held, reservoir
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import reservoir, snapshot
 
 GALLANT_1990 = "Gallant, Perceptron-based learning algorithms, IEEE Transactions on Neural Networks 1, 1990"
 
 
 def pocket_final(p: P, s: S, x: X) -> float:
     """The vector in the pocket."""
-    return float(held_dot(s.w, x))
+    return float(snapshot_dot(s.w, x))
 
 
 ratchet = unbound
@@ -31,7 +31,7 @@ def by_sample(p: P, s: S, z: Z, longer: bool) -> bool:
     remember(s.sample, p.reservoir, z)
     if not longer:
         return False
-    right = rights(s.sample, s.w, z, s.n.moves, s.n.right)
+    right = count_correct(s.sample, s.w, z, s.n.moves, s.n.right)
     if right <= s.n.right and right < remembered(s.sample):
         return False
     s.n.right = right
@@ -52,7 +52,7 @@ def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | Non
             "yes", {"yes": by_sample, "no": by_run}, "whether a longer run must also put more of these rows right"
         ),
     },
-    state={"w": held, "sample": reservoir},
+    state={"w": snapshot, "sample": reservoir},
     counters={"run": 0.0, "longest": 0.0, "moves": 0.0, "right": 0.0},
     final=pocket_final,
     guarantee=Guarantee(
@@ -76,7 +76,7 @@ def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
     missed = margin <= 0.0
     s.n.run = 0.0 if missed else s.n.run + 1.0
     if ratchet(p, s, z, s.n.run > s.n.longest):
-        hold(s.w)
+        take_snapshot(s.w)
         s.n.longest = s.n.run
     if missed:
         add(s.w, 1.0, z)
@@ -91,7 +91,7 @@ def batch_bound(radius: float, margin: float, batch: float) -> float:
 
 def batch_weight(p: P, s: S, j: int) -> float:
     """The weight a batch began with; after its last round, the weight it ends with."""
-    return float(at(s.w, j) if s.n.t >= s.n.last else held_at(s.w, j))
+    return float(at(s.w, j) if s.n.t >= s.n.last else snapshot_at(s.w, j))
 
 
 @margin_rule(
@@ -101,7 +101,7 @@ def batch_weight(p: P, s: S, j: int) -> float:
         "rho": Param(1.0, above=0.0, about="the length of a step"),
         "schedule": schedule("constant"),
     },
-    state={"w": held},
+    state={"w": snapshot},
     counters={"last": 0.0},
     weight=batch_weight,
     weigh="rho",
@@ -116,7 +116,7 @@ def batch_weight(p: P, s: S, j: int) -> float:
 def perceptron_batch(p: P, s: S, z: Z, margin: float) -> bool:
     """Add all examples of a batch that are not on the right side, at its end."""
     if s.n.t > s.n.last:
-        hold(s.w)
+        take_snapshot(s.w)
         s.n.last = math.floor(p.batch * math.ceil(s.n.t / p.batch))
     if margin <= 0.0:
         add(s.w, rate(p.rho, math.ceil(s.n.t / p.batch)), z)

@@ -2,10 +2,10 @@
 
 import math
 
-from noregret.algebra import add, dot, foresee, image, inner, sharpen
+from noregret.algebra import add, dot, image, inner, posterior_image, sharpen
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state import covariance, plain
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.state.growth import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
 CRAMMER_2009 = "Crammer, Kulesza and Dredze, Adaptive regularization of weight vectors, NIPS 2009"
@@ -58,7 +58,7 @@ def sop_bound(gamma: float, comparator_loss: float, spread: float, log_det: floa
 
 def sop_score(p: P, s: S, x: X) -> float:
     """v' (A + x x')^-1 x: the confidence counts the current row as seen."""
-    return float(dot(s.v, foresee(s.sigma, 1.0, x)))
+    return float(dot(s.v, posterior_image(s.sigma, 1.0, x)))
 
 
 @margin_rule(
@@ -127,7 +127,7 @@ def narow_kappa(b: float, v: float) -> float:
 def narow_score(p: P, s: S, x: X) -> float:
     """theta' A'^-1 x: the confidence counts the current row as seen, as far as it is new."""
     v = inner(x, image(s.sigma, x))
-    return float(dot(s.theta, foresee(s.sigma, narow_kappa(p.b, v), x)))
+    return float(dot(s.theta, posterior_image(s.sigma, narow_kappa(p.b, v), x)))
 
 
 @margin_rule(

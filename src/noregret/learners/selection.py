@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import Draw, add, coprime, dot, extent, glimpse, keep, next_random, norm, scale, sqnorm
-from noregret.algebra.glimpse import PRIME
-from noregret.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.algebra import Draw, add, coprime, dot, extent, keep, next_random, norm, partial_features, scale, sqnorm
+from noregret.algebra.partial_features import PRIME
 from noregret.learners.perceptron import novikoff
-from noregret.state import kept
+from noregret.rules.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.state.growth import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
 B = Param(10.0, at_least=1.0, about="how many weights stay; with many classes, of all of them together")
@@ -35,7 +35,7 @@ def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | N
         "eta": Param(0.2, above=0.0, about="the length of a step"),
         "lam": Param(0.01, at_least=0.0, about="how much weights shrink, and how long they may be: 1 / sqrt(lam)"),
     },
-    state={"w": kept},
+    state={"w": top_k},
     guarantee=Guarantee(
         "at most B weights are not zero, and |w| <= 1 / sqrt(lam)", "after every round; lam > 0", largest_length
     ),
@@ -59,7 +59,7 @@ def ofs(p: P, s: S, z: Z, margin: float) -> bool:
 @margin_rule(
     paper=WANG_2014,
     params={"B": B},
-    state={"w": kept},
+    state={"w": top_k},
     guarantee=Guarantee(
         "at most B weights are not zero; updates <= (R / gamma)^2",
         "the updates: no more than B features, so that none is ever dropped, every |x| <= R, and some unit vector u "
@@ -102,7 +102,7 @@ def draw(p: P, s: S) -> None:
 
 def partial_score(p: P, s: S, x: X) -> float:
     """w.x as far as x may be read."""
-    return float(dot(s.w, glimpse(x, s.w, readable(p, s), 1.0, 1.0)))
+    return float(dot(s.w, partial_features(x, s.w, readable(p, s), 1.0, 1.0)))
 
 
 def partial_final(p: P, s: S, x: X) -> float:
@@ -118,7 +118,7 @@ def partial_final(p: P, s: S, x: X) -> float:
         "eps": Param(0.2, above=0.0, at_most=1.0, about="how often features are read at random, not those in use"),
         "R": Param(10.0, above=0.0, about="how long the weights may be"),
     },
-    state={"w": kept},
+    state={"w": top_k},
     counters={"random": 1.0, "features": 0.0, "among": 0.0, "factor": 1.0, "shift": 0.0},
     score=partial_score,
     final=partial_final,
@@ -131,7 +131,7 @@ def partial_final(p: P, s: S, x: X) -> float:
 def ofs_partial(p: P, s: S, z: Z, margin: float) -> bool:
     """Read B features of a row, at random or those in use, and step by what the whole row is expected to be."""
     chance = p.eps * min(1.0, math.floor(p.B) / max(s.n.features, 1.0))
-    expected = glimpse(z, s.w, readable(p, s), 1.0 / (1.0 - p.eps + chance), 1.0 / chance)
+    expected = partial_features(z, s.w, readable(p, s), 1.0 / (1.0 - p.eps + chance), 1.0 / chance)
     moved = margin <= 0.0 and sqnorm(expected) > 0.0
     if moved:
         add(s.w, p.eta, expected)

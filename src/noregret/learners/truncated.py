@@ -2,12 +2,12 @@
 
 import math
 
-from noregret.algebra import add, soften
+from noregret.algebra import add, shrink
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
 from noregret.learners.fobos import AVERAGED, ETA0
-from noregret.schedules import rate
-from noregret.state import lazy
+from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
+from noregret.rules.schedules import rate
+from noregret.state.growth import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
 ahead = unbound
@@ -51,7 +51,7 @@ def truncated_gradient(p: P, s: S, g: G) -> None:
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
-        soften(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
+        shrink(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
 
 
 def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradients: float, dropped: float) -> float:
@@ -80,4 +80,4 @@ def rounding(p: P, s: S, g: G) -> None:
     """Step against the gradient, and every few rounds set small weights to zero."""
     add(s.w, -rate(p.eta0, s.n.t), g)
     if due(s.n.t, p.K):
-        soften(s.w, 2.0 * p.theta, p.theta)
+        shrink(s.w, 2.0 * p.theta, p.theta)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from noregret.algebra.verbs import unbound
-from noregret.card import Choice, Guarantee, Merge, P, Param, S, prototype_rule
-from noregret.state import plain, scattered
+from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, prototype_rule
+from noregret.state.growth import plain, random_init
 
 CRAMMER_SINGER_2003 = "Crammer and Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3, 2003"
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
@@ -157,7 +157,7 @@ def can_begin(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str |
             "what a step solves: PA-I against the worst class (1-best MIRA), or the smallest weights (the paper's)",
         ),
     },
-    state={"w": scattered},
+    state={"w": random_init},
     guarantee=Guarantee(
         "sum of the steps of the right classes <= 2 |M_1| / gamma",
         "flavour norm; some matrix M of unit Frobenius norm has M_y.x - M_r.x >= gamma > 0 for all r != y",

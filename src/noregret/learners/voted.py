@@ -1,9 +1,9 @@
 """The voted perceptron: every vector the perceptron went through has as many votes as it lasted rounds."""
 
 from noregret.algebra import add, append, votes
-from noregret.card import Guarantee, P, S, X, Z, margin_rule
 from noregret.learners.perceptron import FREUND_SCHAPIRE_1999, novikoff
-from noregret.state import amount, plain
+from noregret.rules.card import Guarantee, P, S, X, Z, margin_rule
+from noregret.state.growth import counts, plain
 
 
 def voted_final(p: P, s: S, x: X) -> float:
@@ -14,7 +14,7 @@ def voted_final(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=FREUND_SCHAPIRE_1999,
     params={},
-    state={"w": plain, "u": amount},
+    state={"w": plain, "u": counts},
     final=voted_final,
     guarantee=Guarantee(
         "updates <= (R / gamma)^2",

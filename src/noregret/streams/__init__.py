@@ -1,7 +1,7 @@
 """Streams: where rounds come from. Every source gives batches of rounds in order."""
 
-from noregret.streams.reading import Reading
-from noregret.streams.shaped import Course
+from noregret.streams.composed import Course
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Batch, Source
 from noregret.streams.sources import blocks, open_source
 

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue
-from noregret.streams.ahead import ahead
 from noregret.streams.arrow_columns import flat, gathered, is_list, is_number, is_text, label_is_truth, wrong_rows
-from noregret.streams.clock import Clock
+from noregret.streams.column_roles import roles_among
 from noregret.streams.columns import Layout, arrow
 from noregret.streams.files import patient, standard_input
-from noregret.streams.reading import Reading
-from noregret.streams.roles import roles_among
+from noregret.streams.prefetch import ahead
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Batch, Place, Source, number_in
 from noregret.streams.tables import Columns, Table
+from noregret.streams.timestamps import Clock
 
 ROWS = 16384  # in a batch
 AGAIN = "the file may be damaged or cut off; get it again"
@@ -217,7 +217,7 @@ class Columnar(Source):
         layout = Layout("", names, roles, timed=True)
         if roles.label is not None and not self.reading.sets and is_list(schema.field(roles.label).type):
             raise BadValue(f"{self.name}: column {names[roles.label]!r} holds lists; several labels of a row need "
-                           "--game multilabel (sets=True)")  # fmt: skip
+                           "--task multilabel (sets=True)")  # fmt: skip
         for place in layout.features():
             kind = schema.field(place).type
             if place in roles.text:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import all_finite
+from noregret.data.blocks import all_finite
 from noregret.errors import shown
+from noregret.streams.column_roles import Roles
 from noregret.streams.columns import NO_QUERY, Layout, arrow, times, wrong_label
-from noregret.streams.reading import Reading
-from noregret.streams.roles import Roles
+from noregret.streams.read_options import Reading
 from noregret.streams.tables import Columns, Table, weights_fine
 
 UNIT = "\x1f"  # between the labels of a list, and in none of them

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.streams.roles import Roles
+from noregret.streams.column_roles import Roles
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 BLANKS = " \t"

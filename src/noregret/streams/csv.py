@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue, shown
-from noregret.streams.ahead import ahead
-from noregret.streams.clock import Clock
+from noregret.streams.column_roles import USUAL_LABELS, roles_among
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
 from noregret.streams.files import TextFile, Unreadable
-from noregret.streams.judge import Judge
+from noregret.streams.line_blocks import LONGEST, Blocks, parsed
 from noregret.streams.lines import located
-from noregret.streams.roles import USUAL_LABELS, roles_among
+from noregret.streams.prefetch import ahead
+from noregret.streams.row_validator import Judge
 from noregret.streams.source import Batch, Reading, Source, number_in
-from noregret.streams.stretches import LONGEST, Blocks, parsed
 from noregret.streams.tables import Table
+from noregret.streams.timestamps import Clock
 
 SAMPLE, FEWEST = 1 << 20, 21  # bytes, and lines where they are long, that decide what the columns hold
 ROWS = 8192
@@ -129,7 +129,7 @@ class Csv(Source):
         self.note_sprawl(table, line)
 
     def needs_compiling(self) -> bool:
-        from noregret.compiled import is_kept
+        from noregret.jit.compiled import is_kept
         from noregret.streams import csv_text as text
 
         large = os.path.isfile(self.path) and os.path.getsize(self.path) >= SAMPLE
@@ -218,7 +218,7 @@ class Csv(Source):
 
 def compiled() -> Callable[..., None]:
     """The reader of blocks without surprises, at full speed."""
-    from noregret.compiled import over_arrays
+    from noregret.jit.compiled import over_arrays
     from noregret.streams import csv_text as text
 
     examples = {

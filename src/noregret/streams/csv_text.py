@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.compiled import unbound
+from noregret.jit.compiled import unbound
 from noregret.streams.libsvm_text import (
     BAD_VALUE,
     BLANK,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from noregret.errors import BadValue, shown
 from noregret.streams import datasets
-from noregret.streams.reading import Reading
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Source
 
 MARK = b"\xef\xbb\xbf"  # what some editors put before the text

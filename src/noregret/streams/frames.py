@@ -6,7 +6,7 @@ from typing import Any
 from noregret.errors import BadValue
 from noregret.streams.arrow import Columnar, TablePieces
 from noregret.streams.columns import arrow
-from noregret.streams.reading import Reading
+from noregret.streams.read_options import Reading
 
 INDEX = "__index_level_"  # how pandas names an index that it keeps as a column
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from noregret.chunk import DenseBlock, Rows, to_sparse
+from noregret.data.blocks import DenseBlock, Rows, to_sparse
 from noregret.errors import BadValue
 from noregret.streams.files import TextFile, Unreadable
-from noregret.streams.reading import Reading
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Batch, Place, Source, number_in
 
 ROWS = 4096

@@ -14,17 +14,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
+from noregret.data.query_groups import identities
 from noregret.errors import BadValue, shown
-from noregret.lists import identities
-from noregret.streams.ahead import ahead
-from noregret.streams.clock import Clock, moment_of
+from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, in_full, times, wrong_time
 from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
-from noregret.streams.reading import Reading
-from noregret.streams.roles import USUAL_LABELS
+from noregret.streams.prefetch import ahead
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.timestamps import Clock, moment_of
 from noregret.streams.words import words_of
 
 ROWS = 4096

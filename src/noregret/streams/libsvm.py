@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.streams import libsvm_text as text
-from noregret.streams.ahead import in_order
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.libsvm_fault import what_is_wrong
+from noregret.streams.prefetch import in_order
 from noregret.streams.source import Batch, Reading, Source, number_in
 
 WINDOW = 1 << 22  # bytes of text parsed at a time; from a file to a model smaller is slower, larger gains little
@@ -76,7 +76,7 @@ class Libsvm(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.compiled import is_kept
+        from noregret.jit.compiled import is_kept
 
         return not is_kept(text.libsvm)
 
@@ -100,7 +100,7 @@ class Libsvm(Source):
 
 def compiled() -> Parse:
     """The parser at full speed."""
-    from noregret.compiled import over_arrays
+    from noregret.jit.compiled import over_arrays
 
     examples = {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.room(1, 1, 1))}
     return over_arrays(text.libsvm, examples)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.compiled import unbound
+from noregret.jit.compiled import unbound
 
 TAB, NEWLINE, RETURN, BLANK, HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 9, 10, 13, 32, 35, 43, 45, 46, 48, 57, 58
 LOWER_CASE = 32  # the bit that makes a capital letter a small one

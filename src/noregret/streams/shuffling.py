@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
+from noregret.data.query_groups import borders
 from noregret.features.names import extends
-from noregret.lists import borders
 from noregret.streams.source import Batch
 
 BUFFER = 1 << 16  # rows that wait

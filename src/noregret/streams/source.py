@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.errors import BadValue
-from noregret.streams.reading import Reading
+from noregret.streams.read_options import Reading
 
 __all__ = ["Batch", "Place", "Reading", "Source"]
 

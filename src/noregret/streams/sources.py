@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import Rows
+from noregret.data.blocks import Rows
+from noregret.data.query_groups import identities
 from noregret.errors import BadValue, shown
 from noregret.features.frames import is_frame
-from noregret.lists import identities
 from noregret.streams import datasets
+from noregret.streams.composed import Shaped
 from noregret.streams.formats import file_source
-from noregret.streams.reading import Reading, reading_of
-from noregret.streams.shaped import Shaped
+from noregret.streams.read_options import Reading, reading_of
 from noregret.streams.source import Batch, Place, Source, number_in
 from noregret.streams.synthetic import GENERATORS, Synthetic
 
@@ -171,7 +171,7 @@ class BuiltIn(Source):
         entry = next(one for one in datasets.BUILT_IN if one.name == name)
         self.rows = entry.rows
         if entry.task == "regression":
-            self.suits = {"game": "regression", "bias": True}
+            self.suits = {"task": "regression", "bias": True}
 
     def __iter__(self) -> Iterator[Batch]:
         arrays = Arrays(*datasets.dataset(self.name, self.seed), self.batch)

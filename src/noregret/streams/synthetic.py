@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue, shown
 from noregret.streams.source import Batch, Source
 

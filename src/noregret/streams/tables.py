@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock, all_finite
+from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
 from noregret.features.names import Growing
-from noregret.streams.bags import ABSENT, WordColumn, with_bag
 from noregret.streams.columns import (
     BLANKS,
     Layout,
@@ -29,7 +28,8 @@ from noregret.streams.columns import (
     wrong_label,
 )
 from noregret.streams.libsvm_text import NEWLINE, PAD
-from noregret.streams.reading import PLAIN, Reading
+from noregret.streams.read_options import PLAIN, Reading
+from noregret.streams.word_columns import ABSENT, WordColumn, with_bag
 
 WORDY = 64  # columns of text that the compiled reader takes
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock
+from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.names import Growing
-from noregret.streams.ahead import ahead
-from noregret.streams.bags import in_order
 from noregret.streams.columns import in_full, label_of, wrong_label
 from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
-from noregret.streams.reading import Reading
+from noregret.streams.prefetch import ahead
+from noregret.streams.read_options import Reading
 from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.word_columns import in_order
 from noregret.streams.words import Words
 
 ROWS = 4096

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.chunk import Rows, SparseBlock, all_finite
+from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue
-from noregret.features import tidying
+from noregret.features import canonicalize
 from noregret.features.names import Growing
 from noregret.streams import vw_names
 from noregret.streams import vw_text as text
-from noregret.streams.ahead import in_order
 from noregret.streams.columns import label_of
 from noregret.streams.files import TextFile
 from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW, Fault, Lines, Part, Stretch
 from noregret.streams.libsvm_text import PAD
+from noregret.streams.prefetch import in_order
 from noregret.streams.source import Batch, Reading, Source, number_in
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
 
@@ -70,9 +70,9 @@ class Vw(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.compiled import is_kept
+        from noregret.jit.compiled import is_kept
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(tidying.tidy))
+        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.tidy))
 
     def joined(self, parts: Iterable[Part], names: "Dictionary") -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
@@ -107,7 +107,7 @@ class Dictionary:
         """The rows of a piece, with the numbers and all the names so far."""
         numbers = self.numbered(piece.fresh, piece.bare)
         size = len(self.names)
-        block = tidying.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, fresh=True)
+        block = canonicalize.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, fresh=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
         return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
@@ -132,7 +132,7 @@ class Dictionary:
 
 def compiled() -> Parse:
     """The parser at full speed."""
-    from noregret.compiled import over_arrays
+    from noregret.jit.compiled import over_arrays
 
     examples = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
@@ -145,7 +145,7 @@ def compiled() -> Parse:
 
 def dictionary() -> Dictionary:
     """A dictionary at full speed."""
-    from noregret.compiled import over_arrays
+    from noregret.jit.compiled import over_arrays
 
     examples = {
         "buffer": (vw_names.BUFFER, np.zeros(1, np.uint8)),
@@ -153,7 +153,7 @@ def dictionary() -> Dictionary:
         "out": (vw_names.OUT, np.zeros(1, np.int32)),
         "known": (vw_names.KNOWN, vw_names.space_for(1)),
     }
-    return Dictionary(over_arrays(vw_names.vw_numbers, examples), over_arrays(tidying.tidy, tidying.places()))
+    return Dictionary(over_arrays(vw_names.vw_numbers, examples), over_arrays(canonicalize.tidy, canonicalize.places()))
 
 
 class Parser:

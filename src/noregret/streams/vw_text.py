@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.compiled import unbound
+from noregret.jit.compiled import unbound
 from noregret.streams.hashed_text import BAR, MASKS, after_text, seed, text_at, text_between
 from noregret.streams.libsvm_text import (
     BLANK,

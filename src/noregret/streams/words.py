@@ -116,7 +116,7 @@ def joined(parts: list[Bags]) -> Bags:
 
 def compiled() -> Callable[..., None]:
     """The counter at full speed."""
-    from noregret.compiled import over_arrays
+    from noregret.jit.compiled import over_arrays
 
     examples: dict[str, tuple[int, Any]] = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),

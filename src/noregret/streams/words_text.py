@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.compiled import unbound
+from noregret.jit.compiled import unbound
 from noregret.streams import vw_names
 from noregret.streams.hashed_text import bytes_before, seed, text_at, text_between
 from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place

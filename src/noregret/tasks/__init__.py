@@ -1,11 +1,11 @@
-"""The task of every game."""
+"""The task of every task."""
 
 from noregret.tasks.bandit import Played
 from noregret.tasks.classes import Many, Two
-from noregret.tasks.lists import Lists
+from noregret.tasks.multilabel import Sets
 from noregret.tasks.one_class import OneClass
-from noregret.tasks.sets import Sets
-from noregret.tasks.targets import Targets
+from noregret.tasks.ranking import Lists
+from noregret.tasks.regression import Targets
 from noregret.tasks.task import Task
 
 TASKS: dict[str, Task] = {

@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.games.bandit import CHANCE, LOSS, PLAYED, TRUTH
-from noregret.labels import as_array
+from noregret.data.labels import as_array
+from noregret.tasks.loops.bandit import CHANCE, LOSS, PLAYED, TRUTH
 from noregret.tasks.task import Outcome, Segment, Task
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.learner.rule_learner import Learner
 
 
 class Told:
-    """What became of classes that were played: the columns that the game is told, a row for every round."""
+    """What became of classes that were played: the columns that the task is told, a row for every round."""
 
     def __init__(self, columns: np.ndarray) -> None:
         self.columns = columns
@@ -46,14 +46,14 @@ class Played(Task):
         return np.asarray(as_array(learner.labels.order)[np.argmax(scores, axis=1)])
 
     def predicted(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return np.asarray(as_array(learner.labels.order)[outcome.note.astype(int)])
+        return np.asarray(as_array(learner.labels.order)[outcome.aux.astype(int)])
 
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         return np.asarray(self.losses(learner, outcome) > 0.0)
 
     def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         told = outcome.truth
-        return np.where(told[:, PLAYED] >= 0.0, told[:, LOSS], (outcome.note != told[:, TRUTH]).astype(float))
+        return np.where(told[:, PLAYED] >= 0.0, told[:, LOSS], (outcome.aux != told[:, TRUTH]).astype(float))
 
 
 def told_of_plays(played: np.ndarray, chance: np.ndarray, loss: np.ndarray) -> Told:

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.card import loss_driven
-from noregret.costs import matrix
+from noregret.data.labels import UNIVERSUM, as_array
 from noregret.errors import BadValue
-from noregret.labels import UNIVERSUM, as_array
-from noregret.losses import LOSSES
+from noregret.rules.card import loss_driven
+from noregret.rules.losses import LOSSES
+from noregret.tasks.costs import matrix
 from noregret.tasks.task import Outcome, Segment, Task, loss_value, refuse_third, suffered
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.learner.rule_learner import Learner
 
 NONE = np.zeros(0, np.int64)
 
@@ -133,7 +133,7 @@ class Two(Classes):
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         margins, neither = outcome.truth * outcome.scores, outcome.truth == 0.0
-        eps = learner.settings.setting_of(self.game)["universum"]
+        eps = learner.settings.setting_of(self.task)["universum"]
         margins[neither] = 1.0 - np.abs(outcome.scores[neither]) + eps
         return np.asarray(margins)
 
@@ -198,7 +198,7 @@ class Many(Classes):
 
     def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         f, truth, k = outcome.scores, outcome.truth.astype(int), outcome.scores.shape[1]
-        rounds, setup = np.arange(len(truth)), dict(learner.settings.setup_of(self.game))
+        rounds, setup = np.arange(len(truth)), dict(learner.settings.setup_of(self.task))
         if k == 1:
             return np.full(len(truth), np.inf)
         own = np.where(np.isneginf(f), 0.0, f)[rounds, truth]
@@ -213,7 +213,7 @@ class Many(Classes):
 
     def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """Of one rival its loss; where each class plays against the rest, the sum of theirs."""
-        if dict(learner.settings.setup_of(self.game))["competitor"] != "rest":
+        if dict(learner.settings.setup_of(self.task))["competitor"] != "rest":
             return super().losses(learner, outcome)
         f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)
         own = np.arange(f.shape[1]) == outcome.truth[:, None]

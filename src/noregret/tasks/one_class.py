@@ -8,7 +8,7 @@ from noregret.errors import BadValue, shown
 from noregret.tasks.task import Outcome, Segment, Task
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.learner.rule_learner import Learner
 
 
 class OneClass(Task):

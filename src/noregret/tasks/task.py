@@ -1,4 +1,4 @@
-"""A task is the side of a game that Python sees: how labels come in, and how scores are read."""
+"""A task is the side of a task that Python sees: how labels come in, and how scores are read."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.chunk import Block
+from noregret.data.blocks import Block
+from noregret.data.labels import as_array
 from noregret.errors import BadValue
-from noregret.games.table import GAMES, SETTINGS
-from noregret.labels import as_array
-from noregret.losses import LOSSES
+from noregret.rules.losses import LOSSES
+from noregret.tasks.loops.table import SETTINGS, TASK_TABLE
 
 if TYPE_CHECKING:
-    from noregret.learner import Learner
+    from noregret.learner.rule_learner import Learner
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a slice of rounds left behind; `note` is what the game says of each round beside its scores."""
+    """What a slice of rounds left behind; `aux` is what the task says of each round beside its scores."""
 
     task: "Task"
     segment: Segment
     start: int
     scores: np.ndarray
-    moved: np.ndarray
+    updated: np.ndarray
     truth: np.ndarray
-    note: np.ndarray
+    aux: np.ndarray
 
     @property
     def known_at_first(self) -> int:
@@ -47,24 +47,24 @@ class Outcome:
 
 
 class Task:
-    """What every game says of its labels and scores. The labels it knows are those of the learner."""
+    """What every task says of its labels and scores. The labels it knows are those of the learner."""
 
     labelled = True  # whether labels are classes, numbered as they appear
     real = False  # whether a prediction is its score
     loss = "hinge"  # what is suffered by a rule that has no loss of its own
     ahead = 0  # blocks of weights before those of the classes, where there are many
 
-    def __init__(self, game: str) -> None:
-        self.game = game
-        self.many = GAMES[game].many
+    def __init__(self, task: str) -> None:
+        self.task = task
+        self.many = TASK_TABLE[task].many
 
     def setting(self, learner: "Learner") -> Any:
-        """What the game is given: its numbers, and arrays for the classes known."""
-        fields = [*learner.settings.setting_of(self.game).values(), *self.arrays(learner)]
-        return SETTINGS[self.game](*fields or [0.0])
+        """What the task is given: its numbers, and arrays for the classes known."""
+        fields = [*learner.settings.setting_of(self.task).values(), *self.arrays(learner)]
+        return SETTINGS[self.task](*fields or [0.0])
 
     def arrays(self, learner: "Learner") -> list[np.ndarray]:
-        """The arrays that the loops of the game are given, in the order of its table."""
+        """The arrays that the loops of the task are given, in the order of its table."""
         return []
 
     # ---- in --------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Task:
     def told(self, y: Any, query: Any) -> Any:
         """What a user says of the truth, in one."""
         if query is not None:
-            raise BadValue(f'query is for game="ranking", where rows come in lists; {self.game} has none')
+            raise BadValue(f'query is for task="ranking", where rows come in lists; {self.task} has none')
         return y
 
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
@@ -84,11 +84,11 @@ class Task:
         return None
 
     def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
-        """The truth of a segment as its game is told it."""
+        """The truth of a segment as its task is told it."""
         return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)
 
     def arranged(self, block: Block) -> Block:
-        """The rows of a call as the game needs them."""
+        """The rows of a call as the task needs them."""
         return block
 
     def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
@@ -114,7 +114,7 @@ class Task:
         return self.ahead + known if self.many else 1
 
     def room(self, rows: int, known: int) -> np.ndarray:
-        """Where a game writes the scores of so many rows."""
+        """Where a task writes the scores of so many rows."""
         return np.zeros((rows, self.blocks(known)) if self.many else rows)
 
     def seal(self, outcome: Outcome) -> None:
@@ -143,8 +143,8 @@ class Task:
         return None
 
     def updated(self, outcome: Outcome) -> np.ndarray:
-        """On which rounds of a slice the rule moved: one entry for every round."""
-        return outcome.moved.astype(bool)
+        """On which rounds of a slice the rule updated: one entry for every round."""
+        return outcome.updated.astype(bool)
 
     def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
         """Which rounds were predicted wrongly."""
@@ -165,7 +165,7 @@ class Task:
 
 def loss_value(learner: "Learner") -> Callable[[Any], Any]:
     """The loss of a learner as a function of margins."""
-    return LOSSES[dict(learner.settings.choices).get("loss", learner.task.loss)].value
+    return LOSSES[dict(learner.settings.choices).get("loss", learner.task_object.loss)].value
 
 
 def suffered(loss: Callable[[Any], Any], margin: np.ndarray) -> np.ndarray:
@@ -185,8 +185,8 @@ def joined(pieces: list[np.ndarray]) -> np.ndarray:
 
 def refuse_third(learner: "Learner") -> None:
     """Say that there are two classes only, where that was asked for."""
-    if learner.game == "binary" and len(learner.labels) > 2 and not learner.settings.auto:
+    if learner.task == "binary" and len(learner.labels) > 2 and not learner.settings.auto:
         raise BadValue(
-            f"the binary game has two classes, and {learner.labels.order[2]!r} is a third; "
-            'leave game out, or make the learner with game="multiclass"'
+            f"the binary task has two classes, and {learner.labels.order[2]!r} is a third; "
+            'leave task out, or make the learner with task="multiclass"'
         )

@@ -1,5 +1,0 @@
-"""Faces: the learners as other libraries expect them, generated from the cards."""
-
-from noregret.faces.building import classifier, regressor
-
-__all__ = ["classifier", "regressor"]

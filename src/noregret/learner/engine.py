@@ -1,0 +1,97 @@
+"""A loop bound to a state: compiled, or the same text in plain Python."""
+
+from typing import Any
+
+import numpy as np
+
+from noregret.algebra.examples import DenseRows, SparseRows
+from noregret.algebra.kernel import KernelRows
+from noregret.algebra.reference import ReferenceRows
+from noregret.data.blocks import Block, DenseBlock
+from noregret.jit.layout import Layout, address, fill
+from noregret.rules.specialize import rebound
+from noregret.state.growth import Space, bank_of
+from noregret.state.reservoirs import tell_classes
+from noregret.tasks.loops.assembly import Plan, assemble
+from noregret.tasks.loops.table import TASK_TABLE
+
+
+class Engine:
+    """Plays and judges blocks of rows for one learner."""
+
+    def __init__(self, plan: Plan, params: Any, native: bool) -> None:
+        self.plan, self.params = plan, params
+        self.asked = native
+        self.native = native and plan.algebra != "reference"
+        self.layout: Layout | None = None
+        self.table = np.zeros(0, np.int64)
+        self.loops = None if self.native else assemble(plan, rebound)
+        self.bound = False
+
+    def bind(self, state: Any, space: Space, setting: Any) -> None:
+        """Work on this state in this setting of the task from now on."""
+        self.state, self.space, self.setting = state, space, setting
+        tell_classes(state, space.classes)
+        self.bound = False
+
+    def rows(self, block: Block, start: int, stop: int) -> Any:
+        """Some rows of a block as this algebra sees them; sparse ones are checked as they are read."""
+        stride = self.space.stride
+        if isinstance(block, DenseBlock):
+            table = block.val[start:stop]
+            if self.plan.algebra == "reference":
+                return ReferenceRows(table, stride, self.space.class_room)
+            return DenseRows(table, stride)
+        indptr = block.indptr[start : stop + 1]
+        idx = block.idx.view(np.uint32)
+        if self.plan.algebra == "kernel":
+            return KernelRows(indptr, idx, block.val, stride, bank_of(self.state))
+        return SparseRows(indptr, idx, block.val, stride, 0 if block.ready else block.width, np.zeros(1, np.int64))
+
+    def prepare(self, rows: Any) -> Any:
+        """The compiled loop, with parameters and state in its table."""
+        from noregret.jit.compiled import loop
+
+        if self.layout is None:
+            task = TASK_TABLE[self.plan.task]
+            self.layout = Layout(self.params, self.setting, self.state, rows, task.truths, 2 if task.many else 1)
+            self.entry = loop(self.plan, self.layout)
+            self.table = np.zeros(self.layout.slots, np.int64)
+            self.at = address(self.table)
+            fill(self.table, self.layout.first["params"], self.params)
+        self.seat()
+        return self.entry
+
+    def seat(self) -> None:
+        """See that the table leads to the state and the setting as they are now."""
+        if not self.bound:
+            fill(self.table, self.layout.first["setting"], self.setting)  # type: ignore[union-attr]
+            fill(self.table, self.layout.first["state"], self.state)  # type: ignore[union-attr]
+            self.bound = True
+
+    def play(
+        self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, updated: np.ndarray, aux: np.ndarray
+    ) -> bool:
+        """Predict, then learn, every round. False when the rule raised an error."""
+        if self.loops is not None:
+            with np.errstate(all="ignore"):
+                self.loops[0](self.params, self.setting, self.state, rows, y, h, out, updated, aux)
+            return True
+        entry = self.prepare(rows)
+        first = self.layout.first  # type: ignore[union-attr]
+        for name, value in (("rows", rows), ("y", y), ("h", h), ("out", out), ("updated", updated), ("aux", aux)):
+            fill(self.table, first[name], value)
+        self.table[0] = 1
+        return bool(entry.run(self.at) == 0)
+
+    def score(self, rows: Any, out: np.ndarray) -> bool:
+        """Score without learning."""
+        if self.loops is not None:
+            with np.errstate(all="ignore"):
+                self.loops[1](self.params, self.setting, self.state, rows, out)
+            return True
+        entry = self.prepare(rows)
+        fill(self.table, self.layout.first["rows"], rows)  # type: ignore[union-attr]
+        fill(self.table, self.layout.first["out"], out)  # type: ignore[union-attr]
+        self.table[0] = 0
+        return bool(entry.run(self.at) == 0)

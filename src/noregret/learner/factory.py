@@ -1,0 +1,97 @@
+"""Making learners: by name, from a card, or from a user's own rule."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from noregret.errors import BadValue
+from noregret.learners import load_all
+from noregret.rules.card import RESERVED, Card, suggestion
+
+if TYPE_CHECKING:
+    from noregret.learner.rule_learner import Learner
+
+
+def make(rule: str | Card | Any, **told: Any) -> "Learner":
+    """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
+
+    Told may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
+    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
+    (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
+    rules that keep them), labels ("asked": told only where asked for, with `ask`).
+    """
+    from noregret.learner.config import settle
+    from noregret.learner.rule_learner import Learner  # not needed to list the learners, and a tenth of a second
+
+    return Learner(settle(card_of(rule), told))
+
+
+def full_information(learner: "Learner") -> "Learner | None":
+    """A fresh learner of the same rule that is told every label; None where this one is told all, or no rule would be.
+
+    Its mistakes on the same rounds are what partial feedback is held against.
+    """
+    told = {name.removeprefix("task."): value for name, value in learner.settings.told.items()}
+    if learner.settings.asks:
+        return make(learner.card, **{name: value for name, value in told.items() if name not in ("labels", "ask")})
+    if not learner.card.full_information:
+        return None
+    shared = {name: value for name, value in told.items() if name in RESERVED or name.startswith("kernel.")}
+    options = {**shared, **learner.card.full_information, "task": "multiclass"}
+    return make(options.pop("rule"), **options)
+
+
+ELSEWHERE = {
+    "perceptron_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("perceptron"), X, y)',
+    "adaline_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("adaline"), X, y)',
+    "adaline_online": "that is 'adaline'",
+    "lms": "that is 'adaline'",
+    "nlms": "that is 'adaline_normalised'",
+    "sgd": "that is 'ogd'",
+    "passive_aggressive": "that is 'pa', 'pa1' or 'pa2'",
+    "fobos_l1": "that is 'fobos'",
+    "fobos_elastic_net": "that is 'fobos' with lam2",
+    "winnow_elimination": "that is 'winnow' with demotion=\"eliminate\"",
+    "kernel_perceptron": "that is 'perceptron' with algebra=\"kernel\"",
+    "perceptron_kernel": "that is 'perceptron' with algebra=\"kernel\"",
+    "cw_stdev": "that is 'cw'",
+    "batch_gradient": "that is 'gradient_batch'",
+}
+
+
+def card_of(rule: Any) -> Card:
+    if isinstance(rule, Card):
+        return rule
+    if not isinstance(rule, str):
+        raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
+    known = load_all()
+    if rule not in known:
+        hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
+        raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
+    return known[rule]
+
+
+class Catalogue:
+    """The cards, to go through or to look up by name."""
+
+    def __init__(self, cards: dict[str, Card]) -> None:
+        self._cards = dict(sorted(cards.items()))
+
+    def __iter__(self) -> Iterator[Card]:
+        return iter(self._cards.values())
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._cards
+
+    def __getitem__(self, name: str) -> Card:
+        return self._cards[name] if name in self._cards else card_of(name)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{card.name:22} {card.about}" for card in self)
+
+
+def learners() -> Catalogue:
+    """The cards of all learners, your own included."""
+    return Catalogue(load_all())

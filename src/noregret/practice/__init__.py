@@ -1,1 +1,0 @@
-"""Practice: tools around any learner: Boolean targets, epochs, online to batch, line searches, batch descent."""

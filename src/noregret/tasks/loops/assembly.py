@@ -1,0 +1,153 @@
+"""From a card and a task to a loop: every text is copied with its hooks bound, as plain Python or as compiled code."""
+
+import hashlib
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noregret.rules.card import Card, bindings
+from noregret.rules.specialize import Maker, grafting, rebound
+from noregret.tasks.loops import hooks
+from noregret.tasks.loops.table import TASK_TABLE
+
+PLAYS = {"prototype": "play_prototypes", "rest": "play_rest"}  # the loop that a kind of rule, or an option, asks for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a loop is stamped from."""
+
+    card: Card
+    task: str
+    algebra: str
+    covariance: str
+    kernel: str
+    choices: tuple[tuple[str, str], ...]
+    averaged: bool = False
+    setup: tuple[tuple[str, str], ...] = ()  # the options of the task
+
+    @property
+    def name(self) -> str:
+        """Unique for every loop: no two share a cache entry."""
+        sigma = self.covariance if self.card.keeps_covariance else ""
+        kind = self.kernel if self.algebra == "kernel" else ""
+        usual = TASK_TABLE[self.task].choices
+        options = [option for _, option in self.choices] + ["averaged"] * self.averaged
+        options += [option for name, option in self.setup if option != usual[name].default]
+        return "_".join(
+            filter(None, [self.task.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
+        )
+
+    @property
+    def bindings(self) -> dict[str, Callable[..., Any]]:
+        """What the options of the rule stand for in its text."""
+        return bindings(self.card.choices, dict(self.choices))
+
+    @property
+    def moves(self) -> dict[str, Callable[..., Any]]:
+        """What the options of the task stand for in its loops."""
+        return bindings(TASK_TABLE[self.task].choices, dict(self.setup))
+
+
+def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The two loops of a plan: play (predict, then learn, every round) and score_rows (what predict uses)."""
+    card, tag = plan.card, plan.name
+    options = plan.bindings
+    graft = grafting(options, maker, tag)
+
+    def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
+        return maker(function, f"{function.__name__}_{tag}", bound)
+
+    rule = graft(card.rule)
+    update = rule
+    if card.kind == "margin":
+        update = text(hooks.update_margin, rule=rule)
+    elif card.kind in hooks.BY_SLOPE:
+        update = text(hooks.BY_SLOPE[card.kind], rule=rule, slope=graft(options["slope"]))
+
+    if card.score is not None:
+        score = graft(card.score)
+    elif card.weight is not None:
+        score = text(hooks.score_by_weight, weight=graft(card.weight))
+    else:
+        score = text(hooks.score_by_vector)
+    final = graft(card.final) if card.final is not None else score
+    if plan.averaged:
+        final = text(hooks.final_by_mean)
+    by_vector = card.score is None and card.weight is None
+    scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
+    finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
+
+    module = TASK_TABLE[plan.task].module
+    asks = [card.kind, *(option for _, option in plan.setup)]
+    play = getattr(module, next((PLAYS[one] for one in asks if one in PLAYS), "play"))
+    bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
+    moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
+    own = grafting(moves, maker, tag)
+    if card.chances is not None:
+        bound["chances"] = graft(card.chances)
+    bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
+
+    def loop(function: Callable[..., Any]) -> Callable[..., Any]:
+        return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
+
+    return loop(play), loop(module.score_rows)
+
+
+def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
+    """An option of a task, which may score and update like the loop that calls it."""
+    named = getattr(getattr(move, "__code__", None), "co_names", ())
+    return rebound(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move
+
+
+def frozen(thing: Any) -> bytes:
+    """A constant of a module as compiled code would carry it; nothing for what compiled code cannot carry."""
+    if isinstance(thing, np.ndarray):
+        return repr((thing.dtype, thing.shape)).encode() + thing.tobytes()
+    return repr(thing).encode() if isinstance(thing, (bool, int, float, str, tuple, np.generic)) else b""
+
+
+def fingerprint(plan: Plan) -> str:
+    """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
+    digest = hashlib.sha256(repr((plan.name, plan.setup)).encode())  # a default, which no name tells, may change
+    seen: set[Any] = set()
+
+    def take(function: Callable[..., Any]) -> None:
+        code = function.__code__
+        if code in seen:
+            return
+        seen.add(code)
+        digest.update(repr(function.__defaults__).encode())
+        read(code, function)
+
+    def read(code: types.CodeType, function: Callable[..., Any]) -> None:
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                read(constant, function)
+            elif constant is not function.__doc__:
+                digest.update(repr(constant).encode())
+        for name in code.co_names:
+            digest.update(name.encode())
+            thing = function.__globals__.get(name)
+            if isinstance(thing, Card):
+                thing = thing.rule
+            if isinstance(thing, types.FunctionType):
+                take(thing)
+            elif isinstance(thing, types.ModuleType):
+                for inner in code.co_names:
+                    digest.update(frozen(getattr(thing, inner, None)))
+            else:
+                digest.update(frozen(thing))
+
+    for function in (*plan.card.functions(), *plan.bindings.values()):
+        if isinstance(function, types.FunctionType):
+            take(function)
+        else:
+            digest.update(frozen(function))
+    digest.update(repr((tuple(plan.card.numbers), plan.card.weigh, tuple(plan.card.state.items()))).encode())
+    digest.update(repr(tuple(plan.card.counters)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""What stands between a task and a rule: the standard hooks, and one adaptor for each kind of rule.
+
+The names bound by stamping (rule, slope, weight, score, update, final ...) are declared here so that the texts read
+on their own; a stamped copy of a text has them replaced by the learner's own.
+"""
+
+from typing import Any
+
+from noregret.algebra.verbs import (
+    add,
+    blocks,
+    class_block,
+    count,
+    dot,
+    dots,
+    helper,
+    mean_dot,
+    part,
+    place,
+    scaled_by,
+    sqnorm,
+    unbound,
+    value,
+)
+
+rule = slope = weight = score = unbound
+
+
+def weighed(p: Any, h: Any) -> Any:
+    """The parameters for a round of importance h."""
+    if type(p).weigh is None:
+        return p
+    where, power = type(p).weigh
+    field = p._fields[where]
+    return p._replace(**{field: p[where] * h if power > 0 else p[where] / h})
+
+
+def still(s: Any) -> Any:
+    """The state as a weight sees it: nothing counts on while a row is read, and compiled code relies on that."""
+    return s
+
+
+def score_by_vector(p: Any, s: Any, x: Any) -> Any:
+    return dot(s.w, x)
+
+
+def score_by_weight(p: Any, s: Any, x: Any) -> Any:
+    """Two running sums change places, so that one addition need not wait for the last."""
+    seen = still(s)
+    total = other = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        for k in range(count(q)):
+            total, other = other + weight(p, seen, place(q, k)) * value(q, k), total
+    return total + other
+
+
+def final_by_mean(p: Any, s: Any, x: Any) -> Any:
+    return mean_dot(s.w, x)
+
+
+def scores_by_vector(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
+    dots(s.w, x, stride, out)
+
+
+def scores_one_by_one(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
+    for c in range(out.size):
+        out[c] = score(p, s, class_block(x, c, stride))
+
+
+@helper
+def take_steps(w: Any, x: Any, steps: Any, stride: Any) -> Any:
+    """Move the weights of every class along the row, each by its own step."""
+    for c in range(steps.size):
+        if steps[c] != 0.0:
+            add(w, steps[c], class_block(x, c, stride))
+
+
+def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    """A row of zeros is a round, but no step can help it."""
+    if sqnorm(z) > 0.0:
+        return bool(rule(weighed(p, h), s, z, margin))
+    return False
+
+
+def update_gradient(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    a = slope(margin)
+    rule(p, s, scaled_by(z, h * a))
+    return a != 0.0
+
+
+def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
+    a = slope(margin)
+    if a == 0.0:
+        return False
+    for b in range(blocks(z)):
+        q = part(z, b)
+        for k in range(count(q)):
+            g = h * a * value(q, k)
+            if g != 0.0:
+                rule(p, s, place(q, k), g)
+    return True
+
+
+BY_SLOPE = {"gradient": update_gradient, "coordinate": update_coordinates}

@@ -1,0 +1,179 @@
+"""Batch gradient descent: one step for each pass over all rows, of a length given or searched for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noregret.data.blocks import Rows, SparseBlock, as_block, verified
+from noregret.data.labels import Labels, targets
+from noregret.errors import BadValue, shown
+from noregret.rules.card import Param, suggestion
+from noregret.rules.losses import LOSSES, Loss
+from noregret.training.lesson import Lesson, whole
+from noregret.training.line_search import armijo_step, exact_step
+
+SEARCHES = ("exact", "armijo")
+REDUCTIONS = ("mean", "sum")
+TIED = 1e-12  # margins so small, relative to |x| |w|, are zero but for rounding
+FLAT, NO_STEP, NO_MORE_PASSES = "gradient", "no step", "passes"
+
+
+KNOWN = {name: loss for name, loss in LOSSES.items() if "binary" in loss.tasks or "regression" in loss.tasks}
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The weights at the end, the objective before each step and at the end, the steps, and why there was no other."""
+
+    weights: np.ndarray
+    objective: np.ndarray
+    rates: np.ndarray
+    stopped: str
+
+
+class Objective:
+    """The mean or the sum of a loss over all rows, as a function of the weights."""
+
+    def __init__(self, X: Any, y: Any, loss: Loss, eps: float, reduction: str) -> None:
+        lesson = Lesson(X, y)
+        self.X, self.loss, self.eps = matrix(lesson.X), loss, eps
+        self.regression = "regression" in loss.tasks
+        self.y = targets(lesson.y) if self.regression else signs(lesson.y)
+        self.share = 1.0 / self.y.size if reduction == "mean" else 1.0
+        self.slopes = np.frompyfunc(loss.slope, 1, 1)
+
+    def margins(self, w: np.ndarray) -> np.ndarray:
+        """What the loss is a function of; of targets, 1 less what the prediction is off by beyond eps."""
+        scores = self.X @ w
+        return np.asarray(1.0 - np.abs(scores - self.y) + self.eps if self.regression else self.y * scores)
+
+    def __call__(self, w: np.ndarray) -> float:
+        return float(self.share * self.loss.value(self.margins(w)).sum())
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        scores = self.X @ w
+        inward = np.sign(self.y - scores) if self.regression else self.y  # how the margin moves with the score
+        slopes = self.slopes(self.margins(w)).astype(np.float64)
+        return np.asarray(self.share * ((slopes * inward) @ self.X))
+
+    def steepest(self, w: np.ndarray) -> np.ndarray:
+        """The shortest subgradient of the perceptron criterion: where it is not zero, a step against it goes down.
+
+        Rows whose margin is zero may count for anything between nothing and all.
+        """
+        from scipy.optimize import lsq_linear
+
+        margins = self.margins(w)
+        lengths = np.sqrt(np.asarray((self.X * self.X).sum(axis=1)).ravel())
+        tied = np.abs(margins) <= TIED * lengths * np.linalg.norm(w)
+        pull = -(self.y * (~tied & (margins < 0.0))) @ self.X
+        if not tied.any() or not pull.any():
+            return np.asarray(self.share * pull)
+        rows = self.X[np.flatnonzero(tied)]
+        rows = (rows.toarray() if hasattr(rows, "toarray") else rows) * self.y[tied, None]
+        shares = lsq_linear(rows.T, pull, bounds=(0.0, 1.0), method="bvls", tol=1e-14).x
+        return np.asarray(self.share * (pull - shares @ rows))
+
+
+def batch_descent(
+    X: Any,
+    y: Any,
+    loss: str = "squared",
+    rate: float | str = "armijo",
+    *,
+    reduction: str = "mean",
+    passes: int = 1000,
+    tolerance: float = 1e-8,
+    eps: float = 0.0,
+) -> Descent:
+    """Descend to a minimum of a loss over all rows, one step w - rate g for each pass.
+
+    Losses of margins take labels, two classes; squared and eps_insensitive take targets. `rate` is a number, "armijo",
+    or, for the perceptron criterion, "exact". It ends when the gradient is not longer than `tolerance`, when no step
+    goes down, or after `passes`. It starts at zero; a search on the perceptron criterion, of which zero is a
+    minimum that decides nothing, starts one step of length 1 away.
+    """
+    if eps and not asked_loss(loss).insensitive:
+        raise BadValue(f"eps belongs to the eps_insensitive loss, not to {loss}")
+    eps = within("eps", eps, Param(0.0, at_least=0.0))
+    objective = Objective(X, y, asked_loss(loss), eps, asked_reduction(reduction))
+    tolerance = within("tolerance", tolerance, Param(0.0, at_least=0.0))
+    step = asked_rate(rate, loss)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        w = np.zeros(objective.X.shape[1])
+        if loss == "perceptron" and isinstance(step, str):
+            w = -objective.gradient(w)
+        values, rates, stopped = [finite(objective(w), 0)], [], NO_MORE_PASSES
+        for number in range(whole("passes", passes, 1)):
+            g = objective.steepest(w) if step == "exact" else objective.gradient(w)
+            if float(np.linalg.norm(g)) <= tolerance:
+                stopped = FLAT
+                break
+            eta = step if isinstance(step, float) else searched(objective, w, g, step)
+            if eta == 0.0:
+                stopped = NO_STEP
+                break
+            w = w - eta * g
+            values.append(finite(objective(w), number + 1))
+            rates.append(eta)
+    return Descent(w, np.array(values), np.array(rates), stopped)
+
+
+def finite(value: float, steps: int) -> float:
+    if np.isfinite(value):
+        return value
+    if not steps:
+        raise BadValue("the objective overflows before the first step; make the numbers in X and y smaller")
+    raise BadValue(f'the objective overflows at step {steps}; take a smaller rate, or rate="armijo"')
+
+
+def searched(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) -> float:
+    if search == "armijo":
+        return armijo_step(objective, w, g)
+    return exact_step(objective.margins(w), -objective.margins(g))
+
+
+def matrix(X: Any) -> Any:
+    """A checked matrix, dense or sparse, that numpy and scipy can multiply with."""
+    block = verified(X.block if isinstance(X, Rows) else as_block(X))
+    if not isinstance(block, SparseBlock):
+        return block.val
+    from scipy.sparse import csr_array
+
+    return csr_array((block.val, block.idx, block.indptr), shape=(block.rows, block.width))
+
+
+def signs(y: Any) -> np.ndarray:
+    """Labels of two classes as -1 and +1."""
+    labels = Labels()
+    codes = labels.codes(y)
+    if len(labels) != 2:
+        raise BadValue(f"this loss is one of two classes; y has {len(labels)}")
+    return np.asarray(labels.signs(2)[codes])
+
+
+def within(name: str, value: Any, limits: Param) -> float:
+    return limits.check("batch_descent", name, value)
+
+
+def asked_loss(name: Any) -> Loss:
+    if not isinstance(name, str) or name not in KNOWN:
+        raise BadValue(f"loss must be one of {', '.join(KNOWN)}, not {shown(name)}{suggestion(str(name), KNOWN)}")
+    return KNOWN[name]
+
+
+def asked_reduction(reduction: Any) -> str:
+    if reduction not in REDUCTIONS:
+        raise BadValue(f"reduction must be one of {', '.join(REDUCTIONS)}, not {shown(reduction)}")
+    return str(reduction)
+
+
+def asked_rate(rate: Any, loss: str) -> float | str:
+    if not isinstance(rate, str):
+        return within("rate", rate, Param(1.0, above=0.0))
+    if rate not in SEARCHES:
+        raise BadValue(f"rate must be a number or one of {', '.join(SEARCHES)}, not {shown(rate)}")
+    if rate == "exact" and loss != "perceptron":
+        raise BadValue(f'rate="exact" is for loss="perceptron"; for {loss} take rate="armijo"')
+    return rate

@@ -1,0 +1,234 @@
+"""Every way to play every built-in learner, found by asking the cards, with its twin and streams to play on."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load
+
+import noregret as nr
+from noregret.algebra.kernel import BANKS
+from noregret.learner.config import COVARIANCES
+from noregret.learner.model_file import pack
+from noregret.rules.card import Param
+from noregret.rules.losses import LOSSES
+from noregret.state.growth import at_rest
+from tests import naive
+from tests.naive import streams
+from tests.naive.kernels import Expansion, Kernel
+from tests.naive.rules import Array, FirstOrder
+from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
+
+EVERY = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+TASK_TABLE = ("binary", "multiclass", "regression")  # those in which a row has one label, or one target
+CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others have tests of their own
+NAMES = [card.name for card in CARDS]
+KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in BANKS}
+CLASSES = 4
+ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))
+
+
+def kind(card: nr.Card) -> tuple[Any, ...]:
+    """What of a card decides the texts around its rule: learners of one kind are served by the same."""
+    hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
+    return card.kind, hooks, tuple(sorted({(field.kind, field.law) for field in card.state.values()}))
+
+
+ONE_OF_A_KIND = NAMES if ALL else list({kind(card): card.name for card in CARDS}.values())
+either_engine = pytest.mark.parametrize(
+    ("name", "native"),
+    [(name, native) for name in NAMES for native in (False, True) if not native or name in ONE_OF_A_KIND],
+    ids=lambda value: {False: "plain", True: "compiled"}.get(value, value),
+)
+
+
+@dataclass(frozen=True)
+class Play:
+    """One rule in one task and one algebra, with one choice of every option."""
+
+    name: str
+    task: str
+    algebra: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return "-".join([self.name, self.task, self.algebra, *(option for _, option in self.options)])
+
+    @property
+    def card(self) -> nr.Card:
+        return nr.learners()[self.name]
+
+    @property
+    def full(self) -> bool:
+        """Whether whole matrices are kept."""
+        return dict(self.options).get("covariance") == "full"
+
+    @property
+    def shape(self) -> dict[str, float]:
+        """What the kernel is told, if there is one."""
+        kernel = dict(self.options).get("kernel", "linear")
+        takes = {"linear": [], "polynomial": ["gamma", "coef0", "degree"], "rbf": ["gamma"]}[kernel]
+        return {name: getattr(KERNELS[kernel], name) for name in takes}
+
+    @property
+    def needed(self) -> dict[str, float]:
+        """Numbers without which these options are refused."""
+        defaults = {name: param.default for name, param in self.card.numbers.items()}
+        return {} if possible(self, defaults) else unusual(self.card, self.algebra)
+
+    def make(self, **told: Any) -> nr.Learner:
+        """A learner of the plain text, unless it is told to be native."""
+        chosen: dict[str, Any] = {"native": False, **self.needed, **dict(self.options), **self.shape, **told}
+        return nr.make(self.name, task=self.task, algebra=self.algebra, **chosen)
+
+    def twin(self, numbers: Mapping[str, float], fixed: bool = False, eps: float = 0.1) -> TaskRow:
+        options = dict(self.options)
+        kernel = options.pop("kernel", None)
+        rule = naive.rule(self.name, **numbers, **options)
+        if kernel is not None:
+            assert isinstance(rule, FirstOrder)
+            rule = Expansion(rule, KERNELS[kernel])
+        if self.task == "multiclass":
+            return Multiclass(rule, CLASSES, fixed)
+        return Regression(rule, eps, scaled=True) if self.task == "regression" else Binary(rule)
+
+
+def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
+    """The first of every menu, then each other one alone."""
+    first = tuple(menu[0] for menu in menus)
+    return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
+
+
+def ways(card: nr.Card, task: str, algebra: str) -> Iterator[Play]:
+    """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
+
+    Unless all are asked for, kernels take turns, and the options of a rule are varied in the sparse algebra only: they
+    are texts of their own, which know nothing of algebras.
+    """
+    menu: dict[str, list[str]] = {}
+    for name, choice in card.choices.items():
+        fits = [one for one in choice.among if name != "loss" or task in LOSSES[one].tasks]
+        menu[name] = sorted(fits, key=lambda one: one != choice.default)
+    if any(field.kind == "covariance" for field in card.state.values()):
+        menu["covariance"] = list(COVARIANCES)
+    options = list(product(*menu.values())) if ALL else starred(list(menu.values()))
+    if not ALL and algebra != "sparse":
+        first = options[0][: len(card.choices)]
+        options = [one for one in options if one[: len(card.choices)] == first]
+    chosen_by_rule = [
+        {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices} for chosen in options
+    ]
+    options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
+    if algebra == "kernel":
+        menu["kernel"] = kernels = list(BANKS)
+        turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
+        options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
+    for chosen in options:
+        play = Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
+        if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra)):
+            yield play
+
+
+def possible(play: Play, numbers: Mapping[str, float]) -> bool:
+    """Whether the options of a play can be had with these numbers."""
+    check = play.card.check
+    return check is None or check(numbers, dict(play.options)) is None
+
+
+def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
+    """Every play of every built-in learner in these tasks and algebras."""
+    return [
+        play
+        for card in CARDS
+        for task in card.tasks
+        for algebra in card.algebras
+        if task in (TASK_TABLE if tasks is None else tasks) and (algebras is None or algebra in algebras)
+        if card.kind != "prototype" or algebra != "kernel"  # the twins of these keep weights
+        for play in ways(card, task, algebra)
+    ]
+
+
+def firsts(several: Sequence[Play]) -> list[Play]:
+    """One play, that of the defaults, for every rule, task and algebra."""
+    return list({(play.name, play.task, play.algebra): play for play in reversed(several)}.values())[::-1]
+
+
+def some(several: Sequence[Play]) -> list[Play]:
+    """Of these, every rule in the sparse algebra, or the one it has; in the others one rule of a kind."""
+    return [
+        play
+        for play in firsts(several)
+        if ALL or play.algebra == "sparse" or "sparse" not in play.card.algebras or play.name in ONE_OF_A_KIND
+    ]
+
+
+def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
+    """A number other than the default for every parameter: near the limit from which it counts.
+
+    In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.
+    """
+
+    def number(param: Param) -> float:
+        limit = max(param.above, param.at_least)
+        return limit + 0.1 * (param.default - limit) + 0.05
+
+    found = {
+        name: param.default if (algebra, name) == ("kernel", "random_start") else number(param)
+        for name, param in card.numbers.items()
+    }
+    refused = card.check is not None and "whole" in (card.check(found, card.defaults) or "")
+    return {name: float(np.ceil(value)) for name, value in found.items()} if refused else found
+
+
+def stream(task: str, dense: bool, seed: int = 0, rounds: int = 40) -> tuple[Array, Any]:
+    """Noisy rounds for a task, a row of zeros among them; classes appear in the order 0, 1, 2, 3."""
+    X, y = streams.dense(rounds, 6, seed) if dense else streams.sparse(rounds, 12, density=0.3, seed=seed)
+    X[7] = 0.0
+    if task == "multiclass":
+        U = np.random.default_rng(seed).normal(size=(CLASSES, X.shape[1]))
+        labels = streams.relabel(np.argmax(X @ U.T, axis=1), CLASSES, rate=0.3, seed=seed)
+        X[1, -1], labels[1] = 1.0, (labels[0] + 1) % CLASSES  # with one class only, a round leaves no trace
+        return X, by_appearance(labels)
+    if task == "regression":
+        u = np.random.default_rng(seed).normal(size=X.shape[1])
+        return X, X @ u + 0.3 * y
+    return X, y
+
+
+def by_appearance(labels: Any) -> Any:
+    """The same labels, numbered in the order they first appear."""
+    order = list(dict.fromkeys(labels.tolist()))
+    return np.array([order.index(label) for label in labels.tolist()])
+
+
+def rows_of(X: Array) -> list[dict[str, float]]:
+    """The rows as dicts of named features, without the zeros."""
+    return [{f"f{j}": float(x[j]) for j in np.flatnonzero(x)} for x in X]
+
+
+def arrays(learner: nr.Learner) -> dict[str, Any]:
+    """All that a learner keeps between rounds, as it is written to a model file."""
+    return load(pack(learner))
+
+
+def state(learner: nr.Learner) -> dict[str, Any]:
+    """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
+    rest = learner.copy()
+    at_rest(rest.state)
+    return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def near(found: Any, expected: Any, tolerance: float = 1e-10) -> None:
+    """Equal up to rounding, relative to each number and to the largest of them."""
+    expected = np.asarray(expected, dtype=float)
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=0.01 * tolerance * scale)

@@ -1,0 +1,96 @@
+"""Compiled code is the plain text of the rule, only faster."""
+
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from scipy.sparse import csr_array
+
+import noregret as nr
+from noregret import Learner, Transcript
+from noregret.jit.layout import cache_folder
+from tests.conformance.plays import ALL, NAMES, Play, arrays, near, plays, same_bits, some, stream, unusual
+
+NATIVE = plays(algebras=["sparse", "dense", "kernel"])
+FIRST = {name: "binary" if "binary" in nr.learners()[name].tasks else "multiclass" for name in NAMES}
+ONE_TASK = some([play for play in NATIVE if play.task == FIRST[play.name]])
+COVARIANCES = [play for play in plays(["binary"], ["sparse"]) if "covariance" in dict(play.options)]
+OTHERS = [play for play in NATIVE if play not in ONE_TASK + COVARIANCES]
+WAYS = {name: [play for play in OTHERS if play.name == name] for name in NAMES}
+SAMPLE = [random.Random(f"2006 {name}").choice(ways) for name, ways in WAYS.items() if ways]
+CHECKED = NATIVE if ALL else list(dict.fromkeys(ONE_TASK + COVARIANCES + SAMPLE))
+
+
+def exact(play: Play) -> bool:
+    """Only sums over dense arrays may be reordered: those of dense rows and of full matrices."""
+    return play.algebra != "dense" and ("covariance", "full") not in play.options
+
+
+def played(play: Play, native: bool) -> tuple[Learner, Transcript]:
+    """Two batches, the second wider than the first, with numbers far from the defaults."""
+    X, y = stream(play.task, dense=play.algebra == "dense", seed=3)
+    learner = play.make(native=native, **unusual(play.card, play.algebra))
+    rows = X if play.algebra == "dense" else csr_array(X)
+    learner.learn(rows[:25, :5], y[:25])
+    return learner, learner.play(rows[25:], y[25:])
+
+
+@pytest.mark.parametrize("play", CHECKED, ids=str)
+def test_compiled_equals_interpreted(play: Play) -> None:
+    fast, fast_says = played(play, native=True)
+    slow, slow_says = played(play, native=False)
+    assert fast_says.updated.tolist() == slow_says.updated.tolist()
+    assert fast_says.mistakes.tolist() == slow_says.mistakes.tolist()
+    X, _ = stream(play.task, dense=True, seed=4)
+    pairs = [(fast_says.scores, slow_says.scores), (fast.scores(X), slow.scores(X))]
+    pairs += [(found, arrays(slow)[name]) for name, found in arrays(fast).items()]
+    for found, expected in pairs:
+        if exact(play):
+            assert same_bits(found, expected)
+        else:
+            near(found, expected, tolerance=1e-12)
+
+
+def test_every_rule_is_compiled_and_one_of_a_kind_in_every_algebra_it_plays() -> None:
+    assert {(play.name, play.algebra) for play in CHECKED} >= {(play.name, play.algebra) for play in some(NATIVE)}
+    assert {play.name for play in CHECKED} == set(NAMES)
+
+
+def test_the_sample_reaches_every_task() -> None:
+    assert {play.task for play in CHECKED} == {"binary", "multiclass", "regression"}
+
+
+RAGGED = """
+import numpy as np
+import noregret as nr
+from noregret.jit.compiler import OPTIONS
+
+assert OPTIONS["boundscheck"]
+rng = np.random.default_rng(0)
+names = [f"f{j}" for j in range(40)]
+rows = [{n: float(rng.normal()) for n in rng.choice(names[: 4 + t], size=t % 5, replace=False)} for t in range(36)]
+labels = [str(min(t, rng.integers(5))) for t in range(36)]
+for rule, told in [
+    ("pa1", {"algebra": "sparse"}),
+    ("arow", {"algebra": "sparse", "covariance": "full", "task": "multiclass"}),
+    ("rda", {"algebra": "dense", "task": "multiclass"}),
+    ("perceptron_averaged", {"algebra": "kernel", "task": "multiclass"}),
+    ("perceptron_pocket", {"algebra": "sparse", "task": "multiclass", "reservoir": 7}),
+]:
+    learner = nr.make(rule, **told)
+    for start in range(0, 36, 9):
+        learner.learn(rows[start : start + 9], labels[start : start + 9])
+        learner.scores([*rows, {}, {"never seen": 1.0}])
+    for x, label in zip(rows, labels):
+        learner.learn_one(x, label)
+        learner.predict_one(x)
+print("in bounds")
+"""
+
+
+def test_no_loop_reaches_out_of_its_arrays() -> None:
+    told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
+    done = subprocess.run([sys.executable, "-W", "error", "-c", RAGGED], env=told, capture_output=True, text=True)
+    assert done.stdout == "in bounds\n", done.stderr

@@ -1,0 +1,100 @@
+"""Every learner does, round by round, what its independent twin does."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from tests.conformance.plays import CLASSES, Play, near, plays, stream, unusual
+from tests.naive.rules import Array
+
+PLAIN = plays()
+OF_MARGIN: dict[str, Callable[[float], float]] = {
+    "hinge": lambda m: max(0.0, 1.0 - m),
+    "logistic": lambda m: float(np.logaddexp(0.0, -m)),
+    "squared": lambda m: (1.0 - m) ** 2,
+    "perceptron": lambda m: max(0.0, -m),
+    "squared_hinge": lambda m: max(0.0, 1.0 - m) ** 2,
+    "exponential": lambda m: math.exp(-m) if m > -50.0 else math.exp(50.0) * (-49.0 - m),
+}
+
+
+def losses(play: Play, scores: Array, y: Any) -> Array:
+    """What each round costs, from its score alone."""
+    loss = dict(play.options).get("loss", "hinge")
+    if play.task == "regression":
+        size = np.abs(scores - y)
+        spread = np.array([y[:t].std() if t > 0 else 0.0 for t in range(len(y))])
+        in_units = {
+            "squared": size**2,
+            "absolute": size,
+            "huber": np.where(size <= spread, 0.5 * size**2, spread * (size - 0.5 * spread)),
+        }
+        return np.asarray(in_units.get(loss, np.maximum(0.0, size - 0.1 * spread)))
+    if play.task == "multiclass":
+        own = scores[np.arange(len(y)), y]
+        rest = scores.copy()
+        rest[np.arange(len(y)), y] = -np.inf
+        margin = np.where(np.isneginf(own), 0.0, own) - rest.max(axis=1)
+    else:
+        margin = y * scores
+    suffered = np.array([OF_MARGIN[loss](float(m)) for m in margin])
+    return np.where(np.isposinf(margin), 0.0, suffered)  # without a rival there is nothing to lose
+
+
+def agree(play: Play, told: dict[str, float], X: Array, y: Any, fixed: bool = False) -> nr.Transcript:
+    """Play the learner and its twin on the same rounds, and hold every number against its like."""
+    learner = play.make(**told, **({"classes": range(CLASSES)} if fixed else {}))
+    numbers = {name: learner.params[name] for name in play.card.numbers}
+    twin = play.twin(numbers, fixed)
+    transcript = learner.play(X, y)
+    scores, updated = twin.run(X, y)
+    if play.task == "multiclass" and not fixed:
+        first = [int(np.flatnonzero(y == c)[0]) for c in range(CLASSES)]
+        scores[first, range(CLASSES)] = -np.inf  # a class has no score before its first label was seen
+    near(transcript.scores, scores)
+    assert transcript.updated.tolist() == updated.tolist()
+    near(learner.scores(X), twin.final(X))
+    assert learner.updates == updated.sum()
+    assert learner.rounds == len(X)
+    assert learner.mistakes == transcript.mistakes.sum()
+    return transcript
+
+
+def consistent(play: Play, transcript: nr.Transcript, y: Any) -> None:
+    """Predictions, mistakes and losses follow from the scores."""
+    scores: Any = transcript.scores
+    predicted: Any
+    if play.task == "regression":
+        predicted, wrong = scores, np.zeros(len(y), bool)
+    elif play.task == "multiclass":
+        nothing = np.isneginf(scores).all(axis=1)
+        predicted = np.where(nothing, None, scores.argmax(axis=1))
+        wrong = predicted != y
+    else:
+        predicted = np.where(scores >= 0.0, 1.0, -1.0)
+        wrong = predicted != y
+    assert transcript.predictions.tolist() == predicted.tolist()
+    assert transcript.mistakes.tolist() == wrong.tolist()
+    near(transcript.losses, losses(play, scores, y))
+
+
+@pytest.mark.parametrize("play", PLAIN, ids=str)
+def test_plays_as_its_twin_on_sparse_rows(play: Play) -> None:
+    X, y = stream(play.task, dense=False)
+    consistent(play, agree(play, {}, X, y), y)
+
+
+@pytest.mark.parametrize("play", PLAIN, ids=str)
+def test_plays_as_its_twin_on_dense_rows_with_unusual_parameters(play: Play) -> None:
+    X, y = stream(play.task, dense=True)
+    consistent(play, agree(play, unusual(play.card, play.algebra), X, y), y)
+
+
+@pytest.mark.parametrize("play", plays(["multiclass"], ["sparse", "kernel"]), ids=str)
+def test_plays_as_its_twin_when_the_classes_are_fixed_beforehand(play: Play) -> None:
+    X, y = stream("multiclass", dense=False, seed=1)
+    consistent(play, agree(play, unusual(play.card, play.algebra), X, y[::-1].copy(), fixed=True), y[::-1])

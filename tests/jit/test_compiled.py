@@ -1,0 +1,298 @@
+"""Compiled code is the same code: kept on disk, compiled anew only when its text changed, and never in the way."""
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import noregret as nr
+from noregret.algebra.kernel import BANKS
+from noregret.jit import compiled, objects
+from noregret.learner.config import COVARIANCES
+from noregret.rules.card import Card
+from noregret.tasks.loops.assembly import Plan, fingerprint
+from noregret.tasks.loops.table import TASK_TABLE
+from tests.support import by_name, by_number, load_own_rules, registered, small_stream
+from tests.support.processes import in_a_process, modules_after
+
+X, Y = small_stream()
+own = load_own_rules()
+
+PLAYING = """
+import noregret as nr
+nr.make("pa1", task="multiclass").learn(X, Y).predict(X)
+wide = sp.csr_array(([1.0], ([0], [99_999])), shape=(1, 100_000))
+learner = nr.make("pa1").learn(wide, [1]).learn(sp.csr_array(X), Y)
+learner.learn_one({0: 1.0}, 1).predict_one({0: 1.0})
+"""
+LOOPS = {"binary_pa1_sparse_loss", "multiclass_pa1_dense_loss"}
+
+
+# ---- the cache ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_process_compiles_nothing_and_a_damaged_file_costs_one_loop(tmp_path: Path) -> None:
+    first = in_a_process(PLAYING, cache=tmp_path)
+    assert set(first.compiled) >= LOOPS
+    assert len(first.compiled) == len(set(first.compiled))
+    assert in_a_process(PLAYING, cache=tmp_path).log == []
+    damaged = next(tmp_path.rglob("*binary_pa1_sparse*.o"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    assert in_a_process(PLAYING, cache=tmp_path).compiled == ["binary_pa1_sparse_loss"]
+
+
+LOADED = """
+import noregret as nr
+asked = (("pa1", {}), ("ogd", {"loss": "logistic"}), ("winnow", {}))
+learners = [nr.make(name, algebra="sparse", **told) for name, told in asked]
+said = [learner.learn(np.abs(X), Y).scores(np.abs(X)).tolist() for learner in learners], "numba" in sys.modules
+"""
+
+
+def test_a_later_process_needs_no_compiler_and_computes_the_same(tmp_path: Path) -> None:
+    scores, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+    assert with_compiler
+    again, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+    assert again == scores
+    assert with_compiler != objects.supported()
+
+
+@pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
+def test_an_object_file_that_is_cut_or_changed_is_never_loaded(tmp_path: Path) -> None:
+    first = in_a_process(LOADED, cache=tmp_path)
+    for number, file in enumerate(sorted((tmp_path / "objects").iterdir())):
+        content = file.read_bytes()
+        file.write_bytes([content[:-7], content[:20], b"", content[:-1] + bytes([content[-1] ^ 1])][number % 4])
+    again = in_a_process(LOADED, cache=tmp_path)
+    assert again.compiled == first.compiled
+    assert again.said[0] == first.said[0]
+
+
+@pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
+def test_an_object_that_needs_what_is_not_there_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import llvmlite.binding as llvm
+
+    monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
+    objects.engine()
+    text = "declare double @nowhere_to_be_found(double)\ndefine double @asks(double %x) {{\n{}\n}}"
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    for body, needed in (
+        ("%y = call double @nowhere_to_be_found(double %x)\nret double %y", ["nowhere_to_be_found"]),
+        ("ret double %x", []),
+    ):
+        code = machine.emit_object(llvm.parse_assembly(text.format(body)))
+        assert objects.undefined(code) == needed
+        objects.keep("asks", "asks", code)
+        assert (objects.load("asks") is None) == bool(needed)
+
+
+RULES = """
+import noregret as nr
+from noregret.algebra import add
+STEPS = (0.25, 0.5)
+def step(k, halves=1.0):
+    return STEPS[k] * halves
+@nr.margin_rule(paper="mine", state={"w": nr.plain})
+def walking(p, s, z, margin):
+    if margin < 1.0:
+        add(s.w, step(1), z)
+        return True
+    return False
+@nr.margin_rule(paper="mine", state={"w": nr.plain})
+def standing(p, s, z, margin):
+    if s.n.t > 1e9:
+        raise ValueError("old")
+    return False
+"""
+USING = """
+import noregret as nr
+import {module} as mine
+said = [nr.make(rule).learn(X, Y).scores(X[:1])[0] for rule in (mine.walking, mine.standing)]
+"""
+
+
+def test_only_an_edit_recompiles_and_only_the_rule_it_touches(tmp_path: Path) -> None:
+    def after(text: str, module: str) -> tuple[list[str], Any]:
+        (tmp_path / f"{module}.py").write_text(text)
+        told = in_a_process(USING.format(module=module), cache=tmp_path / "cache", path=tmp_path)
+        return told.compiled, told.said[0]
+
+    compiled, score = after(RULES, "early")
+    assert compiled == ["binary_standing_dense", "binary_walking_dense"]
+    (tmp_path / "early.py").unlink()
+    assert after(f"# the same rules in another file\n{RULES}", "late") == ([], score)
+    compiled, other = after(RULES.replace("(0.25, 0.5)", "(0.25, 0.75)"), "late")
+    assert compiled == ["binary_walking_dense"]
+    assert other != score
+
+
+def test_a_cache_that_cannot_be_written_is_said_once_and_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = in_a_process(PLAYING, cache=tmp_path / "file" / "cache")
+    assert len(told.warned) == 1
+    assert "cannot be written" in told.warned[0]
+    assert "NOREGRET_CACHE" in told.warned[0]
+    assert set(told.compiled) >= LOOPS
+
+
+def test_warming_compiles_ahead_in_processes_that_share_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
+    assert nr.warm(["pa1"], tasks=("binary",), algebras=("sparse", "dense"), processes=2) == 2
+    playing = """
+import noregret as nr
+for rows in (X, sp.csr_array(X)):
+    nr.make("pa1").learn(rows, Y).learn_one({0: 1.0}, 1).predict_one({0: 1.0})
+"""
+    assert in_a_process(playing, cache=tmp_path).log == []
+
+
+def plans(card: Card) -> Iterator[Plan]:
+    """Every loop that can be made of a card."""
+    options = [[(name, option) for option in choice.among] for name, choice in card.choices.items()]
+    covariances = COVARIANCES if any(field.kind == "covariance" for field in card.state.values()) else ("diagonal",)
+    for task, algebra, covariance in product(card.tasks, card.algebras, covariances):
+        for kernel, *chosen in product(BANKS if algebra == "kernel" else ("rbf",), *options):
+            yield Plan(card, task, algebra, covariance, str(kernel), tuple(chosen))  # type: ignore[arg-type]
+
+
+def test_no_two_loops_share_an_entry_of_the_cache() -> None:
+    cards = [*nr.learners(), own.halfway, own.steady]
+    every = [plan for card in cards for plan in plans(card)]
+    assert len(every) > 100
+    assert len({plan.name for plan in every}) == len(every)
+    assert len({fingerprint(plan) for plan in every}) == len(every)
+
+
+def mark(text: str, file: Path) -> str:
+    """What the cache knows the first rule of a text by."""
+    file.write_text(text)
+    return fingerprint(Plan(load_own_rules(file).walking, "binary", "dense", "diagonal", "rbf", ()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("margin < 1.0", "margin <= 1.0"),
+        ("margin < 1.0", "margin < 2.0"),
+        ("step(1)", "step(0)"),
+        ("(0.25, 0.5)", "(0.25, 0.75)"),
+        ("(0.25, 0.5)", "np.array([0.25, 0.75])"),
+        ("halves=1.0", "halves=0.5"),
+        ("STEPS[k] * halves", "STEPS[k] / halves"),
+        ("STEPS[k]", "sum([q for q in STEPS])"),
+        ("STEPS[k]", "math.pi"),
+        ('"w": nr.plain', '"w": nr.plain, "v": nr.plain'),
+        ("params={}", "params={'C': nr.Param(1.0)}"),
+    ],
+)
+def test_whatever_is_edited_in_a_rule_gives_it_another_entry(old: str, new: str, tmp_path: Path) -> None:
+    text = RULES.replace("import noregret as nr", "import math, numpy as np, noregret as nr")
+    text = text.replace('"mine", ', '"mine", params={}, ', 1)
+    assert old in text
+    assert mark(text.replace(old, new, 1), tmp_path / "a.py") != mark(text, tmp_path / "b.py")
+
+
+def test_an_edit_inside_a_comprehension_or_another_constant_is_seen(tmp_path: Path) -> None:
+    text = RULES.replace("STEPS[k]", "sum([q * 2.0 for q in STEPS])")
+    assert mark(text, tmp_path / "a.py") != mark(text.replace("2.0", "3.0"), tmp_path / "b.py")
+    text = RULES.replace("(0.25, 0.5)", "np.array([0.25, 0.5])").replace(
+        "import noregret", "import numpy as np\nimport noregret"
+    )
+    assert mark(text, tmp_path / "a.py") != mark(text.replace("0.5]", "0.75]"), tmp_path / "b.py")
+
+
+def test_remarks_docstrings_and_papers_are_no_edits(tmp_path: Path) -> None:
+    other = RULES.replace("    if margin", '    """Walk."""\n    # on\n    if margin').replace('"mine"', '"ours"')
+    assert mark(other, tmp_path / "a.py") == mark(RULES, tmp_path / "b.py")
+
+
+# ---- one loop for all data ----------------------------------------------------------------------------------------
+
+
+def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
+
+    def kinds(rows: np.ndarray) -> Iterator[Any]:
+        frozen = rows.copy()
+        frozen.flags.writeable = False
+        yield from (rows, frozen, rows.astype(np.float32), np.asfortranarray(rows), rows[::2], rows.astype(int))
+        yield from (sp.csr_matrix(rows), sp.csr_matrix(rows, dtype=np.float32), sp.coo_array(rows), sp.csc_array(rows))
+        yield from ([by_number(row) for row in rows],)
+
+    dense, sparse = nr.make("pa1", algebra="dense"), nr.make("pa1", algebra="sparse")
+    for learner in (dense, sparse):
+        learner.learn(X, Y).predict(X)
+        learner.learn_one(by_number(X[0]), 1)
+    made = len(compiled._made)
+    for learner, rows in product((dense, sparse), kinds(X)):
+        count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        learner.learn(rows, Y[:count]).predict(rows)
+        learner.learn(rows, Y[:count].astype(float), weight=np.ones(count, np.float32))
+        learner.learn(rows, Y[:count].tolist())
+        learner.learn_one(by_number(X[0].astype(np.float32)), np.int8(1))
+    assert len(compiled._made) == made
+
+
+# ---- a rule of one's own ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel"])
+@pytest.mark.parametrize("task", [task for task in TASK_TABLE if task not in ("bandit", "one-class", "ranking")])
+@pytest.mark.parametrize("name", ["halfway", "steady"])
+def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str, algebra: str) -> None:
+    rows = np.vstack([X, 1.5 * X])
+    several = [["a"], ["b", "c"], ["d"], ["a", "d"]] * 10
+    labels: dict[str, Any] = {"binary": [*Y, *Y], "multiclass": ["a", "b", "c", "d"] * 10, "multilabel": several}
+    labels["one-class"] = None
+    y: Any = labels.get(task, rows[:, 0])
+    told = {"rule": getattr(own, name), "task": task, "algebra": algebra}
+    compiled, interpreted = (nr.make(native=native, **told) for native in (True, False))
+    transcripts = [learner.play(rows, y) for learner in (compiled, interpreted)]
+    assert compiled.engine.native
+    np.testing.assert_allclose(transcripts[0].scores, transcripts[1].scores, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(compiled.scores(rows), interpreted.scores(rows), rtol=1e-12, atol=1e-12)
+
+
+def test_a_rule_of_ones_own_is_listed_saved_and_raced(tmp_path: Path) -> None:
+    with registered(own.halfway):
+        assert "halfway" in nr.learners()
+        learner = nr.make("halfway", C=0.25).learn([by_name(row) for row in X], Y)
+        learner.save(tmp_path / "model.nr")
+        assert nr.load(tmp_path / "model.nr").predict_one(by_name(X[0])) == learner.predict_one(by_name(X[0]))
+        race = nr.race((X, Y), ["pa1", own.halfway])
+        assert {standing.name for standing in race} == {"pa1", "halfway"}
+
+
+# ---- what is not loaded -------------------------------------------------------------------------------------------
+
+
+def test_importing_the_library_loads_neither_numpy_nor_numba() -> None:
+    assert not modules_after("import noregret; noregret.__version__; dir(noregret)") & {"numpy", "numba", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import noregret as nr; repr(nr.learners()); nr.make('pa1')",
+        "import noregret.__main__ as main; main.main(['learners'])",
+    ],
+)
+def test_listing_the_learners_does_not_load_numba(code: str) -> None:
+    assert not modules_after(code) & {"numba", "llvmlite", "sklearn"}
+
+
+def test_interpreting_never_loads_numba() -> None:
+    code = """
+import noregret as nr
+for algebra in ("sparse", "dense", "kernel", "reference"):
+    learner = nr.make("pa1", native=False, algebra=algebra)
+    learner.play([{"a": 1.0}, {"b": 1.0}, {"a": 2.0, "c": 1.0}], ["x", "y", "z"])
+    learner.learn_one({"d": 1.0}, "x").predict_one({"d": 1.0})
+    learner.explain_one({"a": 1.0}), learner.merge(learner), learner.copy()
+"""
+    assert not modules_after(code) & {"numba", "llvmlite"}

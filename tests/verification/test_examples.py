@@ -1,0 +1,59 @@
+"""The pages of worked examples and errata say what is computed, and what is computed is what was printed."""
+
+import pytest
+
+from verification.examples import errata, worked
+from verification.examples.__main__ import DOCS
+from verification.examples.page import Result, Row, Section, agrees, computed, page, shown
+
+
+@pytest.mark.parametrize("section", worked.SECTIONS, ids=lambda section: section.title)
+def test_a_worked_example_is_computed_as_it_was_printed(section: Section) -> None:
+    for result in computed(worked.PREFACE, section):
+        assert agrees(result), f"{result.what}: printed {shown(result.printed)}, computed {shown(result.computed)}"
+
+
+def test_every_number_of_a_worked_example_was_printed_somewhere() -> None:
+    assert all(row.printed is not None for section in worked.SECTIONS for row in section.rows)
+
+
+def test_the_page_of_worked_examples_is_what_is_computed() -> None:
+    text = page(worked.HEAD, worked.PREFACE, worked.SECTIONS)
+    assert (DOCS / "worked-examples.md").read_text() == text, "run `python -m verification.examples`"
+
+
+def test_the_page_of_errata_is_what_is_computed() -> None:
+    text = page(errata.HEAD, errata.PREFACE, errata.SECTIONS, errata.TAIL)
+    assert (DOCS / "errata.md").read_text() == text, "run `python -m verification.examples`"
+
+
+def values(section: Section) -> list[object]:
+    return [result.computed for result in computed(errata.PREFACE, section)]
+
+
+def test_more_mistakes_from_elsewhere_than_one_over_gamma_squared_and_one() -> None:
+    four, wrong, right, many, longer = values(errata.START)
+    assert [four, many] == [4, 14]
+    assert [shown(bound) for bound in (wrong, right, longer)] == ["3.777778", "6.111111", "29.444444"]
+
+
+def test_a_solver_sides_with_the_library_about_pa2() -> None:
+    solver, library, printed = values(errata.PA2)
+    assert shown(solver) == "(0.0556, -0.3333)"
+    assert shown(library) == "(0.055556, -0.333333)"
+    assert shown(printed) == "(-0.019172, -0.482789)"
+
+
+def test_the_perceptron_is_descent_on_mistakes_and_not_on_the_hinge() -> None:
+    moved, perceptron, of_hinge, of_mistakes = values(errata.NO_HINGE)
+    assert shown(moved) == "(3, 12, 3)"
+    assert shown(perceptron) == shown(of_mistakes) == "(0.25, -0.75)"
+    assert shown(of_hinge) == "(0.75, -3)"
+
+
+def test_what_is_not_as_printed_is_told() -> None:
+    assert not agrees(Result("a sum", 1.0, 1.00001))
+    assert not agrees(Result("a list", (1.0, 2.0), (1.0,)))
+    assert not agrees(Result("a word", "x1 >= 1", "x1 >= 2"))
+    assert agrees(Result("rounded", 0.333333, 1 / 3))
+    assert [result.computed for result in computed("a = 2", Section("", "", "b = a + 1", (Row("b", "b"),)))] == [3]

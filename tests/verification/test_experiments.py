@@ -1,0 +1,58 @@
+"""The experiments of the docs compute what they say, on data small enough to see."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.data.class_weights import balanced
+from noregret.metrics import Confusion
+from verification.experiments import delayed, imbalance
+from verification.experiments.__main__ import main, markdown
+
+HEAD = (
+    "Year,Month,DayofMonth,DayOfWeek,UniqueCarrier,CRSArrTime,CRSDepTime,CRSElapsedTime,Origin,Distance,ValueToPredict"
+)
+
+
+def test_a_table_is_written_as_the_docs_have_it() -> None:
+    assert markdown(("a", "b"), [("1", "2")]) == ["| a | b |", "| --- | --- |", "| 1 | 2 |"]
+
+
+def test_without_the_data_it_says_what_is_missing(tmp_path: Path, capsys: Any) -> None:
+    assert main(["--data", str(tmp_path), "--only", "imbalance"]) == 2
+    assert "kddcup" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("way", ["balanced", "balanced_root"])
+def test_the_peer_gets_the_weights_of_the_learner(way: str) -> None:
+    codes = np.random.default_rng(0).choice(4, size=300, p=[0.7, 0.2, 0.09, 0.01])
+    labels = np.array(["a", "b", "c", "d"])[codes]
+    firsts = {label: number for number, label in enumerate(dict.fromkeys(labels.tolist()))}
+    numbered = np.array([firsts[label] for label in labels.tolist()])
+    expected, _ = balanced(numbered, np.zeros(0, np.int64), way)
+    assert imbalance.weights_of(labels, way) == pytest.approx(expected)
+    assert imbalance.weights_of(labels, None).tolist() == [1.0] * 300
+
+
+def test_a_line_counts_classes_that_were_never_found() -> None:
+    seen, nothing = Confusion(), np.zeros(4)
+    truth, said = np.array(["a", "a", "b", "c"]), np.array(["a", "a", "a", "c"])
+    seen.see(nr.Transcript(nothing, said, nothing, nothing.astype(bool), nothing.astype(bool), truth))
+    assert imbalance.line("x", None, seen) == ("x", "", "1", "0.2500", "0.6667", "1")
+
+
+def test_flights_are_asked_before_they_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "flights.csv.gz"
+    rows = ["2008,1,1,2,DL,607,1635,512,HNL,4502,?,1,10", "2008,1,1,2,DL,607,1635,512,HNL,4502,delayed,1,20"]
+    with gzip.open(path, "wt") as file:
+        file.write("\n".join([f"{HEAD},instanceId,timeStamp", *rows]))
+    asked, told = delayed.flights(path)
+    assert (asked[0], asked[2], told[0], told[2]) == ("1", None, "1", "delayed")
+    assert asked[1]["Origin=HNL"] == 1.0
+    assert delayed.compared("pa1", lambda: nr.make("pa1", native=False), [asked, told]) == (
+        "pa1", "1.0000", "1.0000", "1",
+    )  # fmt: skip

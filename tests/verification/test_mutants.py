@@ -1,0 +1,199 @@
+"""Mutants: each change is what it says, and what is broken is noticed while what is not broken is left in peace."""
+
+import ast
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import noregret as nr
+from noregret.learners import romma
+from verification.mutants import breaking, keeping, report, subjects, verdicts
+from verification.mutants.making import Mutant, mutants
+
+RULE = '''
+LIMIT = 1e150
+HALF = 0.25
+
+
+@margin_rule(paper="", counters={"k": 1.0}, score=seen, weigh="")
+def rule(p, s, z, margin):
+    """What it does."""
+    BODY
+'''
+
+
+def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
+    """What the first line of a body becomes, by changes of one kind."""
+    file = tmp_path / "rule.py"
+    file.write_text(RULE.replace("BODY", body), encoding="utf-8")
+    made = [one for one in mutants(file, ["rule"]) if one.kind == kind]
+    for one in made:
+        ast.parse(one.source)
+    return {one.now for one in made}
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "expected"),
+    [
+        ("sign", "x = a + b", {"x = a - b"}),
+        ("sign", "x = -a", {"x = a"}),
+        ("sign", "s.n.k -= 1.0", {"s.n.k += 1.0"}),
+        ("sign", "add(s.w, p.eta, z)", {"add(s.w, -(p.eta), z)"}),
+        ("sign", "x = math.copysign(a, b)", {"x = a"}),
+        ("term", "x = a + b", {"x = a", "x = b"}),
+        ("term", "x = c * (a - b)", {"x = c * (a)", "x = c * (-b)"}),
+        ("factor", "x = a * b", {"x = a", "x = b", "x = a / b"}),
+        ("factor", "x = (a + b) / c", {"x = a + b", "x = (1.0 / c)", "x = (a + b) * c"}),
+        ("factor", "x = (a + b) * c - d", {"x = (a + b) - d", "x = c - d", "x = (a + b) / c - d"}),
+        ("power", "x = a**2", {"x = a"}),
+        ("min-max", "x = min(a, b)", {"x = max(a, b)", "x = a", "x = b"}),
+        ("min-max", "x = math.floor(a)", {"x = math.ceil(a)"}),
+        ("comparison", "x = a < b", {"x = a <= b", "x = a > b"}),
+        ("comparison", "x = a < b <= c", {"x = a <= b <= c", "x = a > b <= c", "x = a < b < c", "x = a < b >= c"}),
+        ("logic", "x = a or b", {"x = a and b", "x = a", "x = b"}),
+        ("logic", "x = not a", {"x = a"}),
+        ("condition", "x = a if c else b", {"x = a", "x = b"}),
+        ("shift", "x = p.eta / s.n.t", {"x = p.eta / (s.n.t + 1.0)"}),
+        ("shift", "s.n.t = row(X, t)", set()),
+        ("statement", "scale(s.w, a)", {"pass"}),
+        ("statement", "s.n.k = a", {"pass"}),
+        ("statement", "x = a", set()),
+        ("constant", "x = 0.5", {"x = 1.5"}),
+        ("constant", "return True", {"return False"}),
+        ("function", "x = math.sqrt(a + b) * c", {"x = (a + b) * c"}),
+    ],
+)
+def test_a_change_is_what_it_says(kind: str, body: str, expected: set[str], tmp_path: Path) -> None:
+    told = {'@margin_rule(paper="", counters={"k": 2.0}, score=seen, weigh="")'} if kind == "constant" else set()
+    assert changed(body, tmp_path, kind) == expected | told
+
+
+def test_of_a_card_hooks_are_dropped_and_counters_start_elsewhere(tmp_path: Path) -> None:
+    told = '@margin_rule(paper="", counters={"k": 1.0}, {}weigh="")'
+    assert changed("pass", tmp_path, "hook") == {told.replace("{}", " ")}
+    assert changed("pass", tmp_path, "constant") == {told.replace("1.0", "2.0").replace("{}", "score=seen, ")}
+
+
+def test_mutants_that_read_the_same_are_told_apart_by_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "rule.py"
+    file.write_text(RULE.replace("BODY", "if a:\n        return False\n    return False"), encoding="utf-8")
+    turned = [one for one in mutants(file, ["rule"]) if one.now == "return True"]
+    assert [(one.was, one.nth) for one in turned] == [("return False", 1), ("return False", 2)]
+    assert turned[0].source != turned[1].source
+
+
+def test_limits_far_out_are_taken_away_and_other_constants_doubled(tmp_path: Path) -> None:
+    file = tmp_path / "rule.py"
+    file.write_text(RULE.replace("BODY", "pass"), encoding="utf-8")
+    assert {one.now for one in mutants(file, ["LIMIT", "HALF"])} == {"LIMIT = 1e999", "HALF = 0.5"}
+
+
+def test_every_mutant_is_python_and_none_is_the_original() -> None:
+    for make in subjects.subjects().values():
+        subject = make()
+        assert len(subject.mutants) >= 6, subject.name
+        for one in random.Random(subject.name).sample(subject.mutants, 2):
+            assert ast.dump(ast.parse(one.source)) != ast.dump(ast.parse(one.file.read_text(encoding="utf-8"))), one
+
+
+def test_a_learner_is_its_rule_hooks_options_bound_check_and_what_they_call() -> None:
+    owners = {one.owner for one in subjects.subjects()["romma"]().mutants}
+    assert owners == {"romma", "relax", "romma_bound", "PARALLEL", "LONGEST_STEP"}
+    owners = {one.owner for one in subjects.subjects()["perceptron"]().mutants}
+    assert owners == {"perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from"}
+
+
+def test_the_list_of_equivalents_holds_nothing_but_mutants() -> None:
+    made = [make() for make in subjects.subjects().values()]
+    assert verdicts.unmatched(verdicts.equivalents(), made) == []
+    gone = ("romma.py", "relax", "was", "now", 1)
+    assert verdicts.unmatched([gone], made) == [gone]
+    assert all(len(reason.split()) > 3 for reason in verdicts.equivalents().values())
+
+
+def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
+    file = Path(romma.__file__)
+    source = file.read_text(encoding="utf-8")
+    assert breaking.code_of(source, file, "romma_bound").co_code == romma.romma_bound.__code__.co_code
+    broken = breaking.code_of(source.replace("radius * size", "radius / size"), file, "romma_bound")
+    assert broken.co_code != romma.romma_bound.__code__.co_code
+
+
+def test_scores_count_and_faults_are_told() -> None:
+    mutant = Mutant(Path("a.py"), "f", "sign", 1, "was", "now", "")
+    found = [verdicts.Verdict(("a",), mutant, killer="t")] * 8 + [verdicts.Verdict(("a",), mutant)] * 3
+    found += [verdicts.Verdict(("a",), mutant, reason="it is the same")]
+    score = verdicts.scores(found, ["a"])["a"]
+    assert (score.mutants, score.killed, score.equivalent, score.survived) == (12, 8, 1, 3)
+    told = verdicts.faults({"a": score}, found, {})
+    assert [line.split(":")[0] for line in told[:1]] == ["a"]
+    assert len(told) == 3  # a below 80 %, all below 95 %, more than 5 % listed
+    good = verdicts.Verdict(("b",), mutant, killer="t")
+    assert verdicts.faults(verdicts.scores([good], ["b"]), [good], {}) == []
+    assert len(verdicts.faults(verdicts.scores([good], ["b"]), [good], {verdicts.key(mutant): "no"})) == 1
+
+
+def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> None:
+    subject = subjects.subjects()["perceptron_truncated"]()
+    found = [verdicts.Verdict((subject.name,), mutant, killer="t", tests=1) for mutant in subject.mutants]
+    kept, scores = tmp_path / "results.json", verdicts.scores(found, [subject.name])
+    keeping.keep(found[1:], [subject], kept)
+    assert keeping.recalled([subject], {}, kept) == (found[1:], [subject.mutants[0]])
+    old = [{**one, "whole": False} for one in keeping.rows(found[:1])]
+    kept.write_text(json.dumps([*keeping.kept(kept), *old]), encoding="utf-8")
+    assert keeping.in_part(found, kept) == found[:1]
+    assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
+    keeping.keep(found[:1], [subject], kept)
+    assert keeping.in_part(found, kept) == []
+    assert keeping.killers(kept) == {verdicts.key(mutant): "t" for mutant in subject.mutants}
+    assert "met all its own tests." in report.page(found, scores, True, [])
+    assert "kept" not in report.page(found, scores)
+
+
+SAMPLE = """
+import json, random
+from dataclasses import replace
+from verification.mutants.running import Run
+from verification.mutants.subjects import subjects
+from verification.mutants.verdicts import key
+
+def some(subject):
+    chosen = random.Random(subject.name).sample(subject.mutants, 2)
+    unbroken = chosen[0].file.read_text(encoding="utf-8")
+    return [*chosen, replace(chosen[0], kind="none", source=unbroken)]
+
+chosen = [subjects()[name]() for name in ("losses", "basic", "baselines", "romma")]
+killers = {}
+for _ in range(2):
+    run = Run(chosen, chosen, {}, 2, choose=some, only=FILES, killers=killers)()
+    found = [[one.subjects[0], one.mutant.kind, one.tests, one.killer, str(one.mutant)] for one in run.verdicts]
+    print(json.dumps(found))
+    killers = {key(one.mutant): one.killer for one in run.verdicts if one.killer}
+"""
+FILES = ["tests/rules/test_losses.py", "tests/metrics/test_metrics.py", "tests/conformance/test_bounds.py"]
+
+
+def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() -> None:
+    program = SAMPLE.replace("FILES", repr(FILES))
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=subjects.ROOT, check=True
+    )
+    found, again = map(json.loads, done.stdout.splitlines()[-2:])
+    assert len(found) == 12
+    assert [one for one in found if one[1] == "none" and one[3]] == []
+    killed = [one for one in found if one[3]]
+    assert len({one[0] for one in killed}) >= 3, found
+    assert len(killed) >= 5, found
+    # A second time what killed a mutant is tried first; what is not broken passes it, and then meets all the others.
+    assert sorted([*one[:2], *one[3:]] for one in again) == sorted([*one[:2], *one[3:]] for one in found)
+    assert all(one[2] == 1 for one in again if one[3].startswith("tests/"))
+    assert sorted(one for one in again if not one[3]) == sorted(one for one in found if not one[3])
+
+
+def test_every_learner_is_a_subject() -> None:
+    built_in = {card.name for card in nr.learners() if card.rule.__module__.startswith("noregret.learners.")}
+    assert built_in <= set(subjects.subjects())

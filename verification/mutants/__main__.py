@@ -1,0 +1,81 @@
+"""Break every rule on purpose and see whether its own tests notice; docs/mutants.md keeps the result."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from verification.mutants.keeping import in_part, keep, killers, recalled, rows
+from verification.mutants.report import Live, page
+from verification.mutants.running import Broken, Run
+from verification.mutants.subjects import FILES, ROOT, subjects
+from verification.mutants.verdicts import equivalents, faults, scores, unmatched
+
+PAGE = ROOT / "docs" / "mutants.md"
+
+
+def parser(known: list[str]) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m verification.mutants", description=__doc__)
+    made.add_argument("names", nargs="*", metavar="NAME", help="learners, or of " + ", ".join(FILES))
+    made.add_argument("--jobs", type=int, default=2, help="how many processes (default 2)")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write what became of every mutant")
+    made.add_argument("--docs", action="store_true", help="then rewrite docs/mutants.md from the kept results")
+    made.add_argument("--recall", action="store_true", help="run nothing: judge the kept results")
+    made.add_argument("--list", action="store_true", help="show the mutants and run nothing")
+    return made
+
+
+def main() -> int:
+    known = subjects()
+    reader = parser(list(known))
+    options = reader.parse_args()
+    if unknown := sorted(set(options.names) - set(known)):
+        reader.error(f"no learner or file named {', '.join(unknown)}")
+    if options.jobs < 1:
+        reader.error("--jobs must be at least 1")
+
+    listed = equivalents()
+    everyone = [make() for make in known.values()]
+    if gone := unmatched(listed, everyone):
+        print(
+            "listed as equivalent, but no mutant any more:",
+            *(f"  {' | '.join(map(str, one))}" for one in gone),
+            sep="\n",
+        )
+        return 1
+    chosen = [one for one in everyone if one.name in (options.names or known)]
+    if options.list:
+        print(*(f"{one.name}  {mutant}" for one in chosen for mutant in one.mutants), sep="\n")
+        return 0
+
+    live = Live(sys.stdout)
+    if not options.recall:
+        try:
+            with live:
+                told, verdict = live.told, live.verdict
+                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers())()
+        except Broken as error:
+            print(error)
+            return 1
+        verdicts = run.verdicts
+        keep(verdicts, everyone)
+        live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
+    if options.recall or options.docs:
+        verdicts, never = recalled(everyone, listed)
+        if never:
+            print(f"{len(never)} mutants were never tried, {never[0]} for one: make mutants tries them all")
+            return 1
+    found = scores(verdicts, [one.name for one in (everyone if options.recall or options.docs else chosen)])
+    live.table(found, verdicts)
+    if options.json:
+        options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
+    if options.docs:
+        pieced = options.recall or bool(options.names)
+        PAGE.write_text(page(verdicts, found, pieced, in_part(verdicts)), encoding="utf-8")
+    wrong = faults(found, verdicts, listed)
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,81 @@
+"""Breaking the library in this process: a mutant's code is put where the code it was made from is."""
+
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import noregret
+from noregret.rules.card import Card
+from noregret.rules.specialize import plain_text
+from verification.mutants.making import Mutant
+
+SOURCE = Path(noregret.__file__).parents[1]
+
+
+def module_of(file: Path) -> ModuleType:
+    parts = file.relative_to(SOURCE).with_suffix("").parts
+    return import_module(".".join(parts))
+
+
+def live(module: ModuleType, owner: str) -> FunctionType:
+    """The function of this name that the running program calls."""
+    thing: Any = module
+    for name in owner.split("."):
+        thing = vars(thing)[name]
+    found = plain_text(getattr(thing, "fget", thing))
+    assert isinstance(found, FunctionType), owner
+    return found
+
+
+def code_of(source: str, file: Path, owner: str) -> CodeType:
+    """The code of a function of a source text, which is not run."""
+    code = compile(source, str(file), "exec")
+    for name in owner.split("."):
+        code = next(one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
+    return code
+
+
+def told(source: str, owner: str) -> dict[str, ast.expr]:
+    """What the decorator of a rule is told, as written."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == owner:
+            calls = (call for call in node.decorator_list if isinstance(call, ast.Call))
+            return {one.arg: one.value for call in calls for one in call.keywords if one.arg}
+    raise KeyError(owner)
+
+
+def put_in(mutant: Mutant) -> None:
+    """From here on this process runs the mutant."""
+    module = module_of(mutant.file)
+    thing = vars(module).get(mutant.owner)
+    if isinstance(thing, float):
+        return set_everywhere(mutant.owner, thing, ast.literal_eval(setting(mutant.source, mutant.owner)))
+    function = live(module, mutant.owner)
+    function.__code__ = code_of(mutant.source, mutant.file, mutant.owner)
+    if isinstance(thing, Card):
+        now = told(mutant.source, mutant.owner)
+        for hook in ("score", "weight", "final", "weigh", "check"):
+            if getattr(thing, hook) and hook not in now:
+                object.__setattr__(thing, hook, None)
+        if "counters" in now:
+            object.__setattr__(thing, "counters", ast.literal_eval(now["counters"]))
+        for cached in ("shape", "parameters"):
+            vars(thing).pop(cached, None)
+
+
+def setting(source: str, name: str) -> ast.expr:
+    """What a constant is set to, as written."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return node.value
+    raise KeyError(name)
+
+
+def set_everywhere(name: str, was: float, now: float) -> None:
+    """A constant may have been imported under its name by others."""
+    for module in list(sys.modules.values()):
+        if getattr(module, name, None) is was:
+            setattr(module, name, now)

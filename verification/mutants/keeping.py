@@ -1,0 +1,74 @@
+"""Results are kept between runs, so that a run of some learners renews their part of the page."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from verification.mutants.making import Mutant
+from verification.mutants.subjects import ROOT, Subject
+from verification.mutants.verdicts import Key, Verdict, key
+
+KEPT = Path(__file__).with_name("results.json")
+
+
+def row(one: Verdict, day: str) -> dict[str, Any]:
+    """A verdict for a file of JSON; it is whole, since a run ends with a killer or after all tests."""
+    return {
+        "subjects": list(one.subjects), "file": one.mutant.file.relative_to(ROOT).as_posix(), "line": one.mutant.line,
+        "function": one.mutant.owner, "kind": one.mutant.kind, "was": one.mutant.was, "now": one.mutant.now,
+        "outcome": one.outcome, "killer": one.killer, "tests": one.tests, "reason": one.reason,
+        "nth": one.mutant.nth, "day": day, "whole": True,
+    }  # fmt: skip
+
+
+def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+    return [row(one, date.today().isoformat()) for one in verdicts]
+
+
+def kept(path: Path = KEPT) -> list[dict[str, Any]]:
+    return list(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else []
+
+
+def name_of(one: dict[str, Any]) -> Key:
+    return Path(one["file"]).name, one["function"], one["was"], one["now"], int(one.get("nth", 1))
+
+
+def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = KEPT) -> None:
+    """Put new results in the place of old ones, and drop those of mutants that are no more."""
+    known = {key(mutant) for subject in everyone for mutant in subject.mutants}
+    new = rows(verdicts)
+    told = {name_of(one) for one in new}
+    old = [one for one in kept(path) if name_of(one) in known and name_of(one) not in told]
+    path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
+
+
+def killers(path: Path = KEPT) -> dict[Key, str]:
+    """By which test each mutant was killed before."""
+    return {name_of(one): str(one["killer"]) for one in kept(path) if one["killer"]}
+
+
+def in_part(verdicts: Iterable[Verdict], path: Path = KEPT) -> list[Verdict]:
+    """Those of mutants that were last tried by a run that looked at a part of their tests."""
+    whole = {name_of(one) for one in kept(path) if one.get("whole")}
+    return [one for one in verdicts if key(one.mutant) not in whole]
+
+
+def recalled(
+    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = KEPT
+) -> tuple[list[Verdict], list[Mutant]]:
+    """The kept results as verdicts, by the list as it is now, and the mutants that were never tried."""
+    killers = {name_of(one): (str(one["killer"]), int(one["tests"])) for one in kept(path)}
+    owners: dict[Mutant, list[str]] = {}
+    for subject in everyone:
+        for mutant in subject.mutants:
+            owners.setdefault(mutant, []).append(subject.name)
+    found, never = list[Verdict](), list[Mutant]()
+    for mutant, names in owners.items():
+        if key(mutant) in killers:
+            killer, tests = killers[key(mutant)]
+            found.append(Verdict(tuple(names), mutant, killer, tests, listed.get(key(mutant), "")))
+        else:
+            never.append(mutant)
+    return found, never

@@ -1,0 +1,123 @@
+"""Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, TextIO
+
+from verification.mutants.subjects import ROOT
+from verification.mutants.verdicts import Score, Verdict, total
+
+COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "of those that could be")
+PREFACE = """# Mutants
+
+Made on {day} by `{command}`{source}.
+
+Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
+and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
+What belongs to a learner is its rule, its hooks, options, bound and check, and the functions and constants of the shelf
+that these use; what several learners share is broken once and counts for each.
+
+Each mutant meets the own tests of its learners, interpreted: those of the family that play them, and their twins. It is
+killed when one of these fails or does not end. Equivalent mutants compute what the original does; they are listed by
+hand, with the reason, at the end.
+"""
+
+
+def cells(score: Score) -> tuple[str, ...]:
+    counts = (score.mutants, score.killed, score.equivalent, score.survived)
+    return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
+
+
+def told_of(in_part: Sequence[Verdict]) -> str:
+    """How the results came about that a page recalls."""
+    said = (
+        ", from what runs of some\nlearners at a time kept. A mutant killed before first met the test that did it; "
+        "one that lives met all its own tests"
+    )
+    counted = total(in_part)
+    parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
+    if in_part:
+        told = " and ".join(f"{number} {what}" for number, what in parts if number)
+        said += f".\nBut of {told} mutants an earlier result is recalled, for which some of their tests were run"
+    return said
+
+
+def page(
+    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[Verdict] = ()
+) -> str:
+    """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
+    command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
+    source = told_of(in_part) if recalled else ""
+    lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
+    lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
+    lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
+    for title, outcome in (("Survivors", "survived"), ("Equivalent mutants", "equivalent")):
+        items = [line for one in verdicts if one.outcome == outcome for line in item(one)]
+        lines += ["", f"## {title}", "", *(items or ["None."])]
+    return "\n".join(lines) + "\n"
+
+
+def item(one: Verdict) -> list[str]:
+    where = one.mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
+    changed = f"`{one.mutant.was}` to `{one.mutant.now or '(dropped)'}`"
+    told = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
+    return [told, f"  {one.reason}"] if one.reason else [f"{told}, after {one.tests} tests"]
+
+
+class Live:
+    """Progress as it happens: a bar on a terminal, and a line for every survivor and every subject."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+        self.bar: Any = None
+        self.so_far = Score("")
+        self.stage = ""
+        if out.isatty():
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self.bar = Progress(*columns, TextColumn("{task.fields[note]}"))
+            self.task = self.bar.add_task("", total=None, note="")
+
+    def __enter__(self) -> "Live":
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def say(self, line: str) -> None:
+        if self.bar is not None:
+            self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=self.out, flush=True)
+
+    def told(self, what: str, done: int, of: int) -> None:
+        if self.bar is not None:
+            note = f"{self.so_far.killed} killed, {self.so_far.survived} survived" if self.so_far.mutants else ""
+            self.bar.update(self.task, description=what, completed=done, total=of or None, note=note)
+        elif what != self.stage:
+            self.say(f"{what}{f': {done} of {of}' if of else ''}")
+        self.stage = what
+
+    def verdict(self, one: Verdict) -> None:
+        self.so_far.count(one)
+        if one.outcome == "survived":
+            self.say(f"survived {one.tests} tests of {', '.join(one.subjects)}: {one.mutant}")
+
+    def table(self, found: dict[str, Score], verdicts: Sequence[Verdict]) -> None:
+        """All counts at the end."""
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*COLUMNS[:1], box=None)
+        for name in COLUMNS[1:]:
+            table.add_column(name, justify="right")
+        for one in [*found.values(), total(verdicts)]:
+            table.add_row(*cells(one))
+        Console(file=self.out, width=None if self.out.isatty() else 120).print(table)
