@@ -45,16 +45,21 @@ if TYPE_CHECKING:
     from noregret.learner.precompile import warm as warm
     from noregret.learner.rule_learner import Learner as Learner
     from noregret.rules.card import Card as Card
-    from noregret.rules.card import Choice as Choice
-    from noregret.rules.card import Guarantee as Guarantee
-    from noregret.rules.card import Merge as Merge
-    from noregret.rules.card import Param as Param
-    from noregret.rules.card import bandit_rule as bandit_rule
-    from noregret.rules.card import coordinate_rule as coordinate_rule
-    from noregret.rules.card import gradient_rule as gradient_rule
-    from noregret.rules.card import margin_rule as margin_rule
-    from noregret.rules.card import prototype_rule as prototype_rule
-    from noregret.rules.card import schedule as schedule
+    from noregret.rules.decorators import bandit_rule as bandit_rule
+    from noregret.rules.decorators import coordinate_rule as coordinate_rule
+    from noregret.rules.decorators import gradient_rule as gradient_rule
+    from noregret.rules.decorators import margin_rule as margin_rule
+    from noregret.rules.decorators import prototype_rule as prototype_rule
+    from noregret.rules.decorators import schedule as schedule
+    from noregret.rules.guarantee import Guarantee as Guarantee
+    from noregret.rules.merge_law import Merge as Merge
+    from noregret.rules.method_card import MethodCard as MethodCard
+    from noregret.rules.method_card import method_card as method_card
+    from noregret.rules.method_card import register_method as register_method
+    from noregret.rules.parameters import Choice as Choice
+    from noregret.rules.parameters import Component as Component
+    from noregret.rules.parameters import Param as Param
+    from noregret.rules.rule_card import RuleCard as RuleCard
     from noregret.state.growth import counts as counts
     from noregret.state.growth import covariance as covariance
     from noregret.state.growth import grouped as grouped
@@ -77,10 +82,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "rules.card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
-        "margin_rule", "prototype_rule", "schedule",
+    "rules.card": ("Card",),
+    "rules.decorators": (
+        "bandit_rule", "coordinate_rule", "gradient_rule", "margin_rule", "prototype_rule", "schedule",
     ),
+    "rules.guarantee": ("Guarantee",),
+    "rules.merge_law": ("Merge",),
+    "rules.method_card": ("MethodCard", "method_card", "register_method"),
+    "rules.parameters": ("Choice", "Component", "Param"),
+    "rules.rule_card": ("RuleCard",),
     "learner.bandit": ("Chosen",),
     "data.blocks": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),

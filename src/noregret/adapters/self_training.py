@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.learner.rule_learner import Learner
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 from noregret.training.epochs import put_back
 from noregret.training.lesson import Lesson, indexable, is_learner, whole
 
@@ -29,7 +29,7 @@ class SelfTraining:
         self.learner = learner
         self.confidence = CONFIDENCE.check("self_training", "confidence", confidence)
         self.weight = WEIGHT.check("self_training", "weight", weight)
-        if self.weight != 1.0 and not learner.card.weighs:
+        if self.weight != 1.0 and not learner.card.supports_weights:
             raise BadValue(f"self_training: {learner.card.name} cannot weigh rounds; ask for weight=1")
         self.labelled = self.taken = self.left = self.mistakes = 0
         self.must_be_two()

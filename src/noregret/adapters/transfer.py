@@ -7,7 +7,7 @@ import numpy as np
 from noregret.errors import BadValue, shown
 from noregret.learner.factory import make
 from noregret.learner.rule_learner import Learner
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 from noregret.training.lesson import is_learner
 
 RATE = Param(0.5, above=0.0)

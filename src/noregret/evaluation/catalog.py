@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Iterable, Iterator
 
-from noregret.rules.card import Card, Choice
+from noregret.rules.card import Card
+from noregret.rules.parameters import Choice
 
 HEAD = """# The learners
 
@@ -16,7 +17,7 @@ def page(cards: Iterable[Card]) -> str:
     """All cards as one page, in the order of their files."""
     by_file: dict[str, list[Card]] = {}
     for card in cards:
-        by_file.setdefault(card.rule.__module__, []).append(card)
+        by_file.setdefault(card.module, []).append(card)
     return "\n".join([HEAD, *(line for file in sorted(by_file) for line in family(file, by_file[file]))])
 
 
@@ -38,7 +39,7 @@ def one(card: Card) -> Iterator[str]:
     if card.guarantee is not None:
         yield f"- theorem: {code(card.guarantee.says)}"
         yield f"- it holds for: {code(card.guarantee.when)}"
-    yield f"- plays {', '.join(card.tasks)}; in {', '.join(card.algebras)}"
+    yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"
 

@@ -10,7 +10,7 @@ from noregret.algebra.verbs import unbound
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import Chosen
 from noregret.features.fitted import LEARN, Options, Running, over_values
-from noregret.rules.card import Choice
+from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
 

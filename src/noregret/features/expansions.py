@@ -11,7 +11,7 @@ from noregret.errors import BadValue
 from noregret.features.derived import PLAIN, Derived, Kinds, Made
 from noregret.features.feature_selectors import Chosen
 from noregret.features.fitted import LEARN, VALUES, Loop, Options, entries
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_first = read_second = read_kinds = unbound
 read_between = read_most = unbound

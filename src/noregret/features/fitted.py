@@ -8,7 +8,7 @@ import numpy as np
 from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verified
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import Choosing, Chosen, names_in
-from noregret.rules.card import Choice, Param
+from noregret.rules.parameters import Choice, Param
 
 NEVER = -1.0  # the count of a feature that only says yes or no, and is left as it is
 LEARN = 0  # the slot of a loop's table that says whether to learn; its arrays stand behind it

@@ -9,7 +9,7 @@ from noregret.algebra.verbs import unbound
 from noregret.data.blocks import UNSORTED, Block, DenseBlock, inspect, tidied, verified
 from noregret.features.derived import PLAIN, Derived, Kinds, Made
 from noregret.features.fitted import LEARN, Options, Passed, Running, entries, over_values, with_values
-from noregret.rules.card import Choice
+from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = unbound
 

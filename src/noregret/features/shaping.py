@@ -8,7 +8,7 @@ import numpy as np
 from noregret.algebra.verbs import unbound
 from noregret.features.feature_selectors import Chosen
 from noregret.features.fitted import LEARN, Options, Running, over_values
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
 

@@ -15,7 +15,7 @@ from noregret.features.missing import POLICIES, Missing
 from noregret.features.ranges import MinMax
 from noregret.features.scaling import Scaling
 from noregret.features.shaping import Clip, Log1p, UnitNorm
-from noregret.rules.card import suggestion
+from noregret.rules.parameters import suggestion
 
 KINDS: Mapping[str, type[Running]] = {
     kind.name: kind for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, OneHot)

@@ -10,8 +10,8 @@ from noregret.algebra.partial_features import next_random
 from noregret.data.blocks import verified
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
-from noregret.rules.card import bindings
-from noregret.rules.specialize import grafting, rebound
+from noregret.rules.parameters import bindings
+from noregret.rules.specialize import rebind, specializer
 from noregret.state.growth import enlarged, make
 from noregret.tasks.bandit import told_of_plays
 from noregret.tasks.loops.bandit import drawn
@@ -34,7 +34,7 @@ class Chooser:
     def _chances(self) -> Callable[..., None]:
         card, settings = learner_of(self).card, learner_of(self).settings
         assert card.chances is not None
-        return grafting(bindings(card.choices, dict(settings.choices)), rebound, "chosen")(card.chances)
+        return specializer(bindings(card.choices, dict(settings.choices)), rebind, "chosen")(card.chances)
 
     def choose(self, X: Any) -> Chosen:
         """A class for every row, drawn by chance, and the chances they had. Nothing is learned from it."""
@@ -162,6 +162,6 @@ def losses(learner: "Learner", right: Any, loss: Any, rows: int) -> np.ndarray:
     found = numbers("loss", loss, rows)
     if not ((found >= 0.0) & (found <= 1.0)).all():
         raise BadValue(f"a loss must be from 0 to 1, not {shown(loss)}")
-    if not learner.card.graded and not np.isin(found, (0.0, 1.0)).all():
+    if not learner.card.real_valued_losses and not np.isin(found, (0.0, 1.0)).all():
         raise BadValue(f"{learner.card.name} knows right and wrong only: a loss must be 0 or 1, not {shown(loss)}")
     return found

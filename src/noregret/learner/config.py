@@ -11,8 +11,11 @@ from noregret.data.labels import checked
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
-from noregret.rules.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Choice, Param, suggestion
+from noregret.rules.probing import is_loss_driven, require_update_flag
+from noregret.rules.registry import RESERVED
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import Shape, Space
 from noregret.tasks.costs import Costs, asked_cost
 from noregret.tasks.loops.assembly import Plan
@@ -39,7 +42,7 @@ KERNEL_TAKES = {"linear": (), "polynomial": ("gamma", "coef0", "degree"), "rbf":
 class Settings:
     """The checked arguments of a learner."""
 
-    card: Card
+    card: RuleCard
     task: str
     auto: bool
     algebra: str | None
@@ -66,8 +69,8 @@ class Settings:
     @property
     def state_shape(self) -> Shape:
         if self.task == "one-class":
-            return self.card.around(self.setting["radius"] if dict(self.setup)["learn_radius"] == "yes" else 0.0)
-        fields, counters = self.card.shaped(self.average)
+            return self.card.centre_shape(self.setting["radius"] if dict(self.setup)["learn_radius"] == "yes" else 0.0)
+        fields, counters = self.card.state_shape(self.average)
         return Shape(fields, {**counters, **TASK_TABLE[self.task].counters, **(ASKING if self.asks else {})})
 
     @property
@@ -110,10 +113,10 @@ class Settings:
         )  # fmt: skip
 
 
-def settle(card: Card, told: Mapping[str, Any]) -> Settings:
+def settle(card: RuleCard, told: Mapping[str, Any]) -> Settings:
     """Check what was told; every error names the parameter and what it may be."""
     told = {name: unwrapped(value) for name, value in told.items()}
-    must_say_whether_it_moved(card)
+    require_update_flag(card)
     rest = dict(told)
     task, auto = asked_task(card, rest.pop("task", None), rest)
     classes = asked_classes(task, rest.pop("classes", None))
@@ -247,7 +250,7 @@ def must_know_classes(task: str, setup: Mapping[str, str], classes: list[Any] | 
         raise BadValue('labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class')
 
 
-def asked_task(card: Card, task: Any, told: Mapping[str, Any]) -> tuple[str, bool]:
+def asked_task(card: RuleCard, task: Any, told: Mapping[str, Any]) -> tuple[str, bool]:
     """The task, and whether it may become another when a third class appears."""
     if task is None:
         own = next((one for one in ("binary", *card.tasks) if one in card.tasks), "binary")
@@ -263,13 +266,13 @@ def asked_task(card: Card, task: Any, told: Mapping[str, Any]) -> tuple[str, boo
         reason = "it"
         if task == "one-class":
             reason = "its weights do not only move by steps toward a row, or it moves on mistakes; it"
-        elif task in card.plays:
+        elif task in card.declared_tasks:
             reason = "it moves on mistakes, not on losses; it"
         raise BadValue(f"{card.name} cannot play {task}: {reason} plays {', '.join(card.tasks)}")
     return task, False
 
 
-def asked_algebra(card: Card, algebra: Any) -> str | None:
+def asked_algebra(card: RuleCard, algebra: Any) -> str | None:
     if algebra is None:
         return None
     if not isinstance(algebra, str) or algebra not in TYPES:
@@ -280,7 +283,7 @@ def asked_algebra(card: Card, algebra: Any) -> str | None:
     return str(algebra)
 
 
-def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]) -> int | None:
+def asked_average(card: RuleCard, average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]) -> int | None:
     """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
     if average is None or average is False:
         return None
@@ -301,7 +304,7 @@ def asked_bits(bits: Any) -> int | None:
     return bits
 
 
-def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
+def asked_groups(card: RuleCard, groups: Any) -> tuple[int, ...] | int:
     """The group of every feature by its number; or how many features in a row make one group."""
     grouped = card.keeps_groups
     if groups is None:
@@ -322,7 +325,7 @@ def asked_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
     )
 
 
-def must_play(card: Card, task: str, choices: Mapping[str, str]) -> None:
+def must_play(card: RuleCard, task: str, choices: Mapping[str, str]) -> None:
     """Refuse choices with which a rule cannot play the task."""
     if task not in card.tasks_with(choices):
         told = ", ".join(f"{name}={option!r}" for name, option in choices.items())
@@ -331,7 +334,7 @@ def must_play(card: Card, task: str, choices: Mapping[str, str]) -> None:
 
 
 def check_together(
-    card: Card, task: str, algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str]
+    card: RuleCard, task: str, algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str]
 ) -> None:
     """What single parameters cannot know: whether the choices suit the task and the algebra, and each other."""
     reason = None if algebra is None else card.why_not(algebra, choices)
@@ -355,7 +358,7 @@ def default_option(name: str, option: Choice, task: str) -> str:
     return option.default
 
 
-def settle_task(card: Card, task: str, choices: Mapping[str, str], rest: dict[str, Any]) -> dict[str, float]:
+def settle_task(card: RuleCard, task: str, choices: Mapping[str, str], rest: dict[str, Any]) -> dict[str, float]:
     loss = choices.get("loss")
     if loss is not None and task not in LOSSES[loss].tasks:
         fits = [name for name, one in LOSSES.items() if task in one.tasks]
@@ -373,7 +376,7 @@ def settle_task(card: Card, task: str, choices: Mapping[str, str], rest: dict[st
 
 
 def settle_setup(
-    card: Card, task: str, choices: Mapping[str, str], cost: Costs | None, rest: dict[str, Any]
+    card: RuleCard, task: str, choices: Mapping[str, str], cost: Costs | None, rest: dict[str, Any]
 ) -> tuple[tuple[str, str], ...]:
     """The options of the task; where no costs are told every mistake costs 1, and so does the required margin."""
     found = {}
@@ -387,7 +390,7 @@ def settle_setup(
             asked = "loss"
         found[name] = choice.check(f"task {task}", name, choice.default if asked is None else asked)
     if found.get("competitor") == "rest":
-        reason = card.why_no_rest(choices)
+        reason = card.why_no_one_vs_rest(choices)
         if reason is not None:
             raise BadValue(f"{card.name} cannot play each class against the rest: {reason}")
         if cost is not None or found["margin"] != "unit":
@@ -397,7 +400,7 @@ def settle_setup(
             found["margin"] = "unit"
     elif "margin" not in found:
         raise BadValue(f'the {task} task has no costs; leave cost out, or ask for task="multiclass"')
-    elif card.kind == "margin" and not loss_driven(card, tuple(choices.items())):
+    elif card.kind == "margin" and not is_loss_driven(card, tuple(choices.items())):
         raise BadValue(
             f"{card.name} cannot include_unknown costs: it moves on mistakes, not on losses. Use class_weight, or pa1"
         )
@@ -418,13 +421,13 @@ def settle_kernel(kernel: str, rest: dict[str, Any]) -> tuple[float, float, floa
     return values["gamma"], values["coef0"], values["degree"]
 
 
-def checked_class_weight(card: Card, task: str, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
+def checked_class_weight(card: RuleCard, task: str, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
     """A weight for every class named, or the word for weights by how often each class came."""
     if task in CLASSLESS:
         raise BadValue(f"{CLASSLESS[task]}; leave class_weight out")
     if task == "multilabel":
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
-    if not card.weighs:
+    if not card.supports_weights:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
     if isinstance(given, str) and given in WAYS:
         return given

@@ -9,7 +9,7 @@ from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.state.growth import Space, bank_of
 from noregret.state.reservoirs import tell_classes
 from noregret.tasks.loops.assembly import Plan, assemble
@@ -25,7 +25,7 @@ class Engine:
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
         self.table = np.zeros(0, np.int64)
-        self.loops = None if self.native else assemble(plan, rebound)
+        self.loops = None if self.native else assemble(plan, rebind)
         self.bound = False
 
     def bind(self, state: Any, space: Space, setting: Any) -> None:

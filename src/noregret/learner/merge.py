@@ -149,7 +149,7 @@ def place(learner: "Learner", features: int, classes: int, codes: list[int], ord
 
 
 def combine(a: "Learner", b: "Learner") -> None:
-    shape, by = a.shape, a.card.merge.by
+    shape, by = a.shape, a.card.merge.method
     ta, tb = float(a.state.n.t), float(b.state.n.t)
     if a.algebra == "kernel":
         append_supports(a, b)

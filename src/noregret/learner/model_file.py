@@ -22,7 +22,9 @@ from noregret.features.fitted import Running
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import settle
 from noregret.learners import load_all
-from noregret.rules.card import Card, suggestion
+from noregret.rules.card import Card
+from noregret.rules.parameters import suggestion
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import Space, bank_of, enlarged, make, named, parts, refreshed
 from noregret.state.reservoirs import derived, revived_samples, sample_tensors
 from noregret.state.stores import possible
@@ -246,7 +248,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
     if told["task"] == "regression" and told["format"] < TARGETS_SCALED:
         parameters.setdefault("scale_target", False)
-    if not sensible(told, arrays):
+    if not isinstance(card, RuleCard) or not sensible(told, arrays):
         raise BadValue("the model file is damaged: what it says of itself makes no sense")
     learner = Learner(settle(card, parameters))
     for label in told["labels"]:

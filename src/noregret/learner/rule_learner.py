@@ -26,7 +26,7 @@ from noregret.learner.engine import Engine
 from noregret.learner.fast_path import FastPath
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, Unchecked, counts, limited, use
 from noregret.learner.transcribe import transcribe
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import Shape, Space, bank_of, enlarged, grown, refreshed
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.tasks import TASKS
@@ -53,7 +53,7 @@ class Learner(Chooser):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.card: Card = settings.card
+        self.card: RuleCard = settings.card
         self.task = settings.task
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)

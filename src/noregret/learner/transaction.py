@@ -73,7 +73,7 @@ class Transaction:
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
         h = weights(weight, rows)
-        if h is not None and not settings.card.weighs:
+        if h is not None and not settings.card.supports_weights:
             raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
         if settings.class_weight is not None:
             by_class = self.class_weights(settings.class_weight)

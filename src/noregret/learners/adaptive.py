@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import at, put
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, coordinate_rule
+from noregret.rules.decorators import coordinate_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S
 from noregret.state.growth import counts, plain
 
 DUCHI_2011 = (

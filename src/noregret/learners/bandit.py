@@ -3,7 +3,10 @@
 import math
 from typing import Any
 
-from noregret.rules.card import Guarantee, P, Param, S, bandit_rule, schedule
+from noregret.rules.decorators import bandit_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S
 from noregret.rules.schedules import rate
 from noregret.state.growth import plain
 
@@ -54,7 +57,7 @@ def banditron_mistakes(
     ),
     title="Banditron",
     full_information={"rule": "perceptron", "competitor": "predicted"},
-    shown=True,
+    runs_by_default=True,
 )
 def banditron(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
     """Step as the perceptron of many classes does in the mean: away from the best class, toward what proved right."""
@@ -97,8 +100,8 @@ def exp3_regret(actions: float, rounds: float, eta: float = 0.1, gamma: float = 
     ),
     title="Exp3",
     ignores_features=True,
-    graded=True,
-    shown=True,
+    real_valued_losses=True,
+    runs_by_default=True,
 )
 def exp3(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
     """Count the loss of what was played, divided by its chance, against it; rows are not looked at."""

@@ -5,7 +5,11 @@ import math
 from noregret.algebra import add, snapshot_at, take_snapshot
 from noregret.algebra.verbs import unbound
 from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.growth import snapshot
 
 DEKEL_2012 = (

@@ -3,7 +3,11 @@
 import math
 
 from noregret.algebra import add, image, inner, sharpen, sqnorm
-from noregret.rules.card import Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S, Z
 from noregret.state.growth import covariance, plain
 
 DREDZE_2008 = "Dredze, Crammer and Pereira, Confidence-weighted linear classification, ICML 2008"
@@ -122,7 +126,7 @@ def cw_margin(phi: float, deviation: float) -> float:
     ),
     merge=POOLING,
     title="CW",
-    leads=True,
+    default_variant=True,
 )
 def cw(p: P, s: S, z: Z, margin: float) -> bool:
     """Be right with probability eta, however far that is."""

@@ -7,7 +7,11 @@ rounding, however small it becomes.
 import math
 
 from noregret.algebra import add, breadth, extent, shared
-from noregret.rules.card import G, Guarantee, Merge, P, Param, S, X, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import G, P, S, X
 from noregret.state.growth import log_weights
 
 KIVINEN_WARMUTH_1997 = (
@@ -60,7 +64,7 @@ def eg_score(p: P, s: S, x: X) -> float:
         eg_regret,
     ),
     merge=ADDING,
-    one_sided=True,
+    nonnegative=True,
     title="EG",
 )
 def eg(p: P, s: S, g: G) -> None:

@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import add, clip_peaks, norm, scale, shorten, shrink
 from noregret.learners.gradient import constant_rate_regret
-from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.growth import lazy, lazy_groups, plain, scaled
 
@@ -33,7 +37,7 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
     guarantee=REGRET,
     merge=AVERAGED,
     title="FOBOS",
-    leads=True,
+    default_variant=True,
 )
 def fobos(p: P, s: S, g: G) -> None:
     """Step against the gradient, then pull every weight toward zero, so that many are exactly zero."""

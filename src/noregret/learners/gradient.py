@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.growth import plain, scaled
 
@@ -95,7 +99,7 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
         "mix",
     ),
     title="OGD",
-    shown=True,
+    runs_by_default=True,
 )
 def ogd(p: P, s: S, g: G) -> None:
     """Step against the gradient, by a rate that falls with the rounds, and back into the set of allowed weights."""
@@ -139,7 +143,7 @@ def normalised_bound(size: float, rho: float, comparator_squares: float) -> floa
         "rho": Param(0.5, above=0.0, below=2.0, about="the share of the error that a round takes away"),
         "delta": Param(1e-6, above=0.0, about="what is added to the squared length of a row, against very short ones"),
     },
-    weigh="",  # a share of the error of 2 or more would not settle
+    weight_param="",  # a share of the error of 2 or more would not settle
     state={"w": plain},
     loss="squared",
     guarantee=Guarantee(

@@ -5,7 +5,10 @@ import math
 from noregret.algebra import add, at, group_norm, group_size
 from noregret.algebra.verbs import unbound
 from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, rda_regret
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.growth import grouped
 
 YANG_2010 = "Yang, Xu, King and Lyu, Online learning for group lasso, ICML 2010"

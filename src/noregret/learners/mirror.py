@@ -4,7 +4,10 @@ from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
 from noregret.learners.exponentiated import ADDING, FEATURES, eg_score, widen
 from noregret.learners.p_norm import p_norm_score
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, X, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S, X
 from noregret.state.growth import log_weights
 
 NEMIROVSKI_YUDIN_1983 = (

@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import add, dot, extent, multiply, prune, side, swelled, swelled_total
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.growth import log_weights, positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
@@ -65,9 +69,9 @@ def winnow_score(p: P, s: S, x: X) -> float:
         "the exponents of the weights add: promotions and demotions are pooled; no bound is claimed",
         "add",
     ),
-    shown=True,
-    one_sided=True,
-    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
+    runs_by_default=True,
+    nonnegative=True,
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote the active features of a missed positive, demote those of a false alarm."""
@@ -110,7 +114,7 @@ def duplicated_score(p: P, s: S, x: X) -> float:
     ),
     merge=Merge("none", "the exponent that all negated features share counts the rounds of one learner"),
     title="DuplicatedWinnow",
-    plays=("binary",),
+    tasks=("binary",),
 )
 def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow over every feature and its negation, at the cost of the features that are on."""
@@ -160,7 +164,7 @@ def balanced_score(p: P, s: S, x: X) -> float:
         "add",
     ),
     title="BalancedWinnow",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Promote what speaks for the label and demote what speaks against it: weights of either sign."""

@@ -6,7 +6,11 @@ p = 2 is the perceptron's geometry; with p near 2 ln(d) irrelevant features cost
 import math
 
 from noregret.algebra import add, linked, norm, scale
-from noregret.rules.card import NO_MERGE, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import NO_MERGE, Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.growth import scaled
 
 GROVE_2001 = (
@@ -34,7 +38,7 @@ def p_norm_score(p: P, s: S, x: X) -> float:
     },
     state={"theta": scaled},
     score=p_norm_score,
-    weigh="eta",
+    weight_param="eta",
     guarantee=Guarantee(
         "updates <= (p - 1) (R / gamma)^2",
         "every |x|_p <= R, and some u with |u|_q = 1, where 1/p + 1/q = 1, has y u.x >= gamma > 0 on all rounds; "
@@ -76,7 +80,7 @@ def alma_bound(margin: float, p: float, alpha: float) -> float:
     ),
     merge=NO_MERGE,
     title="ALMA",
-    plays=("binary", "multiclass", "multilabel", "ranking"),
+    tasks=("binary", "multiclass", "multilabel", "ranking"),
 )
 def alma(p: P, s: S, z: Z, margin: float) -> bool:
     """Approach the largest margin: ask for less and step less from update to update, within a ball."""

@@ -2,7 +2,11 @@
 
 from noregret.algebra import add, sqnorm
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, Z
 from noregret.state.growth import plain
 
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
@@ -38,7 +42,7 @@ def pa_bound(radius: float, size: float) -> float:
     ),
     merge=MIXING,
     title="PassiveAggressive",
-    shown=True,
+    runs_by_default=True,
 )
 def pa(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, however far that is."""
@@ -58,7 +62,7 @@ def pa1_bound(radius: float, size: float, comparator_loss: float, C: float) -> f
     paper=CRAMMER_2006,
     params={"C": Param(1.0, above=0.0, about="the largest step taken on one round"), "gate": GATE},
     state={"w": plain},
-    weigh="C",
+    weight_param="C",
     guarantee=Guarantee(
         "mistakes <= max(R^2, 1/C) (|u|^2 + 2 C sum of the hinge losses of u)",
         "every |x| <= R; any u; all weights 1",
@@ -66,8 +70,8 @@ def pa1_bound(radius: float, size: float, comparator_loss: float, C: float) -> f
     ),
     merge=MIXING,
     title="PassiveAggressive",
-    leads=True,
-    shown=True,
+    default_variant=True,
+    runs_by_default=True,
 )
 def pa1(p: P, s: S, z: Z, margin: float) -> bool:
     """Reach margin 1, but never step further than C."""
@@ -89,7 +93,7 @@ def pa2_bound(radius: float, size: float, comparator_squares: float, C: float) -
         "gate": GATE,
     },
     state={"w": plain},
-    weigh="C",
+    weight_param="C",
     guarantee=Guarantee(
         "the sum of squared hinge losses <= (R^2 + 1/(2C)) (|u|^2 + 2 C sum of the squared hinge losses of u)",
         "every |x| <= R; any u; all weights 1; gated by mistakes, both sums over the rounds that moved",
@@ -97,7 +101,7 @@ def pa2_bound(radius: float, size: float, comparator_squares: float, C: float) -
     ),
     merge=MIXING,
     title="PassiveAggressive",
-    shown=True,
+    runs_by_default=True,
 )
 def pa2(p: P, s: S, z: Z, margin: float) -> bool:
     """Step toward margin 1, the shorter the smaller C."""

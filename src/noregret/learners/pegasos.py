@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import add, norm, scale, sqnorm
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.growth import scaled
 
 SHALEV_2011 = (

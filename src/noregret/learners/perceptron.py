@@ -7,7 +7,11 @@ from collections.abc import Mapping
 
 from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.rules.decorators import margin_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.growth import plain, random_init
 
@@ -58,7 +62,7 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
     },
     state={"w": random_init},
     counters={"steps": 0.0},
-    weigh="eta",
+    weight_param="eta",
     guarantee=Guarantee(
         "updates <= (R / gamma)^2",
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1; "
@@ -67,7 +71,7 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
     check=can_move,
-    shown=True,
+    runs_by_default=True,
 )
 def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example when it is not on the right side."""
@@ -97,7 +101,7 @@ def averaged_final(p: P, s: S, x: X) -> float:
         "exact", "the sums of all weight vectors add, and so do the rounds; the last vectors are averaged", "accumulate"
     ),
     title="AveragedPerceptron",
-    shown=True,
+    runs_by_default=True,
 )
 def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict with the average of all its vectors."""
@@ -120,7 +124,7 @@ def margin_bound(radius: float, margin: float, b: float, eta: float) -> float:
         "eta": Param(1.0, above=0.0, about="the length of a step"),
     },
     state={"w": plain},
-    weigh="eta",
+    weight_param="eta",
     guarantee=Guarantee(
         "updates <= (R^2 + 2 b / eta) / gamma^2",
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; all weights 1",

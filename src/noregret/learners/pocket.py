@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from noregret.algebra import add, at, count_correct, remember, remembered, snapshot_at, snapshot_dot, take_snapshot
 from noregret.algebra.verbs import unbound
 from noregret.learners.perceptron import DUDA_HART_1973, novikoff
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.rules.decorators import margin_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.growth import reservoir, snapshot
 
@@ -63,7 +67,7 @@ def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | Non
     merge=Merge("none", "each pocket was tried on rows of its own, and neither w goes on from the other"),
     title="PocketPerceptron",
     check=whole,
-    plays=("binary", "multiclass", "regression"),  # it remembers rows, not differences of rows
+    tasks=("binary", "multiclass", "regression"),  # it remembers rows, not differences of rows
 )
 def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict with the vector that was right for the most rounds in a row.
@@ -104,7 +108,7 @@ def batch_weight(p: P, s: S, j: int) -> float:
     state={"w": snapshot},
     counters={"last": 0.0},
     weight=batch_weight,
-    weigh="rho",
+    weight_param="rho",
     guarantee=Guarantee(
         "updates <= batch (R / gamma)^2, each row that is added being one; batch rounded up",
         "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant rho, all weights 1",

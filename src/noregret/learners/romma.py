@@ -1,7 +1,10 @@
 """Relaxed online maximum margin: the shortest weights that keep a promise for this round and one for all before."""
 
 from noregret.algebra import add, norm, scale, sqnorm
-from noregret.rules.card import NO_MERGE, Guarantee, P, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import NO_MERGE
+from noregret.rules.rule_card import P, S, Z
 from noregret.state.growth import scaled
 
 LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
@@ -43,8 +46,8 @@ def relax(s: S, z: Z, margin: float) -> bool:
     ),
     merge=NO_MERGE,
     title="ROMMA",
-    leads=True,
-    plays=("binary", "multiclass", "multilabel", "ranking"),
+    default_variant=True,
+    tasks=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma(p: P, s: S, z: Z, margin: float) -> bool:
     """Keep the shortest weights that give a missed round margin 1 and all before it what they had."""
@@ -64,7 +67,7 @@ def romma(p: P, s: S, z: Z, margin: float) -> bool:
     ),
     merge=NO_MERGE,
     title="ROMMA",
-    plays=("binary", "multiclass", "multilabel", "ranking"),
+    tasks=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
     """As ROMMA, but on every round whose margin is short of 1."""

@@ -4,7 +4,11 @@ import math
 
 from noregret.algebra import add, dot, image, inner, posterior_image, sharpen
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.growth import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
@@ -30,7 +34,7 @@ def arow_bound(spread: float, log_det: float, near_misses: float, comparator_los
     paper=CRAMMER_2009,
     params={"r": Param(1.0, above=0.0, about="the larger, the slower confidence grows and the shorter the steps")},
     state={"w": plain, "sigma": covariance},
-    weigh="1/r",
+    weight_param="1/r",
     guarantee=Guarantee(
         "mistakes <= sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + sum of the hinge losses of u - U, "
         "X = sum of x x' and all sums over the rounds with an update, U of which are no mistakes",
@@ -39,7 +43,7 @@ def arow_bound(spread: float, log_det: float, near_misses: float, comparator_los
     ),
     merge=Merge("exact", "precisions add, and so do precision times weights: the updates of both are pooled", "pool"),
     title="AROW",
-    shown=True,
+    runs_by_default=True,
 )
 def arow(p: P, s: S, z: Z, margin: float) -> bool:
     """Shift the mean and shrink the variance along the directions seen."""
@@ -74,8 +78,8 @@ def sop_score(p: P, s: S, x: X) -> float:
     ),
     merge=Merge("exact", "the sums v and A - I add", "add"),
     title="SOP",
-    shown=True,
-    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
+    runs_by_default=True,
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def sop(p: P, s: S, z: Z, margin: float) -> bool:
     """The perceptron, seen through the directions already met."""
@@ -142,7 +146,7 @@ def narow_score(p: P, s: S, x: X) -> float:
         narow_bound,
     ),
     title="NAROW",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def narow(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example under margin 1, and gain confidence only along directions that are new."""

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from noregret.algebra import Draw, add, coprime, dot, extent, keep, next_random, norm, partial_features, scale, sqnorm
 from noregret.algebra.partial_features import PRIME
 from noregret.learners.perceptron import novikoff
-from noregret.rules.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.growth import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
@@ -126,7 +130,7 @@ def partial_final(p: P, s: S, x: X) -> float:
         "at most B features of a row are read, at most B weights are not zero, and |w| <= R", "every round", radius
     ),
     title="OFSPartial",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # it reads other features of every row
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # it reads other features of every row
 )
 def ofs_partial(p: P, s: S, z: Z, margin: float) -> bool:
     """Read B features of a row, at random or those in use, and step by what the whole row is expected to be."""

@@ -3,7 +3,11 @@
 import math
 
 from noregret.algebra import add, at
-from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.growth import plain
 
 XIAO_2010 = "Xiao, Dual averaging methods for regularized stochastic learning and online optimization, JMLR 11, 2010"
@@ -42,8 +46,8 @@ def rda_weight(p: P, s: S, j: int) -> float:
     ),
     merge=SUMMED,
     title="RDA",
-    leads=True,
-    shown=True,
+    default_variant=True,
+    runs_by_default=True,
 )
 def rda(p: P, s: S, g: G) -> None:
     """Sum the gradients; the weights are what minimises their mean plus an l1 penalty."""

@@ -5,7 +5,10 @@ import math
 from noregret.algebra import add, shrink
 from noregret.algebra.verbs import unbound
 from noregret.learners.fobos import AVERAGED, ETA0
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.growth import lazy
 

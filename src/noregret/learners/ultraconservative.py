@@ -8,7 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, prototype_rule
+from noregret.rules.decorators import prototype_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S
 from noregret.state.growth import plain, random_init
 
 CRAMMER_SINGER_2003 = "Crammer and Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3, 2003"
@@ -69,7 +73,7 @@ def twice_novikoff(radius: float, margin: float) -> float:
         ),
     },
     state={"w": plain},
-    weigh="eta",
+    weight_param="eta",
     guarantee=Guarantee(
         "updates <= 2 (R / gamma)^2",
         "every |x| <= R, and some matrix M of unit Frobenius norm has M_y.x - M_r.x >= gamma > 0 for all r != y",
@@ -184,7 +188,7 @@ def all_bound(radius: float, size: float) -> float:
     paper=CRAMMER_2006,
     params={"C": Param(1.0, above=0.0, about="the price of missing the margins; beyond all steps, they are reached")},
     state={"w": plain},
-    weigh="C",
+    weight_param="C",
     guarantee=Guarantee(
         "sum of squared losses <= 2 R^2 |u|^2",
         "every |x| <= R, some u beats every other class by its required margin on all rounds, and C never binds",

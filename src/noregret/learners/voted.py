@@ -2,7 +2,9 @@
 
 from noregret.algebra import add, append, votes
 from noregret.learners.perceptron import FREUND_SCHAPIRE_1999, novikoff
-from noregret.rules.card import Guarantee, P, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.growth import counts, plain
 
 
@@ -22,7 +24,7 @@ def voted_final(p: P, s: S, x: X) -> float:
         novikoff,
     ),
     title="VotedPerceptron",
-    plays=("binary", "multiclass", "regression"),  # every vector votes for one class; it remembers rows, no differences
+    tasks=("binary", "multiclass", "regression"),  # every vector votes for one class; it remembers rows, no differences
 )
 def perceptron_voted(p: P, s: S, z: Z, margin: float) -> bool:
     """Learn as the perceptron, predict by the vote of all its vectors."""

@@ -1,18 +1,18 @@
-"""What a rule, or a task, takes: numbers with limits, named options; and what a card says of theorems and merging."""
+"""What a method or a task takes: numbers with limits, named options, and other learners."""
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.rules.losses import Loss
 
 
 @dataclass(frozen=True)
 class Param:
-    """A number a rule takes, with its limits."""
+    """A number, with its default and limits."""
 
     default: float
     above: float = -math.inf
@@ -23,16 +23,16 @@ class Param:
 
     @property
     def limits(self) -> str:
-        told = [
+        declared = [
             (self.above, f"above {self.above:g}"),
             (self.at_least, f"at least {self.at_least:g}"),
             (self.below, f"below {self.below:g}"),
             (self.at_most, f"at most {self.at_most:g}"),
         ]
-        return " and ".join(text for bound, text in told if math.isfinite(bound)) or "any finite number"
+        return " and ".join(text for bound, text in declared if math.isfinite(bound)) or "any finite number"
 
     def between(self, share: float) -> float:
-        """The default, or a number on the way to it from its lower limit, where there is one."""
+        """The default, or a number on the way to it from the lower limit, where there is one."""
         lowest = max(self.above, self.at_least)
         return lowest + share * (self.default - lowest) if math.isfinite(lowest) and share < 1.0 else self.default
 
@@ -53,12 +53,12 @@ class Param:
 
 @dataclass(frozen=True)
 class Choice:
-    """A named option of a rule, bound into its loop when the learner is made."""
+    """A named option; for a rule, what it stands for is bound into its code when the learner is made."""
 
     default: str
     among: Mapping[str, Any]
     about: str = ""
-    binds: str = ""  # the name that stands for it in the rule's text, if not its own
+    binds: str = ""  # the global name in the rule's code that the option replaces, if not its own
 
     @property
     def limits(self) -> str:
@@ -72,36 +72,44 @@ class Choice:
         return given
 
 
+@dataclass(frozen=True)
+class Component:
+    """Another learner that a method is built from: by name, as a card, or as a learner; or a list of these."""
+
+    default: str | tuple[str, ...]
+    about: str = ""
+    many: bool = False
+
+    @property
+    def limits(self) -> str:
+        return "a list of learners" if self.many else "a learner, or the name of one"
+
+    def check(self, owner: str, name: str, given: Any) -> Any:
+        """The learner as it was given; names and cards are left for the method to make learners of."""
+        several = isinstance(given, (list, tuple))
+        parts = list(given) if several else [given]
+        if several != self.many or not parts or not all(isinstance(part, str) or _has_card(part) for part in parts):
+            raise BadValue(f"{owner}: {name} must be {self.limits}, not {shown(given)}")
+        return tuple(parts) if self.many else given
+
+
+def _has_card(thing: object) -> bool:
+    """Whether a thing is a card or a learner: a card has parameters, and a learner has a card."""
+    return hasattr(getattr(thing, "card", thing), "params")
+
+
+Parameter: TypeAlias = Param | Choice | Component
+
+
 def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What the options of a rule, or of a task, stand for in its text."""
+    """What the options of a rule, or of a task, replace in its code."""
     bound: dict[str, Any] = {}
-    for name, option in choices.items():
-        thing = option.among[chosen[name]]
-        bound[option.binds or name] = thing.slope if isinstance(thing, Loss) else thing
+    for name, choice in choices.items():
+        thing = choice.among[chosen[name]]
+        bound[choice.binds or name] = thing.slope if isinstance(thing, Loss) else thing
     return bound
 
 
-def suggestion(given: object, known: Any) -> str:
+def suggestion(given: object, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(given), list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """A theorem: what it says, when it holds, and the bound as a function a test can call."""
-
-    says: str
-    when: str
-    bound: Callable[..., float]
-
-
-@dataclass(frozen=True)
-class Merge:
-    """What merging two learners of this rule keeps: law is exact, bounded, heuristic or none; how is told in words."""
-
-    law: str
-    how: str
-    by: str = "none"
-
-
-NO_MERGE = Merge("none", "the state depends on the order of the rounds; it cannot be merged")

@@ -6,8 +6,8 @@ import numpy as np
 
 from noregret.data.labels import UNIVERSUM, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import loss_driven
 from noregret.rules.losses import LOSSES
+from noregret.rules.probing import is_loss_driven
 from noregret.tasks.costs import matrix
 from noregret.tasks.task import Outcome, Segment, Task, loss_value, refuse_third, suffered
 
@@ -81,7 +81,7 @@ def must_pull(learner: "Learner", rows: np.ndarray) -> None:
     """Only a rule that moves while there is a loss, and not beyond, can pull a score to zero and stop there."""
     loss = dict(learner.settings.choices).get("loss")
     if learner.card.kind == "margin":
-        pulls = loss_driven(learner.card, learner.settings.choices)
+        pulls = is_loss_driven(learner.card, learner.settings.choices)
     else:
         pulls = loss is not None and LOSSES[loss].slope(0.999) < 0.0 and LOSSES[loss].slope(1.0) == 0.0
     if not pulls:

@@ -8,8 +8,8 @@ import numpy as np
 from noregret.data.blocks import Rows, SparseBlock, as_block, verified
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Param, suggestion
 from noregret.rules.losses import LOSSES, Loss
+from noregret.rules.parameters import Param, suggestion
 from noregret.training.lesson import Lesson, whole
 from noregret.training.line_search import armijo_step, exact_step
 

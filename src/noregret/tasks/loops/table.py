@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from noregret.rules.card import Choice, Param
+from noregret.rules.parameters import Choice, Param
 from noregret.tasks.loops import asking, bandit, binary, multiclass, multilabel, one_class, ranking, regression
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
