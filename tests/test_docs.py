@@ -56,10 +56,9 @@ def test_the_readme_tells_the_truth_about_its_comments() -> None:
     m.learn_one({"meeting": 1.0, "hello": 1.0}, "ham")
     assert m.predict_one({"viagra": 1.0}) == "spam"
     assert m.scores_one({"viagra": 1.0}) < 0.0
-    guarantee = nr.learners()["perceptron_averaged"].guarantee
-    assert guarantee is not None
-    assert guarantee.says == "updates <= (R / gamma)^2"
-    assert guarantee.bound(radius=1.0, margin=0.1) == pytest.approx(100.0)
+    card = nr.learners()["perceptron_averaged"]
+    assert card.guarantees[0].says == "updates <= (R / gamma)^2"
+    assert card.bound(radius=1.0, margin=0.1) == pytest.approx(100.0)
 
 
 def test_the_shelf_names_every_learner() -> None:

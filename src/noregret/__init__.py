@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from noregret.rules.parameters import Choice as Choice
     from noregret.rules.parameters import Component as Component
     from noregret.rules.parameters import Param as Param
+    from noregret.rules.quantities import QUANTITIES as QUANTITIES
     from noregret.rules.rule_card import RuleCard as RuleCard
     from noregret.state.growth import counts as counts
     from noregret.state.growth import covariance as covariance
@@ -90,6 +91,7 @@ _HOMES = {
     "rules.merge_law": ("Merge",),
     "rules.method_card": ("MethodCard", "method_card", "register_method"),
     "rules.parameters": ("Choice", "Component", "Param"),
+    "rules.quantities": ("QUANTITIES",),
     "rules.rule_card": ("RuleCard",),
     "learner.bandit": ("Chosen",),
     "data.blocks": ("Transcript",),

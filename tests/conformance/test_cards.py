@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.rules.names import MERGE_LAWS, MERGE_METHODS, TASKS
 from tests.conformance.plays import EVERY as CARDS
 from tests.conformance.plays import unusual
 from tests.naive import RULES
@@ -70,6 +71,33 @@ def test_every_parameter_has_limits_that_its_default_keeps(card: nr.RuleCard) ->
 
 
 @every_card
+def test_every_number_has_a_search_space_around_its_default_or_a_reason_for_none(card: nr.RuleCard) -> None:
+    for name, param in card.numbers.items():
+        found = param.candidates()
+        assert bool(found) != bool(param.untuned), name
+        assert all(param.check(card.name, name, value) == value for value in found)
+        assert list(found) == sorted(set(found))
+        if found:
+            assert found[0] <= param.default <= found[-1], name
+            assert param.default in found or not param.grid, name
+    for name, choice in card.choices.items():
+        assert choice.default in choice.candidates() or name == "loss"
+        assert set(choice.candidates()) <= set(choice.among)
+
+
+@every_card
+def test_the_corners_of_the_search_space_make_learners(card: nr.RuleCard) -> None:
+    for name, param in card.numbers.items():
+        for value in param.candidates(2):
+            wrong = card.check and card.check({**numbers_of(card), name: value}, card.defaults)
+            assert wrong is not None or made(card, **{name: value}).params[name] == value
+
+
+def numbers_of(card: nr.RuleCard) -> dict[str, float]:
+    return {name: param.default for name, param in card.numbers.items()}
+
+
+@every_card
 def test_refuses_a_parameter_outside_its_limits(card: nr.RuleCard) -> None:
     for name, param in card.numbers.items():
         outside = param.above if param.at_least < param.above else param.at_least - 1.0
@@ -89,26 +117,26 @@ def test_takes_the_parameters_it_is_told(card: nr.RuleCard) -> None:
 
 @every_card
 def test_states_a_theorem_with_its_conditions_and_a_bound_to_call(card: nr.RuleCard) -> None:
-    if card.guarantee is None:
-        assert "No theorem is known" in (card.rule.__doc__ or "")
-        return
-    assert card.guarantee.says
-    assert card.guarantee.when
-    bound = card.guarantee.bound
-    ones = [1.0 for _ in inspect.signature(bound).parameters]
-    assert isinstance(bound(*ones), float)
-    assert bound.__doc__
+    assert bool(card.guarantees) != ("No theorem is known" in (card.rule.__doc__ or ""))
+    p, _ = card.in_force({})
+    for guarantee in card.guarantees:
+        assert guarantee.says
+        assert guarantee.when
+        assert isinstance(guarantee.bound(p, **dict.fromkeys(guarantee.needs, 1.0)), float)
+        assert guarantee.bound.__doc__
 
 
 @every_card
 def test_states_its_merge_law(card: nr.RuleCard) -> None:
-    assert card.merge.law in {"exact", "bounded", "heuristic", "none"}
+    assert card.merge.law in MERGE_LAWS
+    assert card.merge.method in MERGE_METHODS
     assert card.merge.how
     assert (card.merge.method == "none") == (card.merge.law == "none")
 
 
 @every_card
 def test_plays_somewhere(card: nr.RuleCard) -> None:
+    assert set(card.tasks) <= set(card.declared_tasks) <= set(TASKS)
     assert set(card.tasks) >= {"binary", "multiclass"} & set(card.declared_tasks)
     assert ("binary" in card.tasks) == (card.kind not in ("prototype", "bandit"))
     assert set(card.algebras) >= {"sparse", "dense", "reference"} or card.algebras == ("kernel",)

@@ -80,10 +80,10 @@ class Subject:
 
 
 def functions_of(card: nr.RuleCard) -> Iterator[FunctionType]:
-    """The rule, its hooks, its options, its bound and its check."""
+    """The rule, its hooks, its options, its bounds and its check."""
     options = (one for choice in card.choices.values() for one in choice.among.values() if not isinstance(one, Loss))
-    bound = None if card.guarantee is None else card.guarantee.bound
-    for one in (*card.functions(), *options, bound, card.check):
+    theorems = [function for one in card.guarantees for function in (one.bound, one.requires)]
+    for one in (*card.functions(), *options, *theorems, card.check):
         if isinstance(one, FunctionType):
             yield one
 

@@ -51,7 +51,10 @@ def card_report(card: Card) -> dict[str, Any]:
         "tasks": list(card.tasks),
         "algebras": list(card.algebras),
         "weighs": card.supports_weights,
-        "theorem": None if card.guarantee is None else {"says": card.guarantee.says, "when": card.guarantee.when},
+        "theorems": [
+            {"bounds": one.bounds, "says": one.says, "when": one.condition, "needs": list(one.needs)}
+            for one in card.guarantees
+        ],
         "merge": {"law": card.merge.law, "how": card.merge.how},
     }
 
@@ -68,8 +71,8 @@ def card_text(card: Card) -> str:
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:
         lines.append("parameters  none")
-    if card.guarantee is not None:
-        lines += [f"theorem     {card.guarantee.says}", f"            when {card.guarantee.when}"]
+    for guarantee in card.guarantees:
+        lines += [f"theorem     {guarantee.says}", f"            when {guarantee.condition}"]
     lines.append(f"weighs      {'yes' if card.supports_weights else 'no, all rounds count the same'}")
     lines.append(f"merging     {card.merge.law}: {card.merge.how}")
     lines += ["", f"noregret learn DATA --learner {card.name} --save {card.name}.nr"]

@@ -8,8 +8,8 @@ from noregret.rules.parameters import Choice
 
 HEAD = """# The learners
 
-This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them, `nr.learners()[NAME]`
-is the card itself; its `guarantee.bound` is the theorem as a function.
+This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them; `nr.learners()[NAME]`
+is the card itself, and its `bound` computes the theorem: `card.bound(options, radius=4.0, margin=0.5)`.
 """
 
 
@@ -36,9 +36,9 @@ def one(card: Card) -> Iterator[str]:
     for name, param in card.params.items():
         default = param.default if isinstance(param, Choice) else f"{param.default:g}"
         yield f"- `{name}` = {default} ({param.limits}): {param.about}"
-    if card.guarantee is not None:
-        yield f"- theorem: {code(card.guarantee.says)}"
-        yield f"- it holds for: {code(card.guarantee.when)}"
+    for guarantee in card.guarantees:
+        yield f"- theorem: {code(guarantee.says)}"
+        yield f"  - holds for: {code(guarantee.condition)}"
     yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"

@@ -98,11 +98,10 @@ def text_of(family: Family) -> Iterator[str]:
     for name, about in ATTRIBUTES.items():
         if family.estimator_type == "classifier" or name not in ("classes_", "coding_"):
             yield from (name, f"    {about}.")
-    proven = [card for card in family.cards if card.guarantee is not None]
+    proven = [(card, one) for card in family.cards for one in card.guarantees]
     if proven:
         yield from ("", "Notes", "-----")
-    for card in proven:
-        assert card.guarantee is not None
-        yield f"{card.name}: {card.guarantee.says}, when {card.guarantee.when}."
+    for card, one in proven:
+        yield f"{card.name}: {one.says}, when {one.condition}."
     yield from ("", "References", "----------")
     yield from dict.fromkeys(f"{card.paper}." for card in family.cards)

@@ -2,12 +2,12 @@
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Required, TypeAlias, TypedDict, Unpack
 
 from noregret.errors import BadValue, shown
 from noregret.rules.checking import check_names
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.losses import LOSSES
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import RuleKind, TaskName
@@ -19,6 +19,7 @@ from noregret.state.stores import Field
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], RuleCard]
+COVARIANCES = ("diagonal", "drop", "full")
 ARGUMENTS: dict[RuleKind, tuple[str, ...]] = {
     "margin": ("p", "s", "z", "margin"),
     "gradient": ("p", "s", "g"),
@@ -48,7 +49,7 @@ class Declared(TypedDict, total=False):
     chances: Function | None
     check: Check | None
     tasks: tuple[TaskName, ...]
-    guarantee: Guarantee | None
+    guarantees: tuple[Guarantee, ...]
     merge: Merge
     title: str
     weight_param: str
@@ -136,6 +137,7 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
     check_names(who, "counters", declared.get("counters", {}))
     if any(isinstance(param, Component) for param in declared.get("params", {}).values()):
         raise BadValue(f"{who}: a rule cannot be built from other learners")
+    check_guarantees(who, declared.get("guarantees", ()), options_of(declared))
     title = declared.pop("title", None) or title_of(name)
     if not isinstance(title, str) or not title.isidentifier():
         raise BadValue(f"{who}: a title is part of the name of a class, not {shown(title)}")
@@ -162,3 +164,10 @@ def check_functions(who: str, rule: Function, declared: Mapping[str, Any]) -> No
                 f"{who} uses {', '.join(function.__code__.co_freevars)} of the function around it; "
                 "make it a parameter or a constant of the module"
             )
+
+
+def options_of(declared: Mapping[str, Any]) -> dict[str, Iterable[str]]:
+    """The options that a guarantee of the rule may depend on."""
+    choices = {name: one.among for name, one in declared.get("params", {}).items() if isinstance(one, Choice)}
+    covariance = any(field.kind == "covariance" for field in declared["state"].values())
+    return {**choices, **({"covariance": COVARIANCES} if covariance else {})}

@@ -18,10 +18,10 @@ from typing import Any, Required, TypedDict, TypeVar, Unpack
 from noregret.errors import BadValue, shown
 from noregret.rules.card import Card
 from noregret.rules.checking import check_names
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import TASKS, TaskName
-from noregret.rules.parameters import Parameter, suggestion
+from noregret.rules.parameters import Choice, Parameter, suggestion
 from noregret.rules.registry import register, title_of
 
 Factory = TypeVar("Factory", bound=Callable[..., object])
@@ -69,7 +69,7 @@ class Declared(TypedDict, total=False):
     title: str
     params: Mapping[str, Parameter]
     options: tuple[str, ...]
-    guarantee: Guarantee | None
+    guarantees: tuple[Guarantee, ...]
     merge: Merge
     weights: bool
     default_variant: bool
@@ -109,6 +109,8 @@ def register_method(factory: Callable[..., object], **declared: Unpack[Declared]
         raise BadValue(f"{who}: a task must be one of {', '.join(TASKS)}, not {shown(wrong[0])}")
     check_names(who, "params", declared.get("params", {}))
     check_takes(who, factory, [*declared.get("params", {}), *declared.get("options", ())])
+    choices = {key: one.among for key, one in declared.get("params", {}).items() if isinstance(one, Choice)}
+    check_guarantees(who, declared.get("guarantees", ()), choices)
     about = declared.get("about") or inspect.cleandoc(factory.__doc__ or "").partition("\n")[0]
     if not about:
         raise BadValue(f"{who} must say what it does in its docstring")

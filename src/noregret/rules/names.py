@@ -15,3 +15,4 @@ Scale: TypeAlias = Literal["linear", "log"]
 TASKS: tuple[TaskName, ...] = get_args(TaskName)
 MERGE_LAWS: tuple[MergeLaw, ...] = get_args(MergeLaw)
 MERGE_METHODS: tuple[MergeMethod, ...] = get_args(MergeMethod)
+SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -8,11 +8,16 @@ from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
 from noregret.rules.losses import Loss
+from noregret.rules.names import SCALES, Scale
 
 
 @dataclass(frozen=True)
 class Param:
-    """A number, with its default and limits."""
+    """A number, with its default and limits, and where to search for a better value.
+
+    The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
+    none where a search makes no sense.
+    """
 
     default: float
     above: float = -math.inf
@@ -20,6 +25,35 @@ class Param:
     below: float = math.inf
     at_most: float = math.inf
     about: str = ""
+    search: tuple[float, float, Scale] | None = None
+    grid: tuple[float, ...] = ()
+    untuned: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.search is not None) + bool(self.grid) + bool(self.untuned) > 1:
+            raise BadValue("a Param has a search range, a grid, or a reason to have neither")
+        if self.search is not None:
+            lowest, highest, scale = self.search
+            if not lowest < highest or scale not in SCALES or (scale == "log" and lowest <= 0.0):
+                raise BadValue(f"a search range is (lowest, highest, 'log' or 'linear'), not {self.search!r}")
+        for value in self.grid if self.search is None else self.search[:2]:
+            if not self.allows(value):
+                raise BadValue(f"the search space contains {value:g}, but the parameter must be {self.limits}")
+
+    def candidates(self, count: int = 5) -> tuple[float, ...]:
+        """Values worth trying: the grid, or as many as asked for, evenly spaced over the search range."""
+        if self.search is None:
+            return self.grid
+        lowest, highest, scale = self.search
+        shares = [step / (count - 1) for step in range(count)] if count > 1 else [0.5]
+        if scale == "log":
+            return tuple(float(lowest * (highest / lowest) ** share) for share in shares)
+        return tuple(lowest + (highest - lowest) * share for share in shares)
+
+    def allows(self, value: float) -> bool:
+        """Whether a number is finite and within the limits."""
+        inside = self.above < value < self.below and self.at_least <= value <= self.at_most
+        return math.isfinite(value) and inside
 
     @property
     def limits(self) -> str:
@@ -46,7 +80,7 @@ class Param:
             value = float(given)
         except OverflowError:
             value = math.inf
-        if not math.isfinite(value) or not (self.above < value < self.below and self.at_least <= value <= self.at_most):
+        if not self.allows(value):
             raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}")
         return value
 
@@ -59,6 +93,11 @@ class Choice:
     among: Mapping[str, Any]
     about: str = ""
     binds: str = ""  # the global name in the rule's code that the option replaces, if not its own
+    search: tuple[str, ...] = ()  # the options worth trying; all where none are named
+
+    def candidates(self) -> tuple[str, ...]:
+        """The options worth trying."""
+        return self.search or tuple(self.among)
 
     @property
     def limits(self) -> str:
