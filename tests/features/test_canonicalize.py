@@ -8,7 +8,7 @@ from noregret.data.blocks import Rows, SparseBlock, inspect, tidied
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.features.names import Growing, Names, extends
-from noregret.learner.encode import arranged
+from noregret.learner.transform_loops import arranged
 
 
 def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> SparseBlock:
@@ -110,7 +110,7 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
             for one in (learner, twin):
                 one.learn_one(row, 1)
                 one.learn_one(row, -1)
-        assert learner.names.size == twin.names.size
-    assert learner.names.listed() == twin.names.listed()
+        assert learner.model.names.size == twin.model.names.size
+    assert learner.model.names.listed() == twin.model.names.listed()
     assert learner.mistakes == twin.mistakes
-    np.testing.assert_array_equal(learner.state.w, twin.state.w)
+    np.testing.assert_array_equal(learner.model.arrays.w, twin.model.arrays.w)

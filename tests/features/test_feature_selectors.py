@@ -11,10 +11,11 @@ import pytest
 import noregret as nr
 from noregret.features.hashing import hashed
 from noregret.features.transforms import written
-from noregret.learner.encode import taken
-from noregret.learner.model_file import pack, tensors
+from noregret.learner.model_file import pack
 from noregret.streams import open_source
 from tests.features.passing import after
+from tests.support.encoding import encoded
+from tests.support.model_files import tensors
 
 rng = np.random.default_rng(0)
 USERS, ADS, HOURS = rng.integers(7, size=120), rng.integers(5, size=120), rng.integers(4, size=120)
@@ -23,8 +24,8 @@ ROUNDS = list(zip(USERS.tolist(), ADS.tolist(), HOURS.tolist(), Y, strict=True))
 CHOSEN = nr.pairs(between=[("user", "ad")])
 
 
-def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.Learner:
-    learner: nr.Learner = steps | nr.make("pa1", **how)
+def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.RuleLearner:
+    learner: nr.RuleLearner = steps | nr.make("pa1", **how)
     for batch in source:
         learner.learn(batch.X, batch.y)
     return learner
@@ -195,7 +196,7 @@ def wide(count: int) -> list[dict[str, float]]:
 @pytest.mark.parametrize("bits", [2, 4, 18])
 def test_products_of_hashed_names_are_hashed(bits: int, native: bool) -> None:
     rows = wide(80)
-    block: Any = taken(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
+    block: Any = encoded(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
     assert block.width == 2**bits
     for t, row in enumerate(rows):
         here = slice(block.indptr[t], block.indptr[t + 1])

@@ -84,7 +84,7 @@ def test_all_ways_to_ask_are_one() -> None:
     assert len({pack(one) for one in made}) == 1
     assert made[0].params == nr.make("pa1", C=0.5).params
     weighed = nr.scale() | nr.make("arow", class_weight={1: 2.0}, classes=[1, -1], bias=True, seed=3)
-    assert weighed.settings.class_weight == {1: 2.0}
+    assert weighed.config.class_weight == {1: 2.0}
     assert pack(weighed.copy()) == pack(weighed)
 
 
