@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
@@ -81,7 +81,7 @@ class Settings:
         return any(step.kind.takes_gaps for step in self.transforms)
 
     @property
-    def touches(self) -> str:
+    def touches(self) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change."""
         return self.card.touches(self.choices)
 

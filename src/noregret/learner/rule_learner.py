@@ -27,7 +27,7 @@ from noregret.learner.fast_path import FastPath
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, Unchecked, counts, limited, use
 from noregret.learner.transcribe import transcribe
 from noregret.rules.card import Card
-from noregret.state.growth import Shape, Space, bank_of, enlarged, grown, refreshed
+from noregret.state.growth import Shape, Space, bank_of, enlarged, grown
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.tasks import TASKS
 from noregret.tasks.task import Outcome, Task
@@ -137,8 +137,8 @@ class Learner(Chooser):
         )  # fmt: skip
 
     def _back_to(self, marks: Savepoint, call: Transaction | None) -> None:
-        if call is not None and call.undo is not None and marks.state is not None:
-            refreshed(call.undo.restore())
+        if call is not None and call.savepoint is not None and marks.state is not None:
+            call.savepoint.rollback()
         self.state, self.space, self.task = marks.state, marks.space, marks.task
         self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
         self.labels.forget_from(marks.labels)

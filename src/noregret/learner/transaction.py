@@ -4,8 +4,9 @@ from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.algebra.examples import SparseRows
+from noregret.algebra import examples
 from noregret.data.blocks import SparseBlock, verified, weights
 from noregret.data.class_weights import balanced
 from noregret.errors import BadValue, shown
@@ -15,7 +16,6 @@ from noregret.state.growth import (
     enlarged,
     grown,
     make,
-    memory,
     mirror,
     needed,
     physical_memory,
@@ -23,7 +23,7 @@ from noregret.state.growth import (
 )
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.reservoirs import with_room
-from noregret.state.savepoint import CellUndo, TopKUndo, WholeUndo
+from noregret.state.savepoint import Reach, Savepoint, SparseRows, take_savepoint
 from noregret.tasks.task import Outcome, Segment
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Transaction:
         self.class_counts = learner.class_counts
         self.h = learner.task_object.weighed(self.importance(weight, rows), self.codes)
         self.y = y
-        self.undo: Any = None
+        self.savepoint: Savepoint | None = None
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
@@ -98,7 +98,7 @@ class Transaction:
                 truth = self.learner.task_object.truth(self.learner, segment, self.codes)
                 for start, stop in self.learner.task_object.slices(segment, self.y, SLICE):
                     outcomes.append(self.play(segment, truth, start, stop))
-            if self.undo is not None and not self.undo.sound(self.learner.state):
+            if self.savepoint is not None and not self.savepoint.is_finite(self.learner.state):
                 raise Overflow
         if self.learner.state is not None:
             allow_folding(self.learner.state, False)  # the fast fast_path may go on with it, and copies only its row
@@ -146,14 +146,15 @@ class Transaction:
         limited(learner, space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
-        if self.undo is None and old_state is not None:
-            self.undo = self.choose_undo(old_state, space, copied=same or len(self.segments) > 1)
+        if self.savepoint is None and old_state is not None:
+            reach = self.reach() if same or len(self.segments) > 1 else "nothing"
+            self.savepoint = take_savepoint(old_state, space, reach, self.sparse_rows())
         if not same:
             learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
         elif learner.keeps_full and space.features > base.features:
             use(learner.state, space.features)
-        if self.undo is None:
-            self.undo = WholeUndo(learner.state, copied=False)
+        if self.savepoint is None:
+            self.savepoint = take_savepoint(learner.state, space, "nothing")
         allow_folding(learner.state, self.all_copied)
         before = learner.state
         learner.state = with_room(before, *self.remaining(segment))
@@ -186,27 +187,25 @@ class Transaction:
     @property
     def all_copied(self) -> bool:
         """Whether every cell was copied, so that rounds may touch all of them."""
-        return isinstance(self.undo, WholeUndo)
+        return self.savepoint is not None and self.savepoint.covers_all
 
-    def choose_undo(self, state: Any, space: Any, copied: bool) -> Any:
-        learner, block = self.learner, self.block
-        touches = learner.settings.touches
-        if self.whole or not copied or not learner.engine.native or len(self.segments) > 1 or touches == "all":
-            return WholeUndo(state, copied)
-        if touches == "top_k" and space.algebra != "reference":
-            return TopKUndo(state)
-        cells = sum(array.size for array in memory(state))
-        if (
-            isinstance(block, SparseBlock)
-            and space.algebra == "sparse"
-            and not learner.keeps_full
-            and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
-        ):
-            sound = verified(block)
-            assert isinstance(sound, SparseBlock)
-            self.block = sound
-            return CellUndo(state, sound, space.class_room)
-        return WholeUndo(state, copied)
+    def reach(self) -> Reach:
+        """Which cells of the state the rounds of this call may change."""
+        touches: Reach = self.learner.settings.touches
+        return "all" if self.whole or not self.learner.engine.native or len(self.segments) > 1 else touches
+
+    def sparse_rows(self) -> SparseRows | None:
+        """The features that the rows touch, where rows are sparse; checked before compiled code goes by them."""
+        from noregret.jit.compiled import undo_log
+
+        if not isinstance(self.block, SparseBlock):
+            return None
+        return SparseRows(int(self.block.indptr[-1]), self.features, undo_log)
+
+    def features(self) -> NDArray[np.int32]:
+        block = self.block = verified(self.block)
+        assert isinstance(block, SparseBlock)
+        return block.idx[block.indptr[0] : block.indptr[-1]]
 
 
 def counts(learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
@@ -240,4 +239,4 @@ def use(state: Any, features: int) -> None:
 
 def found_something(rows: Any) -> bool:
     """Whether a row turned out not to be sound while it was read."""
-    return isinstance(rows, SparseRows) and bool(rows.found[0])
+    return isinstance(rows, examples.SparseRows) and bool(rows.found[0])

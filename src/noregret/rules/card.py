@@ -7,7 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale
@@ -163,7 +163,7 @@ class Card:
         return frozenset(verb for text in texts for verb in verbs_named(text))
 
     @cache  # noqa: B019
-    def touches(self, chosen: tuple[tuple[str, str], ...]) -> str:
+    def touches(self, chosen: tuple[tuple[str, str], ...]) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change: those of its row, those of the few that are kept, or all."""
         verbs = self.verbs_with(dict(chosen))
         kinds = {field.kind for field in self.state.values()}
