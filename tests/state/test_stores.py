@@ -12,7 +12,7 @@ from noregret.algebra import add, at, keep, norm, put, scale, shrink
 from noregret.algebra.verbs import unbound
 from noregret.learner.model_file import pack
 from noregret.rules.card import REGISTRY, Card, Choice, G, P, Param, S, Z, coordinate_rule, gradient_rule, margin_rule
-from noregret.state.growth import counts, lazy, plain, scaled, top_k
+from noregret.state import counts, lazy, plain, scaled, top_k
 from tests.naive import streams
 from tests.naive.rules import Array
 

@@ -12,7 +12,8 @@ from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
 from noregret.rules.card import bindings
 from noregret.rules.specialize import grafting, rebound
-from noregret.state.growth import enlarged, make
+from noregret.state.growth import make
+from noregret.state.space import enlarge
 from noregret.tasks.bandit import told_of_plays
 from noregret.tasks.loops.bandit import drawn
 
@@ -107,7 +108,7 @@ def first_scores(learner: "Learner", X: Any) -> np.ndarray:
         block = verified(learner.block(X, grow=False))
         if not block.rows:
             return np.zeros((0, len(learner.labels)))
-        space = enlarged(learner.settings.space(learner.settled_algebra(block)), 0, len(learner.labels))
+        space = enlarge(learner.settings.space(learner.settled_algebra(block)), 0, len(learner.labels))
         learner.state = make(learner.shape, space)
     except BaseException:
         learner.algebra, learner.names.mode = algebra, mode

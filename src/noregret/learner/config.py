@@ -13,7 +13,7 @@ from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
 from noregret.rules.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.rules.losses import LOSSES
-from noregret.state.growth import Shape, Space
+from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs, asked_cost
 from noregret.tasks.loops.assembly import Plan
 from noregret.tasks.loops.table import ASKING, TASK_TABLE

@@ -28,7 +28,7 @@ from noregret.features.hashing import HashedNames
 from noregret.features.keys import HashedKeys
 from noregret.features.transforms import scale
 from noregret.learner.config import Settings
-from noregret.state.growth import physical_memory
+from noregret.state.space import physical_memory
 
 if TYPE_CHECKING:
     from noregret.learner.rule_learner import Learner

@@ -9,7 +9,7 @@ from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to
 from noregret.errors import BadValue
 from noregret.features.frames import named_row
 from noregret.learner.encode import one_row
-from noregret.state.growth import at_rest, parts
+from noregret.state.growth import nonzero_weights
 from noregret.tasks.regression import scales
 
 if TYPE_CHECKING:
@@ -56,11 +56,7 @@ def nonzeros(learner: "Learner") -> int:
     assert learner.space is not None
     size = learner.space.features
     if learner.card.weight is None:
-        late = any(field.kind.startswith("lazy") for field in learner.shape.fields.values())
-        rest = learner.copy() if late else learner
-        found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
-        cells = next(array for _, field, array in found if field.kind != "covariance")
-        return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
+        return int(np.count_nonzero(nonzero_weights(learner.state, learner.space).any(axis=0)))
     if scales(learner):  # scores are then weights, not targets
         learner = learner.copy()
         learner.state.n.target_mean, learner.state.n.target_squares = 0.0, learner.state.n.target_count

@@ -6,7 +6,8 @@ import numpy as np
 
 from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
-from noregret.state.growth import at_rest, bank_of, enlarged, grown, make, mirror, parts, split
+from noregret.state.growth import bank_of, grow, make, mirror, parts, settle, split
+from noregret.state.space import enlarge
 from noregret.tasks.regression import scales
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
         raise BadValue(f"one learner has {a.settings.bits} bits, the other {b.settings.bits}; they cannot be merged")
     if isinstance(a.names, HashedNames) and isinstance(b.names, HashedNames):
         a.names.absorb(b.names)
-    at_rest(a.state), at_rest(b.state)
+    settle(a.state), settle(b.state)
     seat_alike(a, b)
     combine(a, b)
-    at_rest(a.state)
+    settle(a.state)
     a.totals += b.totals
     a.source = None
     a.rebind()
@@ -114,8 +115,8 @@ def to_multiclass(learner: "Learner", own: int) -> None:
     first = 0 if signs[0] < 0 else 1
     shape, space = learner.shape, learner.space
     assert space is not None
-    wide = enlarged(space, space.features, 2)
-    learner.state = grown(shape, learner.state, space, wide)
+    wide = enlarge(space, space.features, 2)
+    learner.state = grow(shape, learner.state, space, wide)
     split(shape, learner.state, wide, first, 1 - first)
     learner.space, learner.task = wide, "multiclass"
 
@@ -124,7 +125,7 @@ def place(learner: "Learner", features: int, classes: int, codes: list[int], ord
     """Move the cells of a learner to the classes and features of the merged one."""
     shape, old = learner.shape, learner.space
     assert old is not None
-    new = enlarged(old, features, classes)
+    new = enlarge(old, features, classes)
     state = make(shape, new)
     rows = np.array(codes, dtype=np.int64)
     columns = np.arange(old.features) if order is None else np.array(order, dtype=np.int64)
@@ -223,9 +224,9 @@ def append_supports(a: "Learner", b: "Learner") -> None:
     shape = a.shape
     assert a.space is not None
     assert b.space is not None
-    space = enlarged(a.space, a.space.features, a.space.classes, na + nb, held_a + held_b)
+    space = enlarge(a.space, a.space.features, a.space.classes, na + nb, held_a + held_b)
     old_b = [array[:, :nb].copy() for _, _, array in parts(shape, b.state, b.space)]
-    a.state, a.space = grown(shape, a.state, a.space, space), space
+    a.state, a.space = grow(shape, a.state, a.space, space), space
     bank = bank_of(a.state)
     bank.idx[held_a : held_a + held_b] = second.idx[:held_b]
     bank.val[held_a : held_a + held_b] = second.val[:held_b]

@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.data.blocks import all_finite
 from noregret.errors import BadValue, Error
 from noregret.features.fitted import Running
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import settle
 from noregret.learners import load_all
 from noregret.rules.card import Card, suggestion
-from noregret.state.growth import Space, bank_of, enlarged, make, named, parts, refreshed
-from noregret.state.reservoirs import derived, revived_samples, sample_tensors
-from noregret.state.stores import possible
+from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
 FORMAT = 4
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
 KEY = "noregret"
-BANK = ("start", "idx", "val", "sq")
 
 
 # ---- out ---------------------------------------------------------------------------------------------------------
@@ -59,7 +55,7 @@ def header(learner: "Learner") -> dict[str, Any]:
         "labels": learner.labels.order,
         "names": learner.names.mode,
         "features": 0 if space is None else space.features,
-        "counters": None if state is None else told_counters(state),
+        "counters": None if state is None else save_counters(learner.shape, state),
         "rounds": learner.rounds,
         "mistakes": learner.mistakes,
         "updates": learner.updates,
@@ -67,28 +63,12 @@ def header(learner: "Learner") -> dict[str, Any]:
     }
 
 
-def told_counters(state: Any) -> dict[str, float]:
-    known = derived(state)
-    return {name: float(state.n[name]) for name in state.n.dtype.names if name not in known}
-
-
 def tensors(learner: "Learner") -> dict[str, np.ndarray]:
     """Every array of the state without its spare room, and the feature names as bytes with offsets."""
     found: dict[str, np.ndarray] = {}
     space, state = learner.space, learner.state
     if state is not None and space is not None:
-        used = space.features
-        for name, _, array in parts(learner.shape, state, space):
-            cut = array[: space.classes, : int(bank_of(state).n[0]) if space.algebra == "kernel" else used]
-            found[f"state.{name}"] = np.ascontiguousarray(cut[:, :, :used] if cut.ndim == 3 else cut)
-        if space.algebra == "kernel":
-            bank = bank_of(state)
-            supports = int(bank.n[0])
-            sizes = (supports + 1, int(bank.start[supports]), int(bank.start[supports]), supports)
-            for name, size in zip(BANK, sizes, strict=True):
-                kept = getattr(bank, name)[:size]
-                found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
-        found.update(sample_tensors(state))
+        found |= save_arrays(learner.shape, state, space)
     for prefix, transform, width in transforms_of(learner):
         found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
     if isinstance(learner.names, HashedNames):
@@ -317,64 +297,10 @@ def revive_state(learner: "Learner", told: dict[str, Any], arrays: dict[str, np.
     if learner.task not in (*learner.card.tasks, learner.settings.task) or learner.algebra not in learner.card.algebras:
         raise BadValue("the model file is damaged: this rule cannot play the task it names")
     classes = learner.task_object.blocks(len(learner.labels))
-    space = expected_space(learner, told["features"], classes, arrays)
-    learner.state = make(learner.shape, space)
-    learner.space = space
-    for name, _, array in parts(learner.shape, learner.state, space):
-        saved = arrays[f"state.{name}"]
-        array[tuple(slice(0, size) for size in saved.shape)] = saved
-    if space.algebra == "kernel":
-        bank = bank_of(learner.state)
-        for name in BANK:
-            getattr(bank, name)[: arrays[f"bank.{name}"].size] = arrays[f"bank.{name}"]
-        bank.n[0] = arrays["bank.sq"].size
-    kept = learner.shape.counters  # a file written before a rule or a field kept one has its first value
-    if set(told["counters"]) | set(kept) != set(learner.state.n.dtype.names):
-        raise BadValue("the model file is damaged: its counters are not those of the rule")
-    for name, value in told["counters"].items():
-        learner.state.n[name] = float(value)
-    with_rows = revived_samples(learner.state, arrays, space, learner.task)
-    if with_rows is None:
-        raise BadValue("the model file is damaged: the rows it remembers do not fit together")
-    learner.state = with_rows
-    if not counted(learner, space):
-        raise BadValue("the model file is damaged: its counters are not finite, or do not fit its weights")
-    refreshed(learner.state)
+    verbs = {verb.name for verb in learner.card.verbs_with(dict(learner.settings.choices))}
+    sizes = {"features": ("extent", told["features"]), "classes": ("breadth", classes)}
+    limits = {name: most for name, (by, most) in sizes.items() if by in verbs and name in learner.shape.counters}
+    truths = np.arange(float(classes)) if learner.task == "multiclass" else np.array([-1.0, 1.0])
+    saved = SavedState(told["features"], classes, told["counters"], arrays, truths, limits)
+    learner.state, learner.space = load_state(learner.shape, learner.settings.space(str(learner.algebra)), saved)
     learner.rebind()
-
-
-def counted(learner: "Learner", space: Space) -> bool:
-    """Whether the counters can be those of the state: a round goes by them to cells, and looks no second time."""
-    n, verbs = learner.state.n, {verb.name for verb in learner.card.verbs_with(dict(learner.settings.choices))}
-    most = {"features": ("extent", space.features), "classes": ("breadth", space.classes)}
-    return (
-        bool(np.isfinite(np.array(n.item())).all())
-        and n.t >= 0.0
-        and all(possible(value) for value in learner.state[:-1])
-        and all(n[name] <= limit for name, (by, limit) in most.items() if by in verbs and name in n.dtype.names)
-    )
-
-
-def expected_space(learner: "Learner", features: Any, classes: int, arrays: dict[str, np.ndarray]) -> Space:
-    """The space of the saved state, once every array is known to have just the size it needs."""
-    if not isinstance(features, int) or features < 0:
-        raise BadValue("the model file is damaged: a number of features is missing")
-    base = learner.settings.space(str(learner.algebra))
-    supports = values = 0
-    if base.algebra == "kernel":
-        start, idx = arrays["bank.start"], arrays["bank.idx"]
-        supports, values = arrays["bank.sq"].size, idx.size
-        sound = (
-            start.size == supports + 1 and start[0] == 0 and start[-1] == values and bool((np.diff(start) >= 0).all())
-        )
-        sound = sound and all_finite(arrays["bank.val"]) and all_finite(arrays["bank.sq"])
-        if not sound or arrays["bank.val"].size != values or (values and not 0 <= idx.min() <= idx.max() < features):
-            raise BadValue("the model file is damaged: its supports do not fit together")
-    for name, _, field in named(learner.shape, base.algebra):
-        square = field.kind == "covariance" and (learner.keeps_full or base.algebra == "reference")
-        width = supports if base.algebra == "kernel" else features
-        shape = (classes, width, width) if square else (classes, width)
-        saved = arrays[f"state.{name}"]
-        if saved.shape != shape or saved.dtype != np.float64 or not all_finite(saved):
-            raise BadValue(f"the model file is damaged: {name} has shape {saved.shape}, not {shape}, or is not finite")
-    return enlarged(base, features, classes, supports, values)

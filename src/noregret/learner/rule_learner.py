@@ -24,11 +24,12 @@ from noregret.learner.diagnose import overflow, rule_error, told_of
 from noregret.learner.encode import at_work, one_row, taken
 from noregret.learner.engine import Engine
 from noregret.learner.fast_path import FastPath
-from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, Unchecked, counts, limited, use
+from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, Unchecked, counts, limited
 from noregret.learner.transcribe import transcribe
 from noregret.rules.card import Card
-from noregret.state.growth import Shape, Space, bank_of, enlarged, grown
+from noregret.state.growth import bank_of, grow, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
+from noregret.state.space import Shape, Space, enlarge
 from noregret.tasks import TASKS
 from noregret.tasks.task import Outcome, Task
 
@@ -437,11 +438,11 @@ class Learner(Chooser):
         """Cells for features that are only looked at; they are not counted as features of this learner."""
         assert self.space is not None
         if width > self.space.room:
-            space = enlarged(self.space, width, self.space.classes)
+            space = enlarge(self.space, width, self.space.classes)
             limited(self, space)
             space = replace(space, features=self.space.features)
-            self.state = grown(self.shape, self.state, self.space, space)
+            self.state = grow(self.shape, self.state, self.space, space)
             self.space = space
             self.rebind()
         if self.keeps_full:
-            use(self.state, width)
+            use_features(self.state, width)

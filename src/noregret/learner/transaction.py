@@ -10,20 +10,10 @@ from noregret.algebra import examples
 from noregret.data.blocks import SparseBlock, verified, weights
 from noregret.data.class_weights import balanced
 from noregret.errors import BadValue, shown
-from noregret.state.growth import (
-    Space,
-    allow_folding,
-    enlarged,
-    grown,
-    make,
-    mirror,
-    needed,
-    physical_memory,
-    split,
-)
+from noregret.state.growth import allow_folding, grow, make, make_room, memory_needed, mirror, split, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.state.reservoirs import with_room
 from noregret.state.savepoint import Reach, Savepoint, SparseRows, take_savepoint
+from noregret.state.space import Space, enlarge, physical_memory
 from noregret.tasks.task import Outcome, Segment
 
 if TYPE_CHECKING:
@@ -142,7 +132,7 @@ class Transaction:
         old_state, old = learner.state, learner.space
         base = old or learner.settings.space(learner.settled_algebra(self.block))
         supports, values = self.supports_needed(old_state)
-        space = enlarged(base, self.block.width, classes, supports, values)
+        space = enlarge(base, self.block.width, classes, supports, values)
         limited(learner, space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
@@ -150,14 +140,14 @@ class Transaction:
             reach = self.reach() if same or len(self.segments) > 1 else "nothing"
             self.savepoint = take_savepoint(old_state, space, reach, self.sparse_rows())
         if not same:
-            learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
+            learner.state = make(shape, space) if old_state is None else grow(shape, old_state, base, space)
         elif learner.keeps_full and space.features > base.features:
-            use(learner.state, space.features)
+            use_features(learner.state, space.features)
         if self.savepoint is None:
             self.savepoint = take_savepoint(learner.state, space, "nothing")
         allow_folding(learner.state, self.all_copied)
         before = learner.state
-        learner.state = with_room(before, *self.remaining(segment))
+        learner.state = make_room(before, *self.remaining(segment))
         same = same and learner.state is before
         if splitting:
             negative, positive = (0, 1) if learner.labels.signs(2)[1] > 0 else (1, 0)
@@ -223,18 +213,11 @@ def limited(learner: "Learner", space: Space) -> None:
     """Refuse a state that this machine cannot be expected to hold, before it is made."""
     if learner.keeps_full and space.features > FULL_LIMIT:
         raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
-    if needed(learner.shape, space) > physical_memory() // 2:
+    if memory_needed(learner.shape, space) > physical_memory() // 2:
         raise BadValue(
             f"{space.room} features and {space.classes} classes do not fit in memory; "
             "use feature names (strings), or number the features without gaps"
         )
-
-
-def use(state: Any, features: int) -> None:
-    """Let every full covariance of a state reach over so many features."""
-    for value in state:
-        if hasattr(value, "used"):
-            value.used[0] = max(int(value.used[0]), features)
 
 
 def found_something(rows: Any) -> bool:
