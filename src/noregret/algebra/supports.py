@@ -86,7 +86,7 @@ def change_without(w: Any, i: Any) -> Any:
         both = 0.0
         for c in range(classes):
             both += w.coef[i * classes + c] * w.coef[j * classes + c]
-        change += (1.0 if j == i else -2.0) * both * kernel(bank, xz, bank.sq[j], bank.sq[i])
+        change += (-1.0 if j == i else -2.0) * both * kernel(bank, xz, bank.sq[j], bank.sq[i])
     for k in range(idx.size):
         bank.scratch[idx[k]] = 0.0
     return change

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
-from noregret.state.growth import State, bank_of, counters_of, make, refresh, replace_values, stored
-from noregret.state.space import Shape, Space, enlarge
+from noregret.state.growth import State, bank_of, counters_of, make, memory_needed, refresh, replace_values, stored
+from noregret.state.space import Shape, Space, enlarge, physical_memory
 from noregret.state.stores import choose_store
 from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
 from noregret.state.stores.kernel_bank import bank_size, check_bank
@@ -55,6 +55,8 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
     for name, field in shape.fields.items():
         refuse(choose_store(field, exact).check(name, file, exact))
     space = enlarge(base, exact.features, exact.classes, exact.supports, exact.values)
+    if memory_needed(shape, space) > physical_memory() // 2:
+        refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
     state = make(shape, space)
     load_counters(shape, state, saved)
     values = [
