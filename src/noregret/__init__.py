@@ -56,19 +56,19 @@ if TYPE_CHECKING:
     from noregret.rules.card import margin_rule as margin_rule
     from noregret.rules.card import prototype_rule as prototype_rule
     from noregret.rules.card import schedule as schedule
-    from noregret.state.growth import counts as counts
-    from noregret.state.growth import covariance as covariance
-    from noregret.state.growth import grouped as grouped
-    from noregret.state.growth import lazy as lazy
-    from noregret.state.growth import lazy_groups as lazy_groups
-    from noregret.state.growth import log_weights as log_weights
-    from noregret.state.growth import plain as plain
-    from noregret.state.growth import positive as positive
-    from noregret.state.growth import random_init as random_init
-    from noregret.state.growth import reservoir as reservoir
-    from noregret.state.growth import scaled as scaled
-    from noregret.state.growth import snapshot as snapshot
-    from noregret.state.growth import top_k as top_k
+    from noregret.state.fields import counts as counts
+    from noregret.state.fields import covariance as covariance
+    from noregret.state.fields import grouped as grouped
+    from noregret.state.fields import lazy as lazy
+    from noregret.state.fields import lazy_groups as lazy_groups
+    from noregret.state.fields import log_weights as log_weights
+    from noregret.state.fields import plain as plain
+    from noregret.state.fields import positive as positive
+    from noregret.state.fields import random_init as random_init
+    from noregret.state.fields import reservoir as reservoir
+    from noregret.state.fields import scaled as scaled
+    from noregret.state.fields import snapshot as snapshot
+    from noregret.state.fields import top_k as top_k
     from noregret.streams import open_source as open_source
     from noregret.training.batch_descent import batch_descent as batch_descent
     from noregret.training.epochs import epochs as epochs
@@ -103,7 +103,7 @@ _HOMES = {
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
     "evaluation.race": ("play", "race"),
-    "state.growth": (
+    "state.fields": (
         "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
         "reservoir", "scaled", "snapshot", "top_k",
     ),

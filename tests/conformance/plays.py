@@ -16,7 +16,7 @@ from noregret.learner.config import COVARIANCES
 from noregret.learner.model_file import pack
 from noregret.rules.card import Param
 from noregret.rules.losses import LOSSES
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests import naive
 from tests.naive import streams
 from tests.naive.kernels import Expansion, Kernel
@@ -218,7 +218,7 @@ def arrays(learner: nr.RuleLearner) -> dict[str, Any]:
 def state(learner: nr.RuleLearner) -> dict[str, Any]:
     """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
     rest = learner.copy()
-    at_rest(rest.model.arrays)
+    settle(rest.model.arrays)
     return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
 
 

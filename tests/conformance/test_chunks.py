@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests.conformance.plays import (
     CARDS,
     ONE_OF_A_KIND,
@@ -218,7 +218,7 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
     learner = nr.make(name, native=False).learn(X, np.where(y > 0, "yes", "no"))
     signs = dict(zip(learner.classes, (-1.0, 1.0), strict=True))
     rested = learner.copy()
-    at_rest(rested.model.arrays)
+    settle(rested.model.arrays)
     before = {field: array[0] for field, array in state(rested).items()}
     learner.learn(np.zeros((1, 12)), ["maybe"], weight=0.0 if learner.card.weighs else None)
     law = {

@@ -56,7 +56,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"C": np.zeros(2)}, "C must be a number"),
     ("pa1", {"task": "regresion"}, "did you mean 'regression'?"),
     ("pa1", {"task": ["binary"]}, "task must be one of"),
-    ("perceptron", {"task": "regression"}, "it moves on mistakes, not on losses"),
+    ("perceptron", {"task": "regression"}, "it updates on mistakes, not on losses"),
     ("pa1", {"task": "regression", "eps": -1.0}, "eps must be at least 0"),
     ("pa1", {"eps": 0.1}, "no parameter 'eps'"),
     ("pa1", {"algebra": "sprse"}, "did you mean 'sparse'?"),
@@ -84,7 +84,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"class_weight": {1: 2.0, "c": 1.0}, "classes": [1, -1]}, "names the class 'c', which is not one of"),
     ("pa1", {"class_weight": "balanced", "task": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": "balanced"}, "cannot weigh rounds"),
-    ("pa1", {"class_weight": "balanced", "labels": "asked", "classes": [1, -1]}, "not all are told"),
+    ("pa1", {"class_weight": "balanced", "labels": "asked", "classes": [1, -1]}, "not all are revealed"),
     ("pa1", {"class_weight": {1: -1.0}}, "at least 0"),
     ("pa1", {"class_weight": {1: 2.0}, "task": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": {1: 2.0}}, "cannot weigh rounds"),
@@ -296,7 +296,7 @@ def test_a_rule_that_cannot_weigh_rounds_says_so() -> None:
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (3, "only with a learner, not with 3"),
+        (3, "only with a rule learner, not with 3"),
         (plain("pa2").learn(X, Y), "one rule, one task and the same parameters"),
         (plain(C=0.5).learn(X, Y), "one rule, one task and the same parameters"),
         (plain(task="regression").learn(X, X[:, 0]), "one rule, one task and the same parameters"),

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learners.multiplicative import elimination_bound
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests.conformance.plays import state
 from tests.learners.reading import written
 from tests.naive import streams
@@ -214,7 +214,7 @@ def test_an_exponent_beyond_the_range_of_floats_does_no_harm() -> None:
     """Where all features were in all updates, their negations have the weights they started with."""
     learner = nr.make("winnow_duplicated", features=3, native=False).learn(np.eye(3), [1, -1, 1])
     learner.model.arrays.e.v[:3], learner.model.arrays.n.net = -3000.0 * math.log(2.0), -3000.0
-    at_rest(learner.model.arrays)
+    settle(learner.model.arrays)
     written(learner.scores(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])) + 6.0, [3, 2, 0])
 
 

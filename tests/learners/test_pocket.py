@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.state.reservoirs import listed
+from noregret.state.stores.reservoir import list_rows
 from tests.learners.reading import after_each_round, same, two_classes, weights, written
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
@@ -122,7 +122,7 @@ def test_on_noisy_rows_the_ratchet_errs_less_than_the_longest_run_alone() -> Non
 
 def put_right(learner: nr.RuleLearner, d: int) -> int:
     """How many rows of the sample the pocket puts right, as anyone would count them."""
-    rows = listed(learner.model.arrays.sample)
+    rows = list_rows(learner.model.arrays.sample)
     X = np.zeros((rows["truth"].size, d))
     for t in range(len(X)):
         part = slice(rows["start"][t], rows["start"][t + 1])
@@ -191,7 +191,7 @@ def test_without_the_ratchet_nothing_is_remembered() -> None:
 def test_a_sample_of_all_rows_is_the_training_set() -> None:
     X, y = noisy(6)
     learner = nr.make("perceptron_pocket", reservoir=1e9, native=False).learn(X, y)
-    assert listed(learner.model.arrays.sample)["truth"].tolist() == y.tolist()
+    assert list_rows(learner.model.arrays.sample)["truth"].tolist() == y.tolist()
 
 
 def test_rows_are_whole() -> None:

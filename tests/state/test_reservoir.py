@@ -11,8 +11,9 @@ import noregret as nr
 from noregret.algebra import add, count_correct, dot, remember, remembered
 from noregret.learner.model_file import pack
 from noregret.rules.card import REGISTRY, Merge, P, Param, S, Z, gradient_rule, margin_rule
-from noregret.state.growth import cells, plain, reservoir
-from noregret.state.reservoirs import listed
+from noregret.state import plain, reservoir
+from noregret.state.stores.base import by_class_and_feature
+from noregret.state.stores.reservoir import list_rows
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
@@ -60,7 +61,7 @@ everywhere = pytest.mark.parametrize(("algebra", "native"), WAYS)
 
 def kept(learner: nr.RuleLearner) -> list[tuple[dict[int, float], float]]:
     """The rows of the sample, by feature, with their truths."""
-    rows = listed(learner.model.arrays.seen)
+    rows = list_rows(learner.model.arrays.seen)
     return [
         (dict(zip(rows["idx"][a:b].tolist(), rows["val"][a:b].tolist(), strict=True)), truth)
         for a, b, truth in zip(rows["start"][:-1], rows["start"][1:], rows["truth"].tolist(), strict=True)
@@ -222,8 +223,9 @@ def test_a_class_that_comes_while_w_stands_still_takes_the_rows_it_leads_on(alge
         learner.model.space.class_room > learner.model.space.classes
     )  # so that nothing is moved when the next one comes
     home = learner.model.arrays.seen.val
-    cells(learner.model.space, learner.model.arrays.w)[:5] = -1.0  # no score is positive any more, and class 0 leads
-    cells(learner.model.space, learner.model.arrays.w)[0] = -0.5
+    w = by_class_and_feature(learner.model.arrays.w, learner.model.space)
+    w[:5] = -1.0  # no score is positive any more, and class 0 leads
+    w[0] = -0.5
     learner.model.arrays.n.moves += 1.0
     moves = float(learner.model.arrays.n.moves)
     assert learner.learn(one, [0]).model.arrays.n.right == 8.0

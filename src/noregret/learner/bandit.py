@@ -17,7 +17,8 @@ from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.rules.card import bindings
 from noregret.rules.specialize import grafting, rebound
-from noregret.state.growth import enlarged, make
+from noregret.state.growth import make
+from noregret.state.space import enlarge
 from noregret.tasks.bandit import Bandit, drawn, past_plays
 
 
@@ -75,7 +76,7 @@ class BanditFeedback:
             block = verified(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
             if not block.rows:
                 return np.zeros((0, len(model.labels)))
-            space = enlarged(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
+            space = enlarge(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
             model.arrays, model.space = make(model.shape, space), space
         except BaseException:
             savepoint.rollback()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
@@ -12,7 +12,7 @@ from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
 from noregret.rules.card import RESERVED, Card, Param, must_say_whether_it_moved, suggestion
-from noregret.state.growth import Shape, Space
+from noregret.state.space import Shape, Space
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
@@ -65,7 +65,7 @@ class Config:
         return any(step.kind.takes_gaps for step in self.transforms)
 
     @property
-    def touches(self) -> str:
+    def touches(self) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change."""
         return self.card.touches(self.choices)
 

@@ -25,7 +25,7 @@ from noregret.features.frames import given, named_row
 from noregret.features.hashing import HashedNames
 from noregret.learner.model import Model
 from noregret.learner.transform_loops import arranged
-from noregret.state.growth import physical_memory
+from noregret.state.space import physical_memory
 
 NOTHING = np.zeros(0, np.int32)
 

@@ -12,8 +12,8 @@ from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
 from noregret.learner.model import Model
 from noregret.rules.specialize import rebound
-from noregret.state.growth import Space, bank_of
-from noregret.state.reservoirs import tell_classes
+from noregret.state.growth import bank_of, set_classes
+from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Engine:
     def bind(self, state: Any, space: Space, setting: Any) -> None:
         """Work on this state in this setting of the task from now on."""
         self.state, self.space, self.setting = state, space, setting
-        tell_classes(state, space.classes)
+        set_classes(state, space.classes)
         self.bound = False
 
     def rows(self, block: Block, start: int, stop: int) -> Any:

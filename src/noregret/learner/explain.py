@@ -12,7 +12,7 @@ from noregret.features.frames import named_row
 from noregret.learner.encode import one_row
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
-from noregret.state.growth import at_rest, parts
+from noregret.state.growth import nonzero_weights
 from noregret.tasks.regression import Regression
 
 UNITS = 256
@@ -72,11 +72,7 @@ def count_nonzeros(model: Model) -> int:
         return int(model.bank.n[0])
     size = model.known_space.features
     if model.card.weight is None:
-        late = any(field.kind.startswith("lazy") for field in model.shape.fields.values())
-        arrays = at_rest(model.copy().arrays) if late else model.arrays
-        cells = next(array for _, field, array in parts(model.shape, arrays, model.known_space)
-                     if field.kind != "covariance")  # fmt: skip
-        return int(np.count_nonzero(cells[: model.known_space.classes, :size].any(axis=0)))
+        return int(np.count_nonzero(nonzero_weights(model.arrays, model.known_space).any(axis=0)))
     model = model.copy()
     if isinstance(model.task, Regression) and model.task.scales_targets:  # scores are then weights, not targets
         model.arrays.n.target_mean, model.arrays.n.target_squares = 0.0, model.arrays.n.target_count

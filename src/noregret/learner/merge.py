@@ -8,7 +8,8 @@ from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
-from noregret.state.growth import at_rest, bank_of, enlarged, grown, make, mirror, parts, split
+from noregret.state.growth import bank_of, grow, make, mirror, parts, settle, split
+from noregret.state.space import enlarge
 from noregret.tasks.binary import Binary
 from noregret.tasks.regression import Regression
 from noregret.tasks.task import Task
@@ -53,10 +54,10 @@ def merge_models(a: Model, b: Model) -> Model:
         raise BadValue(f"one learner has {a.config.bits} bits, the other {b.config.bits}; they cannot be merged")
     if isinstance(a.names, HashedNames) and isinstance(b.names, HashedNames):
         a.names.absorb(b.names)
-    at_rest(a.arrays), at_rest(b.arrays)
+    settle(a.arrays), settle(b.arrays)
     align(a, b)
     combine(a, b)
-    at_rest(a.arrays)
+    settle(a.arrays)
     a.totals += b.totals
     return a
 
@@ -126,8 +127,8 @@ def to_multiclass(model: Model, task: Task) -> None:
     signs = model.labels.signs(model.labels.committed)
     first = 0 if signs[0] < 0 else 1
     shape, space = model.shape, model.known_space
-    wide = enlarged(space, space.features, 2)
-    model.arrays = grown(shape, model.arrays, space, wide)
+    wide = enlarge(space, space.features, 2)
+    model.arrays = grow(shape, model.arrays, space, wide)
     split(shape, model.arrays, wide, first, 1 - first)
     model.space, model.task = wide, task
 
@@ -135,7 +136,7 @@ def to_multiclass(model: Model, task: Task) -> None:
 def place(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
     """Move the cells of a learner to the classes and features of the merged one."""
     shape, old = model.shape, model.known_space
-    new = enlarged(old, features, classes)
+    new = enlarge(old, features, classes)
     state = make(shape, new)
     rows = np.array(codes, dtype=np.int64)
     columns = np.arange(old.features) if order is None else np.array(order, dtype=np.int64)
@@ -230,9 +231,9 @@ def append_supports(a: Model, b: Model) -> None:
     na, nb = int(first.n[0]), int(second.n[0])
     held_a, held_b = int(first.start[na]), int(second.start[nb])
     shape = a.shape
-    space = enlarged(a.known_space, a.known_space.features, a.known_space.classes, na + nb, held_a + held_b)
+    space = enlarge(a.known_space, a.known_space.features, a.known_space.classes, na + nb, held_a + held_b)
     old_b = [array[:, :nb].copy() for _, _, array in parts(shape, b.arrays, b.known_space)]
-    a.arrays, a.space = grown(shape, a.arrays, a.known_space, space), space
+    a.arrays, a.space = grow(shape, a.arrays, a.known_space, space), space
     bank = bank_of(a.arrays)
     bank.idx[held_a : held_a + held_b] = second.idx[:held_b]
     bank.val[held_a : held_a + held_b] = second.val[:held_b]

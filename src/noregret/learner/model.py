@@ -22,9 +22,10 @@ from noregret.features.scaling import Scaling
 from noregret.learner.config import Config
 from noregret.learner.transform_loops import start_transforms
 from noregret.rules.card import Card
-from noregret.state.growth import Shape, Space, bank_of, enlarged, grown, needed, physical_memory
+from noregret.state.growth import bank_of, copy_state, grow, memory_needed
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.savepoint import Savepoint
+from noregret.state.space import Shape, Space, enlarge, physical_memory
 from noregret.tasks.task import Task
 
 FULL_LIMIT = 5000  # a full covariance of more features than this would take gigabytes
@@ -147,7 +148,7 @@ class Model:
         """Refuse a state that this machine cannot be expected to hold, before it is made."""
         if self.full_covariance and space.features > FULL_LIMIT:
             raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
-        if needed(self.shape, space) > physical_memory() // 2:
+        if memory_needed(self.shape, space) > physical_memory() // 2:
             raise BadValue(
                 f"{space.room} features and {space.classes} classes do not fit in memory; "
                 "use feature names (strings), or number the features without gaps"
@@ -158,10 +159,10 @@ class Model:
         space = self.known_space
         if width <= space.room:
             return False
-        larger = enlarged(space, width, space.classes)
+        larger = enlarge(space, width, space.classes)
         self.check_size(larger)
         larger = replace(larger, features=space.features)
-        self.arrays, self.space = grown(self.shape, self.arrays, space, larger), larger
+        self.arrays, self.space = grow(self.shape, self.arrays, space, larger), larger
         return True
 
     def copy(self) -> "Model":
@@ -171,7 +172,7 @@ class Model:
         new.labels = self.labels.copy()
         new.totals, new.class_counts = self.totals.copy(), self.class_counts.copy()
         if self.arrays is not None:
-            new.arrays = grown(self.shape, self.arrays, self.known_space, self.known_space)
+            new.arrays = copy_state(self.shape, self.arrays, self.known_space)
         return new
 
     def savepoint(self) -> "ModelSavepoint":

@@ -9,21 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import all_finite
 from noregret.errors import BadValue
 from noregret.features.fitted import Running
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
-from noregret.state.growth import Space, bank_of, enlarged, make, named, parts, refreshed
-from noregret.state.reservoirs import derived, revived_samples, sample_tensors
-from noregret.state.stores import possible
+from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
 from noregret.tasks.regression import Regression
 
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
-BANK = ("start", "idx", "val", "sq")
 CORRUPT = "corrupt model file"
 
 
@@ -51,7 +47,7 @@ def dump_header(model: Model) -> Header:
         "labels": model.labels.order,
         "names": model.names.mode,
         "features": 0 if space is None else space.features,
-        "counters": None if state is None else dump_counters(state),
+        "counters": None if state is None else save_counters(model.shape, state),
         "rounds": model.rounds,
         "mistakes": model.mistakes,
         "updates": model.updates,
@@ -59,28 +55,12 @@ def dump_header(model: Model) -> Header:
     }
 
 
-def dump_counters(state: Any) -> dict[str, float]:
-    known = derived(state)
-    return {name: float(state.n[name]) for name in state.n.dtype.names if name not in known}
-
-
 def dump_arrays(model: Model) -> Arrays:
     """Every array of the state without its spare room, and the feature names as bytes with offsets."""
     found: Arrays = {}
     space, state = model.space, model.arrays
     if state is not None and space is not None:
-        used = space.features
-        for name, _, array in parts(model.shape, state, space):
-            cut = array[: space.classes, : int(bank_of(state).n[0]) if space.algebra == "kernel" else used]
-            found[f"state.{name}"] = np.ascontiguousarray(cut[:, :, :used] if cut.ndim == 3 else cut)
-        if space.algebra == "kernel":
-            bank = bank_of(state)
-            supports = int(bank.n[0])
-            sizes = (supports + 1, int(bank.start[supports]), int(bank.start[supports]), supports)
-            for name, size in zip(BANK, sizes, strict=True):
-                kept = getattr(bank, name)[:size]
-                found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
-        found.update(sample_tensors(state))
+        found |= save_arrays(model.shape, state, space)
     for prefix, transform, width in transforms_of(model):
         found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
     if isinstance(model.names, HashedNames):
@@ -221,71 +201,14 @@ def restore_state(model: Model, header: Header, arrays: Arrays) -> None:
     if model.algebra not in model.card.algebras:
         raise BadValue(f"{CORRUPT}: this rule cannot play in the algebra it names")
     classes = model.task.blocks(len(model.labels))
-    space = expected_space(model, header["features"], classes, arrays)
-    model.arrays = make(model.shape, space)
-    model.space = space
-    for name, _, array in parts(model.shape, model.arrays, space):
-        saved = arrays[f"state.{name}"]
-        array[tuple(slice(0, size) for size in saved.shape)] = saved
-    if space.algebra == "kernel":
-        bank = bank_of(model.arrays)
-        for name in BANK:
-            getattr(bank, name)[: arrays[f"bank.{name}"].size] = arrays[f"bank.{name}"]
-        bank.n[0] = arrays["bank.sq"].size
-    kept = model.shape.counters  # a file written before a rule or a field kept one has its first value
-    if set(header["counters"]) | set(kept) != set(model.arrays.n.dtype.names):
-        raise BadValue(f"{CORRUPT}: its counters are not those of the rule")
-    for name, value in header["counters"].items():
-        model.arrays.n[name] = float(value)
-    with_rows = revived_samples(model.arrays, arrays, space, model.task.many)
-    if with_rows is None:
-        raise BadValue(f"{CORRUPT}: the rows it remembers do not fit together")
-    model.arrays = with_rows
-    if not has_valid_counters(model, space):
-        raise BadValue(f"{CORRUPT}: its counters are not finite, or do not fit its weights")
-    refreshed(model.arrays)
+    labels = np.arange(float(classes)) if model.task.many else np.array([-1.0, 1.0])
+    limits = size_counters(model, header["features"], classes)
+    saved = SavedState(header["features"], classes, header["counters"], arrays, labels, limits)
+    model.arrays, model.space = load_state(model.shape, model.config.space(str(model.algebra)), saved)
 
 
-def has_valid_counters(model: Model, space: Space) -> bool:
-    """Whether the counters can be those of the state: a round goes by them to cells, and looks no second time."""
-    n, verbs = model.arrays.n, {verb.name for verb in model.card.verbs_with(dict(model.config.choices))}
-    most = {"features": ("extent", space.features), "classes": ("breadth", space.classes)}
-    return (
-        bool(np.isfinite(np.array(n.item())).all())
-        and n.t >= 0.0
-        and all(possible(value) for value in model.arrays[:-1])
-        and all(n[name] <= limit for name, (by, limit) in most.items() if by in verbs and name in n.dtype.names)
-    )
-
-
-def expected_space(model: Model, features: Any, classes: int, arrays: Arrays) -> Space:
-    """The space of the saved state, once every array is known to have just the size it needs."""
-    if not isinstance(features, int) or features < 0:
-        raise BadValue(f"{CORRUPT}: a number of features is missing")
-    base = model.config.space(str(model.algebra))
-    supports = values = 0
-    if base.algebra == "kernel":
-        start, idx = arrays["bank.start"], arrays["bank.idx"]
-        supports, values = arrays["bank.sq"].size, idx.size
-        sound = (
-            start.dtype == np.int64
-            and idx.dtype == np.int32
-            and start.ndim == idx.ndim == 1
-            and (
-                start.size == supports + 1
-                and start[0] == 0
-                and start[-1] == values
-                and bool((np.diff(start) >= 0).all())
-            )
-        )
-        sound = sound and all_finite(arrays["bank.val"]) and all_finite(arrays["bank.sq"])
-        if not sound or arrays["bank.val"].size != values or (values and not 0 <= idx.min() <= idx.max() < features):
-            raise BadValue(f"{CORRUPT}: its supports do not fit together")
-    for name, _, field in named(model.shape, base.algebra):
-        square = field.kind == "covariance" and (model.full_covariance or base.algebra == "reference")
-        width = supports if base.algebra == "kernel" else features
-        shape = (classes, width, width) if square else (classes, width)
-        saved = arrays[f"state.{name}"]
-        if saved.shape != shape or saved.dtype != np.float64 or not all_finite(saved):
-            raise BadValue(f"{CORRUPT}: {name} has shape {saved.shape}, not {shape}, or is not finite")
-    return enlarged(base, features, classes, supports, values)
+def size_counters(model: Model, features: int, classes: int) -> dict[str, int]:
+    """The counters that the rule uses as sizes, with their limits."""
+    verbs = {verb.name for verb in model.card.verbs_with(dict(model.config.choices))}
+    sizes = {"features": ("extent", features), "classes": ("breadth", classes)}
+    return {name: limit for name, (verb, limit) in sizes.items() if verb in verbs and name in model.shape.counters}

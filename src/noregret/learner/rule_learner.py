@@ -23,9 +23,10 @@ from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
-from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, use_features
+from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.rules.card import Card
+from noregret.state.growth import use_features
 from noregret.tasks.task import Outcome
 
 PART = 1024  # rows of a sparse matrix that a dense learner scores in one go

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.examples import SparseRows
+from noregret.algebra import examples
 from noregret.data.blocks import Block, SparseBlock, verified, weights
 from noregret.data.class_weights import balanced
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
-from noregret.state import savepoint as savepoints
-from noregret.state.growth import allow_folding, enlarged, grown, make, mirror, split
+from noregret.state.growth import allow_folding, grow, make, make_room, mirror, split, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.state.reservoirs import with_room
-from noregret.state.savepoint import take_savepoint
+from noregret.state.savepoint import Reach, SparseRows, take_savepoint
+from noregret.state.space import Space, enlarge
 from noregret.tasks.task import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
@@ -132,10 +131,7 @@ class Transaction:
                 truth = model.task.truth(model.labels, segment, self.codes)
                 for start, stop in model.task.slices(segment, self.y, SLICE):
                     outcomes.append(self.play(segment, truth, start, stop))
-            contents = self.savepoint.contents
-            if contents is not None and not contents.is_finite(model.arrays):
-                raise Overflow
-            if contents is None and outcomes and not savepoints.Untouched(model.arrays).is_finite(model.arrays):
+            if self.savepoint.contents is not None and not self.savepoint.contents.is_finite(model.arrays):
                 raise Overflow
         if model.arrays is not None:
             allow_folding(model.arrays, False)  # the fast path may go on with it, and saves only the cells of its row
@@ -155,8 +151,8 @@ class Transaction:
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if isinstance(rows, SparseRows) and bool(rows.found[0]):  # a row turned out not to be sound as it was read
-            raise Unchecked
+        if isinstance(rows, examples.SparseRows) and bool(rows.found[0]):
+            raise Unchecked  # a row turned out not to be sound while it was read
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
         outcome = Outcome(task, segment, start, out, updated, y, aux)
@@ -175,19 +171,21 @@ class Transaction:
         old_arrays, old = model.arrays, model.space
         base = old or model.config.space(model.choose_algebra(self.block))
         supports, values = self.supports_needed()
-        space = enlarged(base, self.block.width, model.task.blocks(segment.known), supports, values)
+        space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
         model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_arrays is not None and rooms == (base.room, base.class_room, base.supports, base.values)
-        if old_arrays is not None and self.savepoint.contents is None and old_arrays is self.savepoint.arrays:
+        if self.savepoint.contents is None and old_arrays is not None:
             self.save_contents(old_arrays, base, same)
         if not same:
-            model.arrays = make(shape, space) if old_arrays is None else grown(shape, old_arrays, base, space)
+            model.arrays = make(shape, space) if old_arrays is None else grow(shape, old_arrays, base, space)
         elif model.full_covariance and space.features > base.features:
             use_features(model.arrays, space.features)
+        if self.savepoint.contents is None:
+            self.savepoint.contents = take_savepoint(model.arrays, space, "nothing")
         allow_folding(model.arrays, self.copied_all)
         before = model.arrays
-        model.arrays = with_room(before, *self.remaining(segment))
+        model.arrays = make_room(before, *self.remaining(segment))
         same = same and model.arrays is before
         if successor is not None:
             negative, positive = (0, 1) if model.labels.signs(2)[1] > 0 else (1, 0)
@@ -198,16 +196,15 @@ class Transaction:
             model.space = space
             self.loops.bind(model)
 
-    def save_contents(self, arrays: Any, space: Any, same: bool) -> None:
+    def save_contents(self, arrays: Any, space: Space, same: bool) -> None:
         """Save what the rounds may change of the arrays that the call began with."""
-        reach: savepoints.Reach = "all"
-        if not same and len(self.segments) == 1:
-            reach = "nothing"
-        elif same and len(self.segments) == 1 and not self.whole and self.loops.engine.native:
-            reach = self.model.config.touches  # type: ignore[assignment]
+        reach: Reach = "nothing"  # where the state grows, rounds work on a larger copy
+        if same or len(self.segments) > 1:
+            one_segment = len(self.segments) == 1 and not self.whole and self.loops.engine.native
+            reach = self.model.config.touches if one_segment else "all"
         rows = None
-        if isinstance(self.block, SparseBlock) and not self.model.full_covariance:
-            rows = savepoints.SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
+        if isinstance(self.block, SparseBlock):
+            rows = SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
         self.savepoint.contents = take_savepoint(arrays, space, reach, rows)
 
     def touched_features(self) -> NDArray[np.int32]:
@@ -220,7 +217,7 @@ class Transaction:
     @property
     def copied_all(self) -> bool:
         """Whether every cell can be brought back, so that rounds may touch all of them."""
-        return self.savepoint.contents is None or self.savepoint.contents.covers_all
+        return self.savepoint.contents is not None and self.savepoint.contents.covers_all
 
     def remaining(self, segment: Segment) -> tuple[int, int]:
         """The rows from a segment on, and their values: all of them may be remembered."""
@@ -248,10 +245,3 @@ def count(outcomes: list[Outcome], model: Model) -> NDArray[np.int64]:
         found[UPDATES] += np.count_nonzero(updated)
         found[MISTAKES] += np.count_nonzero(outcome.task.mistakes(model.labels, outcome))
     return found
-
-
-def use_features(arrays: Any, features: int) -> None:
-    """Let every full covariance of a state reach over so many features."""
-    for value in arrays:
-        if hasattr(value, "used"):
-            value.used[0] = max(int(value.used[0]), features)

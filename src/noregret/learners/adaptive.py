@@ -5,7 +5,7 @@ import math
 from noregret.algebra import at, put
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, coordinate_rule
-from noregret.state.growth import counts, plain
+from noregret.state.fields import counts, plain
 
 DUCHI_2011 = (
     "Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, "

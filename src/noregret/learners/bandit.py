@@ -5,7 +5,7 @@ from typing import Any
 
 from noregret.rules.card import Guarantee, P, Param, S, bandit_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 KAKADE_2008 = (
     "Kakade, Shalev-Shwartz and Tewari, Efficient bandit algorithms for online multiclass prediction, ICML 2008"

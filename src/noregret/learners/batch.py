@@ -6,7 +6,7 @@ from noregret.algebra import add, snapshot_at, take_snapshot
 from noregret.algebra.verbs import unbound
 from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
 from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
-from noregret.state.growth import snapshot
+from noregret.state.fields import snapshot
 
 DEKEL_2012 = (
     "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"

@@ -4,7 +4,7 @@ import math
 
 from noregret.algebra import add, image, inner, sharpen, sqnorm
 from noregret.rules.card import Guarantee, Merge, P, Param, S, Z, margin_rule
-from noregret.state.growth import covariance, plain
+from noregret.state.fields import covariance, plain
 
 DREDZE_2008 = "Dredze, Crammer and Pereira, Confidence-weighted linear classification, ICML 2008"
 CRAMMER_2008 = "Crammer, Dredze and Pereira, Exact convex confidence-weighted learning, NIPS 2008"

@@ -8,7 +8,7 @@ import math
 
 from noregret.algebra import add, breadth, extent, shared
 from noregret.rules.card import G, Guarantee, Merge, P, Param, S, X, gradient_rule
-from noregret.state.growth import log_weights
+from noregret.state.fields import log_weights
 
 KIVINEN_WARMUTH_1997 = (
     "Kivinen and Warmuth, Exponentiated gradient versus gradient descent for linear predictors, "

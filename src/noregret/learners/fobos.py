@@ -6,7 +6,7 @@ from noregret.algebra import add, clip_peaks, norm, scale, shorten, shrink
 from noregret.learners.gradient import constant_rate_regret
 from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import lazy, lazy_groups, plain, scaled
+from noregret.state.fields import lazy, lazy_groups, plain, scaled
 
 DUCHI_SINGER_2009 = (
     "Duchi and Singer, Efficient online and batch learning using forward backward splitting, JMLR 10, 2009"

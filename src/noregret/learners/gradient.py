@@ -6,7 +6,7 @@ from noregret.algebra import add, apportion, breadth, clip, contract, extent, no
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain, scaled
+from noregret.state.fields import plain, scaled
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
 NAGUMO_NODA_1967 = (

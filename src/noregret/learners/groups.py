@@ -6,7 +6,7 @@ from noregret.algebra import add, at, group_norm, group_size
 from noregret.algebra.verbs import unbound
 from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, rda_regret
 from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule
-from noregret.state.growth import grouped
+from noregret.state.fields import grouped
 
 YANG_2010 = "Yang, Xu, King and Lyu, Online learning for group lasso, ICML 2010"
 YANG_2013 = "Yang, Lyu and King, Efficient online learning for multitask feature selection, ACM TKDD 7, 2013"

@@ -5,7 +5,7 @@ from noregret.algebra.verbs import unbound
 from noregret.learners.exponentiated import ADDING, FEATURES, eg_score, widen
 from noregret.learners.p_norm import p_norm_score
 from noregret.rules.card import Choice, G, Guarantee, P, Param, S, X, gradient_rule
-from noregret.state.growth import log_weights
+from noregret.state.fields import log_weights
 
 NEMIROVSKI_YUDIN_1983 = (
     "Nemirovski and Yudin, Problem complexity and method efficiency in optimization, Wiley, 1983; Beck and "

@@ -5,7 +5,7 @@ import math
 from noregret.algebra import add, dot, extent, multiply, prune, side, swelled, swelled_total
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state.growth import log_weights, positive
+from noregret.state.fields import log_weights, positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
 LITTLESTONE_1989 = (

@@ -7,7 +7,7 @@ import math
 
 from noregret.algebra import add, linked, norm, scale
 from noregret.rules.card import NO_MERGE, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 GROVE_2001 = (
     "Grove, Littlestone and Schuurmans, General convergence results for linear discriminant updates, "

@@ -3,7 +3,7 @@
 from noregret.algebra import add, sqnorm
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, Z, margin_rule
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix")

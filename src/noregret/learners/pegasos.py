@@ -5,7 +5,7 @@ import math
 from noregret.algebra import add, norm, scale, sqnorm
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 SHALEV_2011 = (
     "Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: primal estimated sub-gradient solver for SVM, "

@@ -9,7 +9,7 @@ from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain, random_init
+from noregret.state.fields import plain, random_init
 
 ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
 FREUND_SCHAPIRE_1999 = (

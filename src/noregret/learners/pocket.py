@@ -8,7 +8,7 @@ from noregret.algebra.verbs import unbound
 from noregret.learners.perceptron import DUDA_HART_1973, novikoff
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import reservoir, snapshot
+from noregret.state.fields import reservoir, snapshot
 
 GALLANT_1990 = "Gallant, Perceptron-based learning algorithms, IEEE Transactions on Neural Networks 1, 1990"
 

@@ -2,7 +2,7 @@
 
 from noregret.algebra import add, norm, scale, sqnorm
 from noregret.rules.card import NO_MERGE, Guarantee, P, S, Z, margin_rule
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
 PARALLEL = 1e-12  # below this share of |w|^2 |z|^2, what separates w and z is rounding

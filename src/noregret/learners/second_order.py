@@ -5,7 +5,7 @@ import math
 from noregret.algebra import add, dot, image, inner, posterior_image, sharpen
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state.growth import covariance, plain
+from noregret.state.fields import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
 CRAMMER_2009 = "Crammer, Kulesza and Dredze, Adaptive regularization of weight vectors, NIPS 2009"

@@ -7,7 +7,7 @@ from noregret.algebra import Draw, add, coprime, dot, extent, keep, next_random,
 from noregret.algebra.partial_features import PRIME
 from noregret.learners.perceptron import novikoff
 from noregret.rules.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
-from noregret.state.growth import top_k
+from noregret.state.fields import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
 B = Param(10.0, at_least=1.0, about="how many weights stay; with many classes, of all of them together")

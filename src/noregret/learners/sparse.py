@@ -4,7 +4,7 @@ import math
 
 from noregret.algebra import add, at
 from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 XIAO_2010 = "Xiao, Dual averaging methods for regularized stochastic learning and online optimization, JMLR 11, 2010"
 LAM = Param(1e-3, at_least=0.0, about="mean gradients up to this size leave a weight at zero")

@@ -7,7 +7,7 @@ from noregret.algebra.verbs import unbound
 from noregret.learners.fobos import AVERAGED, ETA0
 from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
 from noregret.rules.schedules import rate
-from noregret.state.growth import lazy
+from noregret.state.fields import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
 ahead = unbound

@@ -9,7 +9,7 @@ from typing import Any
 
 from noregret.algebra.verbs import unbound
 from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, prototype_rule
-from noregret.state.growth import plain, random_init
+from noregret.state.fields import plain, random_init
 
 CRAMMER_SINGER_2003 = "Crammer and Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3, 2003"
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"

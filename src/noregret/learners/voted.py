@@ -3,7 +3,7 @@
 from noregret.algebra import add, append, votes
 from noregret.learners.perceptron import FREUND_SCHAPIRE_1999, novikoff
 from noregret.rules.card import Guarantee, P, S, X, Z, margin_rule
-from noregret.state.growth import counts, plain
+from noregret.state.fields import counts, plain
 
 
 def voted_final(p: P, s: S, x: X) -> float:

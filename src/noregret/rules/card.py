@@ -7,7 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale
@@ -22,8 +22,10 @@ from noregret.rules.parameters import bindings as bindings
 from noregret.rules.parameters import suggestion as suggestion
 from noregret.rules.schedules import OF_STEPS, SCHEDULES
 from noregret.rules.specialize import grafting, rebound
-from noregret.state.growth import Shape, Space, make
-from noregret.state.stores import GROUPS, Field, averaged, centre, numbers
+from noregret.state.fields import Field, averaged, centre
+from noregret.state.growth import make
+from noregret.state.space import Shape, Space
+from noregret.state.stores import GROUPS, field_counters
 
 # A rule's arguments: parameters, state, signed example, gradient. Their types depend on the algebra it plays in.
 P: TypeAlias = Any
@@ -82,7 +84,7 @@ class Card:
 
     @cached_property
     def shape(self) -> Shape:
-        return Shape(self.state, {**self.counters, **numbers(self.state)})
+        return Shape(self.state, {**self.counters, **field_counters(self.state)})
 
     @cache  # noqa: B019
     def shaped(self, average: int | None) -> Shape:
@@ -90,13 +92,13 @@ class Card:
         if average is None:
             return self.shape
         fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
-        return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_after": float(average)})
 
     @cache  # noqa: B019
     def around(self, height: float) -> Shape:
         """The state where w is the centre of rows, so high above them."""
         fields = {"w": centre}
-        return Shape(fields, {**self.counters, **numbers(fields), "w_height": height})
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height})
 
     def moves_toward(self, chosen: Mapping[str, str]) -> bool:
         """Whether it keeps one vector alone, which starts at zero and moves by steps along the example."""
@@ -163,7 +165,7 @@ class Card:
         return frozenset(verb for text in texts for verb in verbs_named(text))
 
     @cache  # noqa: B019
-    def touches(self, chosen: tuple[tuple[str, str], ...]) -> str:
+    def touches(self, chosen: tuple[tuple[str, str], ...]) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change: those of its row, those of the few that are kept, or all."""
         verbs = self.verbs_with(dict(chosen))
         kinds = {field.kind for field in self.state.values()}
@@ -357,7 +359,7 @@ def check_fields(who: str, told: Mapping[str, Any]) -> None:
         "params": ((Param, Choice), "a Param or a Choice"),
         "state": (
             Field,
-            "a field of noregret.state.growth, such as plain or covariance",
+            "a field of noregret.state, such as plain or covariance",
         ),
         "counters": ((int, float), "a number"),
     }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from noregret.algebra.partial_features import PRIME, next_random
 from noregret.algebra.verbs import helper, row, sqnorm, unbound
 from noregret.data.labels import Labels, as_array
-from noregret.state.growth import Space
+from noregret.state.space import Space
 from noregret.tasks import multiclass
 from noregret.tasks.hooks import take_steps
 from noregret.tasks.task import Floats, Outcome, Segment, Task

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.data.labels import UNIVERSUM, Labels
 from noregret.errors import BadValue
 from noregret.rules.card import Card
-from noregret.state.growth import Shape
+from noregret.state.space import Shape
 from noregret.tasks import label_queries
 from noregret.tasks.task import Floats, Outcome, Segment, Task
 

@@ -15,7 +15,7 @@ from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
 from noregret.rules.card import Card, loss_driven
 from noregret.rules.parameters import Choice
-from noregret.state.growth import Space
+from noregret.state.space import Space
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.costs import Costs, matrix
 from noregret.tasks.hooks import take_steps, weighed

@@ -22,7 +22,7 @@ from noregret.algebra.verbs import difference, helper, row, unbound
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Choice
-from noregret.state.growth import Space
+from noregret.state.space import Space
 from noregret.tasks.task import Floats, Outcome, Segment, Task, loss_at
 
 scores = update = finals = unbound

@@ -14,7 +14,7 @@ from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
 from noregret.rules.card import Card
 from noregret.rules.parameters import Choice, Param
-from noregret.state.growth import Shape
+from noregret.state.space import Shape
 from noregret.tasks.task import Floats, Outcome, Segment, Task
 
 update = unbound

@@ -16,7 +16,7 @@ from noregret.data.labels import Labels, targets
 from noregret.data.query_groups import LONGEST, borders, each_list, identities, leads
 from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
-from noregret.state.growth import Space
+from noregret.state.space import Space
 from noregret.tasks import binary
 from noregret.tasks.task import Floats, Outcome, Segment, Task
 

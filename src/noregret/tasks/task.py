@@ -21,7 +21,7 @@ from noregret.errors import BadValue
 from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES, Loss
 from noregret.rules.parameters import Choice, Param
-from noregret.state.growth import Shape, Space
+from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
 
 Floats = NDArray[np.float64]
