@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 import noregret as nr
-from noregret.data.blocks import Rows, Transcript, as_block, to_sparse
+from noregret.data.blocks import Rows, as_block, to_sparse
+from noregret.data.transcript import Transcript
 from noregret.features.names import Names
 from noregret.metrics import Baselines, Milestones
 from noregret.streams.columns import decimal_commas, split

@@ -15,10 +15,9 @@ import noregret as nr
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.jit.layout import cache_folder
-from noregret.streams import libsvm
+from noregret.streams import Batch, Reading, libsvm
 from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
 from noregret.streams.libsvm_text import NO_QUERY
-from noregret.streams.source import Batch, Reading
 from tests.naive import libsvm as naive
 
 

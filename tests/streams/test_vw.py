@@ -16,9 +16,8 @@ from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.jit.layout import cache_folder
 from noregret.rules.specialize import grafting, rebound
-from noregret.streams import vw, vw_names, vw_text
+from noregret.streams import Batch, Reading, vw, vw_names, vw_text
 from noregret.streams.libsvm import Lines, Part
-from noregret.streams.source import Batch, Reading
 from noregret.streams.vw import Parser, Vw
 from tests.naive import vw_rows as naive
 

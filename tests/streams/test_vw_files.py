@@ -79,7 +79,7 @@ def test_the_place_of_a_batch_is_where_reading_goes_on(path: Path) -> None:
     for batch in list(source)[:-1]:
         passed += batch.rows
         again = Vw(str(path), Reading())
-        again.start = batch.place
+        again.start = batch.position
         assert [(y, dict(pairs), line) for y, pairs, line in whole(again)[:-1]] == [
             (y, dict(pairs), line) for y, pairs, line in rows[passed:]
         ]

@@ -1,7 +1,7 @@
-"""The border: what a user hands over becomes a frozen, checked block of rows; what happened comes back as a transcript.
+"""Blocks of rows: converts the rows a user gives into frozen, checked arrays.
 
-Checked once: every value finite, every index in range, rows sorted and without duplicates. Arrays that are right
-already are not copied.
+The checks run once: every value is finite, every index is in range, rows are sorted and have no duplicate features.
+Arrays that already have the right type and layout are not copied.
 """
 
 import math
@@ -70,30 +70,6 @@ class Rows:
         indptr = indptr - first if indptr.size else np.zeros(1, np.int64)
         part = self.block._replace(indptr=indptr, idx=self.block.idx[first:last], val=self.block.val[first:last])
         return replace(self, block=part)
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """What happened, round by round: everything was predicted before its label was seen.
-
-    `relevant` says of every row which labels it has, by the columns of the scores, where it may have several.
-    In ranking a round is a list. Losses, mistakes and updated are those of lists, the rest is by rows, and `lists` has
-    the number of the list that each row belongs to.
-    """
-
-    scores: np.ndarray
-    predictions: np.ndarray
-    losses: np.ndarray
-    mistakes: np.ndarray
-    updated: np.ndarray
-    truth: np.ndarray
-    seconds: float = 0.0
-    relevant: np.ndarray | None = None
-    lists: np.ndarray | None = None
-
-    @property
-    def rounds(self) -> int:
-        return len(self.losses)
 
 
 def frozen(values: np.ndarray) -> np.ndarray:

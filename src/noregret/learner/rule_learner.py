@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.data.blocks import Block, SparseBlock, Transcript, narrowed, verified
+from noregret.data.blocks import Block, SparseBlock, narrowed, verified
 from noregret.data.labels import Labels
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.feature_selectors import Choosing
 from noregret.features.frames import given, listed

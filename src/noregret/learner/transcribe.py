@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.tasks.task import Outcome, joined
 
 if TYPE_CHECKING:

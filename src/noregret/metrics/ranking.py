@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
 from noregret.data.query_groups import each_list, leads
+from noregret.data.transcript import Transcript
 from noregret.metrics.basic import added
 
 FIRST = 10  # rows of a list that the short gain looks at

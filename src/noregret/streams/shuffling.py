@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.query_groups import borders
 from noregret.features.names import extends
-from noregret.streams.source import Batch
 
 BUFFER = 1 << 16  # rows that wait
 
@@ -58,7 +58,7 @@ def taken(batch: Batch, order: np.ndarray) -> Batch:
     """The rows of a batch in another order, or some of them."""
     asides = (batch.y, batch.lines, batch.weight, batch.query)
     y, lines, weight, query = (None if part is None else picked(part, order) for part in asides)
-    return Batch(picked(batch.X, order), y, lines, batch.done, weight, query=query)
+    return Batch(picked(batch.X, order), y, lines, batch.progress, weight, query=query)
 
 
 def picked(part: Any, order: np.ndarray) -> Any:
@@ -85,7 +85,7 @@ def joined(first: Batch, second: Batch) -> Batch:
     if first.weight is not None or second.weight is not None:
         weight = np.concatenate([np.ones(one.rows) if one.weight is None else one.weight for one in (first, second)])
     query = None if first.query is None or second.query is None else np.concatenate((first.query, second.query))
-    return Batch(X, y, lines, second.done, weight, query=query)
+    return Batch(X, y, lines, second.progress, weight, query=query)
 
 
 def together(first: Any, second: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.names import Growing
@@ -18,7 +19,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.prefetch import ahead
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.source import Source, number_in
 from noregret.streams.word_columns import in_order
 from noregret.streams.words import Words
 
@@ -63,8 +64,8 @@ class Texts(Source):
             y = in_full(labels, np.arange(len(labels)))
             if self.reading.targets and None not in labels:
                 y = np.array(labels, np.float64)
-            place = {"byte": byte, "line": line}
-            made = Batch(X, y, np.array(lines, np.int64), file.progress(), place=place)
+            position = {"byte": byte, "line": line}
+            made = Batch(X, y, np.array(lines, np.int64), file.progress(), position=position)
             for some in (labels, texts, lines):
                 some.clear()
             return made

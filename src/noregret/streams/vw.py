@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue
 from noregret.features import canonicalize
@@ -26,7 +27,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW, Fault, Lines, Part, Stretch
 from noregret.streams.libsvm_text import PAD
 from noregret.streams.prefetch import in_order
-from noregret.streams.source import Batch, Reading, Source, number_in
+from noregret.streams.source import Reading, Source, number_in
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
 
 FEW, MANY = 1 << 13, 1 << 16  # names there is room for at first, in a parser and in the source
@@ -82,8 +83,8 @@ class Vw(Source):
             for piece in part.batches:
                 batch = piece.batch
                 rows += batch.rows
-                place = {"byte": batch.place["byte"], "line": batch.place["line"] + lines}
-                yield batch._replace(X=names.rows(piece), lines=batch.lines + lines, place=place)
+                position = {"byte": batch.position["byte"], "line": batch.position["line"] + lines}
+                yield batch._replace(X=names.rows(piece), lines=batch.lines + lines, position=position)
             if part.fault is not None:
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
@@ -290,9 +291,9 @@ class Parser:
         block = SparseBlock(out.indptr[: rows + 1].copy(), out.idx[:values].copy(), out.val[:values].copy(), names)
         weight = None if bool((out.weight[:rows] == 1.0).all()) else out.weight[:rows].copy()
         byte = stretch.begin + min(int(table[text.POSITION]), stretch.end - stretch.cut_off)
-        place = {"byte": byte, "line": int(table[text.LINE]) - 1}
+        position = {"byte": byte, "line": int(table[text.LINE]) - 1}
         labels = self.labels(out.y[:rows], words)
-        batch = Batch(block, labels, out.lines[:rows].copy(), stretch.done, weight, place)
+        batch = Batch(block, labels, out.lines[:rows].copy(), stretch.done, weight, position)
         fresh = self.known.fresh[: table[vw_names.FRESH]].tobytes()
         return Piece(batch, fresh, self.known.bare[:names].copy())
 
