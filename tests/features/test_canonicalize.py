@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.data.blocks import Rows, SparseBlock, inspect, tidied
+from noregret.data.blocks import Rows, SparseBlock, check_rows, sort_rows
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.features.names import Growing, Names, extends
@@ -23,14 +23,14 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
     rng = np.random.default_rng(longest)
     given = block(rng, 30, 400, longest)
     numbers = rng.permutation(400).astype(np.int32)
-    expected = tidied(given._replace(idx=numbers[given.idx]))
+    expected = sort_rows(given._replace(idx=numbers[given.idx]))
     before = given.idx.copy()
 
     def plain(table: np.ndarray, new: np.ndarray, indptr: np.ndarray, idx: np.ndarray, *others: np.ndarray) -> None:
         canonicalize.renumber(table[canonicalize.FRESH], new, indptr, idx, others[0], others[1:])
 
     for found in (arranged(numbers, given), canonicalize.arranged(numbers, given, plain)):
-        assert inspect(found) == 0
+        assert check_rows(found) == 0
         for mine, other in zip(found[:3], expected[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
     np.testing.assert_array_equal(given.idx, before)
@@ -95,7 +95,7 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
     for turn, size in enumerate((300, 400, 400, 700, 900, 1200)):
         given = block(rng, 20, size, 9)
         y = rng.choice([-1, 1], 20)
-        given = tidied(given)
+        given = sort_rows(given)
         learner.learn(Rows(given, Growing(names, size)), y)
         if turn in (0, 4):
             endless = given._replace(val=np.full_like(given.val, np.inf), ready=False)

@@ -22,7 +22,7 @@ def test_keys_are_numbered_as_a_dict_numbers_them(native: bool, spread: int) -> 
         ]
         assert [keys.at(number) for number in range(len(keys))] == list(obvious)
         if rng.random() < 0.5:
-            keys.forget_from(before)
+            keys.truncate(before)
             obvious = dict(list(obvious.items())[:before])
         assert len(keys) == len(obvious)
 

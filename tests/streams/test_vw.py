@@ -72,7 +72,7 @@ class Taken:
     def collect(self, batch: Batch) -> None:
         block, names = batch.X.block, list(batch.X.names)
         assert block.ready
-        assert chunk.inspect(block) == chunk.FINE
+        assert chunk.check_rows(block) == chunk.FINE
         assert block.width == len(names) > block.idx.max(initial=-1)
         assert names[: len(self.names)] == list(self.names)
         self.names |= dict(zip(names, batch.X.indicator.tolist(), strict=True))

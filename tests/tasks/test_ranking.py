@@ -275,9 +275,9 @@ def test_mistakes_and_losses_are_those_of_pairs() -> None:
 def test_long_lists_are_looked_at_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     relevance, f = rng.integers(0, 4, 50).astype(float), rng.normal(size=50)
-    at_once = np.concatenate(list(ground.leads(relevance, f)))
+    at_once = np.concatenate(list(ground.pair_margins(relevance, f)))
     monkeypatch.setattr(ground, "PAIRS", 20)
-    parts = list(ground.leads(relevance, f))
+    parts = list(ground.pair_margins(relevance, f))
     assert len(parts) == 50
     assert np.concatenate(parts).tolist() == at_once.tolist()
 

@@ -64,7 +64,7 @@ class Derived(Running):
             return self.rows_of(rows, grow=learn or include_unknown)
         finally:
             if include_unknown and not learn:
-                self.keys.forget_from(size)
+                self.keys.truncate(size)
 
     def rows_of(self, rows: Passed, grow: bool) -> Passed:
         block, entry_kinds = rows.block, by_entry(rows.kinds, rows.block)
@@ -82,7 +82,7 @@ class Derived(Running):
         now, never = None if rows.kinds is None else np.concatenate(kinds), np.unique(np.concatenate(says_yes))
         if isinstance(self.keys, Keys):
             return Passed(out, never, now)
-        whole = self.keys.tidied(out)
+        whole = self.keys.sort_rows(out)
         return Passed(whole, never, None if now is None else gathered(whole, out, now))
 
     def table_of(self, block: DenseBlock, rows: Passed, grow: bool) -> Passed:
@@ -126,7 +126,7 @@ class Derived(Running):
 
     def restore(self) -> None:
         if self.before is not None:
-            self.keys.forget_from(self.before)
+            self.keys.truncate(self.before)
             self.before = None
 
     def namer(self, before: Callable[[int], Any]) -> Callable[[int], Any]:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from noregret.data.blocks import Rows, SparseBlock, gather
+from noregret.data.blocks import Rows, SparseBlock, flatten_dicts
 from noregret.errors import BadValue, shown
 from noregret.features.names import extends
 
@@ -107,7 +107,7 @@ class Choosing:
 
 def as_rows(dicts: Sequence[Mapping[Any, Any]], gaps: bool) -> Rows:
     """Rows given as dicts of names, as those of a stream that names its features."""
-    indptr, names, val = gather(dicts, gaps)
+    indptr, names, val = flatten_dicts(dicts, gaps)
     numbers: dict[Any, int] = {}
     idx = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int32, len(names))
     wrong = next((name for name in numbers if not isinstance(name, str)), None)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verified
+from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verify
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import Choosing, Chosen, names_in
 from noregret.rules.card import Choice, Param
@@ -83,7 +83,7 @@ class Running:
         return ()
 
     def checked(self, block: Block) -> Block:
-        return verified(block)
+        return verify(block)
 
     def chosen(self, kinds: np.ndarray | None) -> np.ndarray | None:
         """Which of the features this transform is for; None where it is for all."""

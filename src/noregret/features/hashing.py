@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, SparseBlock, gather, tidied
+from noregret.data.blocks import Rows, SparseBlock, flatten_dicts, sort_rows
 from noregret.errors import BadValue
 from noregret.features.canonicalize import Run
 from noregret.features.names import Names, extends
@@ -58,13 +58,13 @@ class HashedNames(Names):
         self, rows: Sequence[Mapping[Any, Any]], grow: bool, include_unknown: bool = False, gaps: bool = False
     ) -> SparseBlock:
         """Rows given as dicts, as a checked block."""
-        indptr, names, val = gather(rows, gaps)
+        indptr, names, val = flatten_dicts(rows, gaps)
         if names:
             self.settle(self.mode_of(names[0]), fix=grow)
         cells, signs, marks = self.hashes(names)
         if grow:
             self.mark(cells, marks)
-        return tidied(SparseBlock(indptr, cells, val * signs, self.cells))
+        return sort_rows(SparseBlock(indptr, cells, val * signs, self.cells))
 
     def renumbered(
         self, rows: Rows, grow: bool, include_unknown: bool = False, arrange: Run | None = None
@@ -81,7 +81,7 @@ class HashedNames(Names):
         block = block._replace(val=block.val[:used] * signs[block.idx[:used]], width=self.cells)
         if arrange is not None and block.ready:
             return arrange(cells, block), cells
-        return tidied(block._replace(idx=cells[block.idx[:used]])), cells
+        return sort_rows(block._replace(idx=cells[block.idx[:used]])), cells
 
     def of_stream(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The hashes of the names of a stream, which mostly begin as they did in its last batch."""
@@ -122,7 +122,7 @@ class HashedNames(Names):
         if not self.marks.size:
             self.marks, self.shared = np.zeros(self.cells, np.uint32), np.zeros(self.cells, bool)
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         """Undo what a refused call noted."""
         self.before, self.marked = ((), *nothing()), 0
         while len(self.log) > size:

@@ -108,7 +108,7 @@ class Keys:
             self.run(NUMBER, True, (*asked, slots, left, right, size))
         self.known = (slots, left, right, size)
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         if len(self) > size:
             nothing = np.zeros(0, np.int64)
             self.run(FORGET, False, (np.array([size], np.int64), nothing, nothing, *self.known))
@@ -134,9 +134,9 @@ class HashedKeys:
 
     hashed = True
 
-    def __init__(self, cells: int, tidied: Callable[[SparseBlock], SparseBlock]) -> None:
-        """`tidied` sorts rows and puts together what shares a cell."""
-        self.cells, self.tidied = cells, tidied
+    def __init__(self, cells: int, sort_rows: Callable[[SparseBlock], SparseBlock]) -> None:
+        """`sort_rows` sorts rows and puts together what shares a cell."""
+        self.cells, self.sort_rows = cells, sort_rows
 
     def __len__(self) -> int:
         return self.cells
@@ -152,7 +152,7 @@ class HashedKeys:
         mixed ^= mixed >> np.uint64(31)
         return np.where(second == -1, first, (mixed & np.uint64(self.cells - 1)).astype(np.int64))
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         """Nothing is remembered."""
 
     def saved(self) -> dict[str, np.ndarray]:

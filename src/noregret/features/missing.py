@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from noregret.algebra.verbs import unbound
-from noregret.data.blocks import UNSORTED, Block, DenseBlock, inspect, tidied, verified
+from noregret.data.blocks import UNSORTED, Block, DenseBlock, check_rows, sort_rows, verify
 from noregret.features.derived import PLAIN, Derived, Kinds, Made
 from noregret.features.fitted import LEARN, Options, Passed, Running, entries, over_values, with_values
 from noregret.rules.card import Choice
@@ -21,9 +21,9 @@ def apart_from_gaps(block: Block) -> Block:
     if isinstance(block, DenseBlock) or block.ready:
         return block
     filled = block._replace(val=np.nan_to_num(block.val, nan=0.0, posinf=np.inf, neginf=-np.inf))
-    if inspect(filled) % 4 == UNSORTED:
-        return apart_from_gaps(tidied(block))
-    verified(filled)
+    if check_rows(filled) % 4 == UNSORTED:
+        return apart_from_gaps(sort_rows(block))
+    verify(filled)
     return block._replace(ready=True)
 
 

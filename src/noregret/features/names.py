@@ -6,7 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
+from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, flatten_dicts, sort_rows
 from noregret.errors import BadValue
 from noregret.features.canonicalize import Run
 
@@ -143,7 +143,7 @@ class Names:
         the row, so that its score is summed as it will be when they are known. Where new names are heeded all the
         same, each gets a number of its own past the known ones.
         """
-        indptr, names, val = gather(rows, gaps)
+        indptr, names, val = flatten_dicts(rows, gaps)
         mode = self.mode
         if names:
             mode = self.mode_of(names[0])
@@ -169,7 +169,7 @@ class Names:
             return block._replace(idx=found.numbers[block.idx]), found.numbers
         if arrange is not None and block.ready:
             return arrange(found.numbers, block), found.numbers
-        return tidied(block._replace(idx=found.numbers[block.idx])), found.numbers
+        return sort_rows(block._replace(idx=found.numbers[block.idx])), found.numbers
 
     def numbers(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[np.ndarray, int]:
         """The number of every name, and how many features there are with these."""
@@ -227,7 +227,7 @@ class Names:
     def listed(self) -> list[str]:
         return list(self.known)
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         """Undo what a refused call added."""
         known, self.all = self.known, Growing([], 0)
         self.latest, self.seen = Numbered(), Numbered()

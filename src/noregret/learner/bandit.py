@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from noregret.algebra.partial_features import next_random
-from noregret.data.blocks import verified
+from noregret.data.blocks import verify
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
 from noregret.rules.card import bindings
@@ -104,7 +104,7 @@ def first_scores(learner: "Learner", X: Any) -> np.ndarray:
     """The scores before any round: all zero, of a state that knows no feature yet."""
     algebra, mode = learner.algebra, learner.names.mode
     try:
-        block = verified(learner.block(X, grow=False))
+        block = verify(learner.block(X, grow=False))
         if not block.rows:
             return np.zeros((0, len(learner.labels)))
         space = enlarged(learner.settings.space(learner.settled_algebra(block)), 0, len(learner.labels))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.data.blocks import SparseBlock, verified
+from noregret.data.blocks import SparseBlock, verify
 from noregret.errors import BadValue
 from noregret.learner.merge import symmetric
 from noregret.state.growth import parts
@@ -53,7 +53,7 @@ def codes(learner: "Learner", y: Any, rows: int) -> np.ndarray:
 
 def spread(learner: "Learner", X: Any) -> np.ndarray:
     """x' Sigma x for every row and class; a feature never seen has the variance that all begin with."""
-    block = verified(learner.block(X, grow=False, include_unknown=True))
+    block = verify(learner.block(X, grow=False, include_unknown=True))
     assert learner.space is not None
     name, sigma = next(
         (name, array)

@@ -6,8 +6,8 @@ from typing import Any
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.data.class_weights import WAYS
-from noregret.data.labels import checked
+from noregret.data.class_weights import MODES
+from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MOST
 from noregret.features.transforms import Pipeline, asked
@@ -234,7 +234,7 @@ def asked_classes(task: str, classes: Any) -> list[Any] | None:
         raise BadValue(f"{CLASSLESS[task]}; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
-    return [checked(label) for label in classes]
+    return [check_label(label) for label in classes]
 
 
 def must_know_classes(task: str, setup: Mapping[str, str], classes: list[Any] | None) -> None:
@@ -426,12 +426,12 @@ def checked_class_weight(card: Card, task: str, given: Any, classes: list[Any] |
         raise BadValue("a row has several labels, so class_weight cannot weigh it; leave it out, and use weight")
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
-    if isinstance(given, str) and given in WAYS:
+    if isinstance(given, str) and given in MODES:
         return given
     if not isinstance(given, Mapping):
-        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(WAYS)}, not {given!r}")
+        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(MODES)}, not {given!r}")
     limit = Param(1.0, at_least=0.0)
-    found = {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    found = {check_label(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
     strange = [label for label in found if classes is not None and label not in classes]
     if strange:
         raise BadValue(f"class_weight names the class {strange[0]!r}, which is not one of classes {classes}")

@@ -10,14 +10,14 @@ from noregret.data.blocks import (
     DenseBlock,
     Rows,
     SparseBlock,
+    add_bias,
     as_block,
-    narrowed,
-    tidied,
+    missing_as_nan,
+    narrow,
+    sort_rows,
     to_dense,
     to_sparse,
-    verified,
-    with_bias,
-    with_gaps,
+    verify,
 )
 from noregret.errors import BadValue, shown
 from noregret.features import canonicalize
@@ -56,8 +56,8 @@ def taken(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> Bloc
     if learner.settled_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
-        block = to_dense(verified(block))
-    return with_bias(verified(block)) if learner.settings.bias else block
+        block = to_dense(verify(block))
+    return add_bias(verify(block)) if learner.settings.bias else block
 
 
 def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
@@ -116,7 +116,7 @@ def named_kinds(learner: "Learner", block: SparseBlock, never: np.ndarray, given
 def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*settings.transforms, *(scale() if settings.scale else ()))
-    tidy = sorted_out if settings.native else tidied
+    tidy = sorted_out if settings.native else sort_rows
     keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
     return [step.running(runner(settings.native), choosing, keys) for step in steps]
 
@@ -131,7 +131,7 @@ def one_row(x: Any, gaps: bool = False) -> Any:
             return x
         raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
     try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if gaps else np.asarray(x)
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:
@@ -151,7 +151,7 @@ def must_fit(transform: Running, width: int) -> None:
 def folded(block: Block, known: int) -> Block:
     """The same rows; features never learned, which have no say, look at one cell past the known ones."""
     if isinstance(block, DenseBlock):
-        return narrowed(block, known)
+        return narrow(block, known)
     if block.width <= known + 1:
         return block
     return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
+from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
 from noregret.errors import BadValue
 from noregret.features.frames import named_row
 from noregret.learner.encode import one_row
@@ -28,7 +28,7 @@ def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
         if isinstance(block, DenseBlock) and learner.transforms:  # what they make of a zero need not be one
             features = dict(enumerate(block.val[0].tolist()))
         else:
-            block = to_sparse(block if gaps else verified(block))
+            block = to_sparse(block if gaps else verify(block))
             features = dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
     if not features:
         return {}

@@ -154,7 +154,7 @@ class FastPath:
                 self.used = len(self.known)
                 self.set_unknown_slot()
             else:
-                self.learner.names.forget_from(self.used)
+                self.learner.names.truncate(self.used)
         return bool(learned)
 
     def written(self, x: Any, learn: bool) -> bool:

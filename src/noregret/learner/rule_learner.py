@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.data.blocks import Block, SparseBlock, narrowed, verified
+from noregret.data.blocks import Block, SparseBlock, narrow, verify
 from noregret.data.labels import Labels
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
@@ -142,8 +142,8 @@ class Learner(Chooser):
             refreshed(call.undo.restore())
         self.state, self.space, self.task = marks.state, marks.space, marks.task
         self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
-        self.labels.forget_from(marks.labels)
-        self.names.forget_from(marks.names)
+        self.labels.truncate(marks.labels)
+        self.names.truncate(marks.names)
         for transform in self.transforms:
             transform.restore()
         self._fast_path = None
@@ -193,7 +193,7 @@ class Learner(Chooser):
             if self.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
                 X = X.tocsr()
                 return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
-            block = verified(self.block(X, grow=False))
+            block = verify(self.block(X, grow=False))
             out = self.task_object.room(block.rows, len(self.labels))
             for start in range(0, block.rows, SLICE):
                 stop = min(start + SLICE, block.rows)
@@ -409,7 +409,7 @@ class Learner(Chooser):
         block = taken(self, X, grow, include_unknown)
         if not grow and self.space is not None and block.rows:
             if not include_unknown and self.names.mode != "names" and not self.settings.transforms:
-                return narrowed(block, self.space.features)
+                return narrow(block, self.space.features)
             self._give_room(block.width)
         return block
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noregret.algebra.examples import SparseRows
-from noregret.data.blocks import SparseBlock, verified, weights
-from noregret.data.class_weights import balanced
+from noregret.data.blocks import SparseBlock, check_weights, verify
+from noregret.data.class_weights import balanced_weights
 from noregret.errors import BadValue, shown
 from noregret.state.growth import (
     Space,
@@ -55,7 +55,7 @@ class Transaction:
         self.learner, self.whole = learner, whole
         self.block = learner.block(X, grow=True)
         if checked or learner.algebra == "kernel":
-            self.block = verified(self.block)
+            self.block = verify(self.block)
         self.block = learner.task_object.arranged(self.block)
         rows = self.block.rows
         y = learner.task_object.unlabelled(rows) if y is None else y
@@ -72,7 +72,7 @@ class Transaction:
 
     def importance(self, weight: Any, rows: int) -> np.ndarray:
         settings = self.learner.settings
-        h = weights(weight, rows)
+        h = check_weights(weight, rows)
         if h is not None and not settings.card.weighs:
             raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
         if settings.class_weight is not None:
@@ -83,7 +83,7 @@ class Transaction:
     def class_weights(self, told: Any) -> np.ndarray:
         """What every round weighs by its class."""
         if isinstance(told, str):
-            found, self.class_counts = balanced(self.codes, self.learner.class_counts, told)
+            found, self.class_counts = balanced_weights(self.codes, self.learner.class_counts, told)
             return found
         # A round of no class has the code -1, which is the 1 at the end.
         by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])
@@ -202,7 +202,7 @@ class Transaction:
             and not learner.keeps_full
             and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
         ):
-            sound = verified(block)
+            sound = verify(block)
             assert isinstance(sound, SparseBlock)
             self.block = sound
             return CellUndo(state, sound, space.class_room)

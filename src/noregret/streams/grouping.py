@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from noregret.data.batch import Batch, Position
-from noregret.data.query_groups import LONGEST, borders
+from noregret.data.query_groups import LONGEST, group_offsets
 from noregret.errors import BadValue
 from noregret.streams.libsvm_text import NO_QUERY
 from noregret.streams.shuffling import joined, taken
@@ -38,7 +38,7 @@ class Whole:
                     self.must_tell(batch)
                     before = 0 if held is None else held.rows
                     pool = batch.cut(leave, rows) if held is None else joined(held, batch.cut(leave, rows))
-                    end = int(borders(pool.query)[-2])
+                    end = int(group_offsets(pool.query)[-2])
                     if pool.rows - end > LONGEST:
                         line = self.line(pool, end)
                         raise BadValue(f"{line}the list that begins here has more than {LONGEST:,} rows")
@@ -63,7 +63,7 @@ class Whole:
     def usable(self, batch: Batch) -> Batch:
         if not self.lenient:
             return batch
-        lengths = np.diff(borders(batch.query))
+        lengths = np.diff(group_offsets(batch.query))
         keep = np.repeat(lengths > 1, lengths)
         self.alone += int(np.count_nonzero(~keep))
         return batch if keep.all() else taken(batch, np.flatnonzero(keep))
@@ -71,6 +71,6 @@ class Whole:
 
 def within(batch: Batch, start: int, stop: int) -> tuple[int, int]:
     """The lists that lie wholly between two rows of a batch, as rows."""
-    ends: Any = borders(batch.query)
+    ends: Any = group_offsets(batch.query)
     first, last = ends[np.searchsorted(ends, start)], ends[np.searchsorted(ends, stop, "right") - 1]
     return int(first), max(int(first), int(last))

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.data.query_groups import identities
+from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue, shown
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, in_full, times, wrong_time
@@ -138,7 +138,7 @@ class Reader:
         y = self.in_one()
         weight = np.array(self.weights) if self.reading.weight is not None else None
         position = {"byte": byte, "line": line, **self.clock.kept()}
-        query = identities(self.queries) if self.reading.query is not None else None
+        query = query_ids(self.queries) if self.reading.query is not None else None
         made = Batch(X, y, np.array(self.lines, np.int64), done, weight, position, query)
         self.skipped += self.clock.skipped
         self.clock.skipped = 0

@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.data.query_groups import borders
+from noregret.data.query_groups import group_offsets
 from noregret.features.names import extends
 
 BUFFER = 1 << 16  # rows that wait
@@ -40,7 +40,7 @@ def drawn(pool: Batch, draw: np.random.Generator, lists: bool) -> tuple[np.ndarr
     """The rows of a batch in random order, and where in it they may be parted."""
     if not lists:
         return draw.permutation(pool.rows), np.arange(pool.rows + 1)
-    starts = borders(pool.query)
+    starts = group_offsets(pool.query)
     lengths = np.diff(starts)
     lot = draw.permutation(lengths.size)
     ends = np.concatenate(([0], np.cumsum(lengths[lot])))
@@ -49,7 +49,7 @@ def drawn(pool: Batch, draw: np.random.Generator, lists: bool) -> tuple[np.ndarr
 
 def numbered(batch: Batch, waiting: Batch | None) -> Batch:
     """The batch with a number for every list that none of those waiting has: any two may become neighbours."""
-    lengths = np.diff(borders(batch.query))
+    lengths = np.diff(group_offsets(batch.query))
     first = 0 if waiting is None or waiting.query is None or not waiting.rows else int(waiting.query.max()) + 1
     return batch._replace(query=np.repeat(np.arange(first, first + lengths.size), lengths))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.data.batch import Batch, Position
 from noregret.data.blocks import Rows
-from noregret.data.query_groups import identities
+from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue, shown
 from noregret.features.frames import is_frame
 from noregret.streams import datasets
@@ -147,7 +147,7 @@ class Arrays(Source):
         if self.rows != len(y):
             raise BadValue(f"X has {self.rows} rows and y has {len(y)} labels; they must match")
         self.X, self.y, self.batch = X, y, batch
-        self.query = None if query is None else identities(query)
+        self.query = None if query is None else query_ids(query)
         if query is not None and (self.query is None or len(self.query) != self.rows):
             raise BadValue(f"query must have an entry for every one of the {self.rows} rows, not {shown(query)}")
 

@@ -38,7 +38,7 @@ class Played(Task):
         if isinstance(y, Told):
             return y.columns, segments
         columns = np.full((rows, 4), -1.0)
-        columns[:, TRUTH] = codes = learner.labels.codes(y)
+        columns[:, TRUTH] = codes = learner.labels.encode(y)
         learner.labels.refuse_new(learner.classes_before, codes)
         return columns, segments
 

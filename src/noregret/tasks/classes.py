@@ -21,7 +21,7 @@ class Classes(Task):
     """What two classes and many have in common."""
 
     def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
-        codes = learner.labels.codes(y)
+        codes = learner.labels.encode(y)
         return codes, cut(learner, codes, rows)
 
     def scores(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
@@ -97,7 +97,7 @@ class Two(Classes):
         if not neither.size:
             return super().taken(learner, y, rows)
         must_pull(learner, neither)
-        codes = learner.labels.codes(filled(learner, y))
+        codes = learner.labels.encode(filled(learner, y))
         codes[neither] = -1
         third = np.flatnonzero(codes >= 2)
         if third.size:
@@ -159,7 +159,7 @@ def first_sides(learner: "Learner", outcome: Outcome) -> tuple[Any, Any]:
             return None, None
     elif learner.labels.turns(2):
         return positive, negative
-    elif learner.labels.signed():
+    elif learner.labels.has_signs():
         return learner.labels.sides(2)
     return negative, positive
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, weights
+from noregret.data.blocks import Rows, check_weights
 from noregret.data.labels import as_array, targets
 from noregret.errors import BadValue, shown
 from noregret.features.frames import given
@@ -24,7 +24,7 @@ class Lesson:
             raise BadValue(f"{of}X has {rows} rows and y has {len(self.y)} labels; they must match")
         if rows == 0:
             raise BadValue(f"{of}X has no rows; there is nothing to learn from")
-        self.weight = weights(weight, rows)
+        self.weight = check_weights(weight, rows)
         self.numbers = np.arange(rows)
 
     def __len__(self) -> int:
