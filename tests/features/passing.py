@@ -84,8 +84,8 @@ def after(learner: nr.Learner, X: Any, learn: bool = True) -> list[dict[Any, flo
     """What a learner's transforms make of rows, by name."""
     block = taken(learner, X, learn, False)
     for one in learner.transforms:
-        one.keep()
-    names = learner.names.listed()
+        one.commit()
+    names = learner.names.as_list()
     namer: Any = names.__getitem__ if learner.names.mode == "names" else int
     for one in learner.transforms:
         namer = one.namer(namer)

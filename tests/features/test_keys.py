@@ -32,8 +32,8 @@ def test_saved_keys_are_found_again_and_none_twice(native: bool) -> None:
     keys = Keys(runner(native))
     keys.numbers(np.arange(100), np.arange(100) % 7, grow=True)
     again = Keys(runner(native))
-    assert again.revive(keys.saved())
+    assert again.restore(keys.dump())
     assert again.numbers(np.arange(100), np.arange(100) % 7, grow=False).tolist() == list(range(100))
-    saved = keys.saved()
+    saved = keys.dump()
     saved["left"][50], saved["right"][50] = saved["left"][3], saved["right"][3]
-    assert not Keys(runner(native)).revive(saved)
+    assert not Keys(runner(native)).restore(saved)
