@@ -80,8 +80,8 @@ def test_a_bias_does_not_make_unchecked_rows_checked() -> None:
 
 def test_unheard_names_leave_rows_sorted_and_without_duplicates() -> None:
     names = Names()
-    names.renumbered(named([[1.0]], ["a"]), grow=True)
-    block, _ = names.renumbered(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
+    names.encode_rows(named([[1.0]], ["a"]), grow=True)
+    block, _ = names.encode_rows(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
     assert bool((np.diff(block.idx) > 0).all())
 
 

@@ -48,7 +48,7 @@ def plain_dictionary() -> vw.Dictionary:
             vw_names.number_names(buffer, bare, out, known, table)
 
     def arrange(table: np.ndarray, numbers: Any, indptr: Any, idx: Any, val: Any, *room: Any) -> None:
-        canonicalize.renumber(table[canonicalize.FRESH], numbers, indptr, idx, val, room)
+        canonicalize.renumber(table[canonicalize.NEW_ONLY], numbers, indptr, idx, val, room)
 
     return vw.Dictionary(number, arrange)
 

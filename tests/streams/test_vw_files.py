@@ -109,7 +109,7 @@ def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeyp
     assert straight.rounds == 6000
     for stop in (1, 7, 20):
         stopped = learned(stop)
-        assert stopped.names.listed() == straight.names.listed()
+        assert stopped.names.as_list() == straight.names.as_list()
         np.testing.assert_array_equal(weights(stopped), weights(straight))
         assert stopped.mistakes == straight.mistakes
 

@@ -121,7 +121,7 @@ def read_as_before(told: argparse.Namespace, learner: Learner) -> dict[str, Any]
     """What of the reading a model remembers and nobody told now."""
     kept = remembered(learner.source or {})
     found = {name: value for name, value in kept.items() if name in ROLES and unsaid(told, name)}
-    if learner.settings.takes_gaps:
+    if learner.settings.accepts_missing:
         found["gaps"] = True
     return {**found, "mild": tuple(found)}
 

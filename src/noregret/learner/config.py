@@ -9,8 +9,8 @@ from noregret.algebra.kernel import BANKS
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.features.hashing import MOST
-from noregret.features.transforms import Pipeline, asked
+from noregret.features.hashing import MAX_BITS
+from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.rules.card import RESERVED, Card, Choice, Param, loss_driven, must_say_whether_it_moved, suggestion
 from noregret.rules.losses import LOSSES
 from noregret.state.growth import Shape, Space
@@ -76,9 +76,9 @@ class Settings:
         return dict(self.setup).get("labels") == "asked"
 
     @property
-    def takes_gaps(self) -> bool:
+    def accepts_missing(self) -> bool:
         """Whether values may be missing: the first transform says what stands in their place."""
-        return any(step.kind.takes_gaps for step in self.transforms)
+        return any(step.kind.accepts_missing for step in self.transforms)
 
     @property
     def touches(self) -> str:
@@ -141,13 +141,13 @@ def settle(card: Card, told: Mapping[str, Any]) -> Settings:
     native = rest.pop("native", True)
     seed = rest.pop("seed", 0)
     bias, scale = rest.pop("bias", False), rest.pop("scale", False)
-    transforms = asked(rest.pop("transforms", None))
+    transforms = as_pipeline(rest.pop("transforms", None))
     told.pop("transforms", None)
     if transforms:
         told["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
     if card.ignores_features:
-        bias, scale, transforms, bits = False, False, asked(None), None
+        bias, scale, transforms, bits = False, False, as_pipeline(None), None
 
     if task == "one-class" and "radius" in rest:  # that of a set to stay in has no place where rows have a centre
         rest.setdefault("task.radius", rest.pop("radius"))
@@ -296,8 +296,8 @@ def asked_average(card: Card, average: Any, numbers: Mapping[str, float], choice
 
 def asked_bits(bits: Any) -> int | None:
     """How many cells names are hashed to, as a power of two; None where names are kept."""
-    if bits is not None and (type(bits) is not int or not 1 <= bits <= MOST):
-        raise BadValue(f"bits must be a whole number from 1 to {MOST}, not {shown(bits)}")
+    if bits is not None and (type(bits) is not int or not 1 <= bits <= MAX_BITS):
+        raise BadValue(f"bits must be a whole number from 1 to {MAX_BITS}, not {shown(bits)}")
     return bits
 
 

@@ -21,9 +21,9 @@ from noregret.data.blocks import (
 )
 from noregret.errors import BadValue, shown
 from noregret.features import canonicalize
-from noregret.features.feature_selectors import Choosing, as_rows, gathered
-from noregret.features.fitted import LEARN, Loop, Passed, Runner, Running, interpreted
-from noregret.features.frames import given, named_row
+from noregret.features.feature_selectors import FeatureSelectors, dicts_to_rows, merge_groups
+from noregret.features.fitted import LEARN, FittedTransform, Loop, PipelineRows, Runner, run_interpreted
+from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
 from noregret.features.keys import HashedKeys
 from noregret.features.transforms import scale
@@ -41,7 +41,7 @@ def taken(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> Bloc
 
     Names that are not learned now are left out unless the learner is to include_unknown them.
     """
-    X = given(X, learner.settings.takes_gaps)
+    X = convert_frame(X, learner.settings.accepts_missing)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     if learner.card.ignores_features:
@@ -65,65 +65,67 @@ def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
     rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
     if rows is None or isinstance(X, (str, bytes, Mapping)):
         raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
-    learner.names.settle("columns", fix=grow)
+    learner.names.check_mode("columns", fix=grow)
     block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
     return block if learner.settled_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
-def numbered(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> Passed:
+def numbered(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
     """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
-    names, gaps, choosing = learner.names, learner.settings.takes_gaps, learner.choosing
+    names, gaps, selectors = learner.names, learner.settings.accepts_missing, learner.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
         first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
-        if not choosing.bits or not isinstance(first, str):
-            return with_kinds(learner, names.block(X, grow, include_unknown, gaps))
-        X = as_rows(X, gaps)
+        if not selectors.bits or not isinstance(first, str):
+            return with_kinds(learner, names.encode_dicts(X, grow, include_unknown, gaps))
+        X = dicts_to_rows(X, gaps)
     if isinstance(X, Rows):
         if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
             several = include_unknown or bool(learner.settings.transforms)
-            rows, numbers = names.renumbered(X, grow, several, arranged if learner.settings.native else None)
+            rows, numbers = names.encode_rows(X, grow, several, arranged if learner.settings.native else None)
             never = NOTHING if X.indicator is None or not learner.transforms else numbers[np.flatnonzero(X.indicator)]
             return named_kinds(learner, rows, never, X, numbers)
-        names.settle("columns", fix=grow)
+        names.check_mode("columns", fix=grow)
         return with_kinds(learner, X.block)
     block = as_block(X, gaps)
-    names.settle("columns", fix=grow)
+    names.check_mode("columns", fix=grow)
     return with_kinds(learner, block)
 
 
-def with_kinds(learner: "Learner", block: Block) -> Passed:
+def with_kinds(learner: "Learner", block: Block) -> PipelineRows:
     """Rows whose features have only numbers, with the kinds of these where transforms choose by them."""
-    if not learner.choosing.bits:
-        return Passed(block, NOTHING)
-    block = learner.transforms[0].checked(block)
-    return Passed(block, NOTHING, learner.choosing.of_columns(block))
+    if not learner.selectors.bits:
+        return PipelineRows(block, NOTHING)
+    block = learner.transforms[0].check(block)
+    return PipelineRows(block, NOTHING, learner.selectors.groups_of_columns(block))
 
 
-def named_kinds(learner: "Learner", block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> Passed:
+def named_kinds(
+    learner: "Learner", block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray
+) -> PipelineRows:
     """Rows with the learner's numbers, and the kinds of features that have names where transforms choose by them."""
-    if not learner.choosing.bits or given.names is None:
-        return Passed(block, never)
-    kinds, checked = learner.choosing.of_names(given.names), learner.transforms[0].checked(block)
+    if not learner.selectors.bits or given.names is None:
+        return PipelineRows(block, never)
+    kinds, checked = learner.selectors.groups_of_names(given.names), learner.transforms[0].check(block)
     assert isinstance(checked, SparseBlock)
     if isinstance(learner.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
         used = given.block.idx[: int(given.block.indptr[-1])]
-        return Passed(checked, never, gathered(checked, given.block._replace(idx=numbers[used]), kinds[used]))
+        return PipelineRows(checked, never, merge_groups(checked, given.block._replace(idx=numbers[used]), kinds[used]))
     by_number = np.zeros(max(checked.width, 1), np.int64)
     by_number[numbers] = kinds
-    return Passed(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
+    return PipelineRows(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
 
 
-def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
+def at_work(settings: Settings, selectors: FeatureSelectors) -> list[FittedTransform]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*settings.transforms, *(scale() if settings.scale else ()))
     tidy = sorted_out if settings.native else sort_rows
     keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
-    return [step.running(runner(settings.native), choosing, keys) for step in steps]
+    return [step.create_fitted(runner(settings.native), selectors, keys) for step in steps]
 
 
 def one_row(x: Any, gaps: bool = False) -> Any:
     """A single row as a batch of one; with `gaps`, values may be None."""
-    x = given(named_row(x), gaps)
+    x = convert_frame(row_to_dict(x), gaps)
     if isinstance(x, Mapping):
         return [x]
     if isinstance(x, Rows):
@@ -141,9 +143,9 @@ def one_row(x: Any, gaps: bool = False) -> Any:
     return row
 
 
-def must_fit(transform: Running, width: int) -> None:
+def must_fit(transform: FittedTransform, width: int) -> None:
     """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
-    if width > transform.room and 8 * len(transform.fields) * width > physical_memory() // 2:
+    if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
                        "(strings), or number the features without gaps")  # fmt: skip
 
@@ -159,7 +161,7 @@ def folded(block: Block, known: int) -> Block:
 
 def runner(native: bool) -> Runner:
     """What runs the loops of transforms: compiled, or the same texts in plain Python."""
-    return compiled if native else interpreted
+    return compiled if native else run_interpreted
 
 
 def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
@@ -168,14 +170,14 @@ def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
     places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
     table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
     table[LEARN] = learn
-    over_arrays(loop.text, places)(table, *arrays)
+    over_arrays(loop.entry, places)(table, *arrays)
 
 
 def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
     from noregret.jit.compiled import over_arrays
 
-    return canonicalize.arranged(numbers, block, over_arrays(canonicalize.tidy, canonicalize.places()))
+    return canonicalize.renumber_block(numbers, block, over_arrays(canonicalize.entry, canonicalize.slots()))
 
 
 def sorted_out(block: SparseBlock) -> SparseBlock:
@@ -183,4 +185,6 @@ def sorted_out(block: SparseBlock) -> SparseBlock:
     from noregret.jit.compiled import over_arrays
 
     copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
-    return canonicalize.arranged(NOTHING, copied, over_arrays(canonicalize.tidy, canonicalize.places()), fresh=True)
+    return canonicalize.renumber_block(
+        NOTHING, copied, over_arrays(canonicalize.entry, canonicalize.slots()), new_only=True
+    )

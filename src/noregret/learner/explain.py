@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
 from noregret.errors import BadValue
-from noregret.features.frames import named_row
+from noregret.features.frames import row_to_dict
 from noregret.learner.encode import one_row
 from noregret.state.growth import at_rest, parts
 from noregret.tasks.regression import scales
@@ -19,11 +19,11 @@ UNITS = 256
 
 
 def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
-    x = named_row(x)
+    x = row_to_dict(x)
     if isinstance(x, Mapping):
         features = dict(x)
     else:
-        gaps = learner.settings.takes_gaps
+        gaps = learner.settings.accepts_missing
         block = as_block(one_row(x, gaps), gaps)
         if isinstance(block, DenseBlock) and learner.transforms:  # what they make of a zero need not be one
             features = dict(enumerate(block.val[0].tolist()))

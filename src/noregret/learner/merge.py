@@ -32,7 +32,7 @@ def merged(a: "Learner", b: "Learner") -> "Learner":
     if scales(a):
         raise BadValue("learners that scale their targets cannot be merged: each goes by what it saw. Make them with "
                        "scale_target=False")  # fmt: skip
-    keeping = next((one for one in a.transforms if one.keeps), None)
+    keeping = next((one for one in a.transforms if one.has_state), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
         raise BadValue(f"learners that {steps} cannot be merged: each goes by what it saw. Do it before you learn")
@@ -83,7 +83,7 @@ def seat_alike(a: "Learner", b: "Learner") -> None:
     bias = int(a.settings.bias)
     order = None
     if a.names.mode == "names":
-        order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
+        order = [*range(bias), *(names[name] + bias for name in b.names.as_list())]
     features = len(names) + bias if order is not None else max(a.space.features, b.space.features)  # type: ignore[union-attr]
     classes = a.task_object.blocks(len(a.labels))
     if a.class_counts.size or b.class_counts.size:

@@ -18,7 +18,7 @@ import numpy as np
 
 from noregret.data.blocks import all_finite
 from noregret.errors import BadValue, Error
-from noregret.features.fitted import Running
+from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import settle
 from noregret.learners import load_all
@@ -90,17 +90,17 @@ def tensors(learner: "Learner") -> dict[str, np.ndarray]:
                 found[f"bank.{name}"] = kept.astype(np.int32) if name == "idx" else kept.copy()
         found.update(sample_tensors(state))
     for prefix, transform, width in transforms_of(learner):
-        found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
+        found |= {f"{prefix}.{name}": array for name, array in transform.dump(width).items()}
     if isinstance(learner.names, HashedNames):
-        found |= learner.names.saved()
+        found |= learner.names.dump()
     elif learner.names.mode == "names":
-        encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.listed()]
+        encoded = [name.encode("utf-8", "surrogatepass") for name in learner.names.as_list()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
     return found
 
 
-def transforms_of(learner: "Learner") -> Iterator[tuple[str, Running, int | None]]:
+def transforms_of(learner: "Learner") -> Iterator[tuple[str, FittedTransform, int | None]]:
     """The transforms, how their arrays are called, and of how many features; what scale=True asked for is the last."""
     for number, _ in enumerate(learner.settings.transforms):
         yield f"transform.{number}", learner.transforms[number], None
@@ -262,7 +262,7 @@ def revived(told: dict[str, Any], arrays: dict[str, np.ndarray], rule: Card | No
         fits = learner.makes_features or len(learner.names.known) == max(told["features"] - learner.settings.bias, 0)
         if not fits or offsets[-1] != len(letters):
             raise BadValue("the model file is damaged: names and features do not fit")
-    if isinstance(learner.names, HashedNames) and not learner.names.revive(arrays):
+    if isinstance(learner.names, HashedNames) and not learner.names.restore(arrays):
         raise BadValue("the model file is damaged: the marks of its names do not fit together")
     learner.source = told.get("source")
     if told["counters"] is not None:
@@ -276,9 +276,9 @@ def revive_transforms(learner: "Learner", arrays: dict[str, np.ndarray]) -> None
     for prefix, transform, width in transforms_of(learner):
         start = f"{prefix}."
         saved = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
-        if not transform.revive(saved, features if width is None else width):
+        if not transform.restore(saved, features if width is None else width):
             raise BadValue(f"the model file is damaged: what {transform.name} has seen does not fit together")
-        features = features if transform.outputs() is None else transform.outputs()
+        features = features if transform.output_width() is None else transform.output_width()
     if learner.makes_features and features != known_features(learner):
         raise BadValue("the model file is damaged: its features are not those that its transforms make")
 

@@ -12,8 +12,8 @@ from noregret.data.blocks import Block, SparseBlock, narrow, verify
 from noregret.data.labels import Labels
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
-from noregret.features.feature_selectors import Choosing
-from noregret.features.frames import given, listed
+from noregret.features.feature_selectors import FeatureSelectors
+from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
 from noregret.features.scaling import Scaling
@@ -59,8 +59,8 @@ class Learner(Chooser):
         self.algebra = settings.algebra
         self.labels = Labels(settings.classes)
         self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        self.choosing = Choosing(settings.transforms.groups)
-        self.transforms = at_work(settings, self.choosing)
+        self.selectors = FeatureSelectors(settings.transforms.group_names)
+        self.transforms = at_work(settings, self.selectors)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self.totals = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
         self.class_counts = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
@@ -79,12 +79,12 @@ class Learner(Chooser):
 
     def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> "Learner":
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
-        self._rounds(X, self.task_object.told(listed(y), query), weight)
+        self._rounds(X, self.task_object.told(labels_to_list(y), query), weight)
         return self
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began, y = time.perf_counter() - waits(), listed(y)
+        began, y = time.perf_counter() - waits(), labels_to_list(y)
         with self._lock:
             y = self.task_object.told(y, query)
             outcomes = self._rounds(X, y, weight)
@@ -100,11 +100,11 @@ class Learner(Chooser):
 
     def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
         """Play every round, all or none."""
-        X = given(X, self.settings.takes_gaps)
+        X = convert_frame(X, self.settings.accepts_missing)
         with self._lock:
             before = self._savepoint()
             for transform in self.transforms:
-                transform.keep()
+                transform.commit()
             call: Transaction | None = None
             try:
                 call = Transaction(self, X, y, weight, checked, whole)
@@ -145,7 +145,7 @@ class Learner(Chooser):
         self.labels.truncate(marks.labels)
         self.names.truncate(marks.names)
         for transform in self.transforms:
-            transform.restore()
+            transform.rollback()
         self._fast_path = None
         if self.engine is not None:
             self.engine.bind(self.state, self.space, self.setting)
@@ -328,7 +328,7 @@ class Learner(Chooser):
     def features(self) -> list[Any]:
         """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
         known = 0 if self.space is None else self.space.features - self.settings.bias
-        names = self.names.listed()
+        names = self.names.as_list()
         namer: Callable[[int], Any] = (lambda number: names[number]) if self.names.mode == "names" else int
         for transform in self.transforms:
             namer = transform.namer(namer)
@@ -415,12 +415,12 @@ class Learner(Chooser):
 
     def one(self, x: Any) -> Any:
         """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
-        return [x] if self.card.ignores_features else one_row(x, self.settings.takes_gaps)
+        return [x] if self.card.ignores_features else one_row(x, self.settings.accepts_missing)
 
     @property
     def makes_features(self) -> bool:
         """Whether a transform makes features of features; it numbers them itself."""
-        return any(transform.outputs() is not None for transform in self.transforms)
+        return any(transform.output_width() is not None for transform in self.transforms)
 
     @property
     def includes_unknown(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
-from noregret.features.names import Growing
+from noregret.features.names import GrowingNames
 from noregret.streams.columns import in_full, label_of, wrong_label
 from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
@@ -60,7 +60,7 @@ class Texts(Source):
             bags = counter.count(texts)
             names.extend(bags.fresh)
             block = in_order(SparseBlock(bags.offsets, bags.numbers, bags.counts, len(names)))
-            X = Rows(block, Growing(names, len(names)), np.zeros(len(names), bool))
+            X = Rows(block, GrowingNames(names, len(names)), np.zeros(len(names), bool))
             y = in_full(labels, np.arange(len(labels)))
             if self.reading.targets and None not in labels:
                 y = np.array(labels, np.float64)

@@ -19,7 +19,7 @@ from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue
 from noregret.features import canonicalize
-from noregret.features.names import Growing
+from noregret.features.names import GrowingNames
 from noregret.streams import vw_names
 from noregret.streams import vw_text as text
 from noregret.streams.columns import label_of
@@ -73,7 +73,7 @@ class Vw(Source):
     def needs_compiling(self) -> bool:
         from noregret.jit.compiled import is_kept
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.tidy))
+        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.entry))
 
     def joined(self, parts: Iterable[Part], names: "Dictionary") -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
@@ -108,10 +108,10 @@ class Dictionary:
         """The rows of a piece, with the numbers and all the names so far."""
         numbers = self.numbered(piece.fresh, piece.bare)
         size = len(self.names)
-        block = canonicalize.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, fresh=True)
+        block = canonicalize.renumber_block(numbers, piece.batch.X._replace(width=size), self.arrange, new_only=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
-        return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
+        return Rows(block, GrowingNames(self.names, size), self.known.bare[:size].view(bool))
 
     def numbered(self, lines: bytes, bare: np.ndarray) -> np.ndarray:
         """The numbers of names that stand one a line; new ones get the next."""
@@ -154,7 +154,10 @@ def dictionary() -> Dictionary:
         "out": (vw_names.OUT, np.zeros(1, np.int32)),
         "known": (vw_names.KNOWN, vw_names.space_for(1)),
     }
-    return Dictionary(over_arrays(vw_names.vw_numbers, examples), over_arrays(canonicalize.tidy, canonicalize.places()))
+    return Dictionary(
+        over_arrays(vw_names.vw_numbers, examples),
+        over_arrays(canonicalize.entry, canonicalize.slots()),
+    )
 
 
 class Parser:

@@ -9,7 +9,7 @@ import numpy as np
 from noregret.data.blocks import Rows, check_weights
 from noregret.data.labels import as_array, targets
 from noregret.errors import BadValue, shown
-from noregret.features.frames import given
+from noregret.features.frames import convert_frame
 from noregret.learner.rule_learner import Learner
 from noregret.tasks.regression import deviation_of, loss_of
 
@@ -87,7 +87,7 @@ def validated(validation: Any) -> Lesson | None:
 
 def indexable(X: Any) -> Any:
     """Rows as something that can be indexed: dicts, rows of a stream or a frame, a sparse matrix or an array."""
-    X = given(X, gaps=True)
+    X = convert_frame(X, allow_missing=True)
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, Rows) or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping)):
