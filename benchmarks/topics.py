@@ -16,7 +16,8 @@ from scipy import sparse
 
 import noregret as nr
 from benchmarks.measure import installed
-from noregret.data.blocks import SparseBlock, Transcript
+from noregret.data.blocks import SparseBlock
+from noregret.data.transcript import Transcript
 from noregret.evaluation.tables import table
 from noregret.learner.encode import encode_rows
 from noregret.metrics import Multilabel

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from noregret.concepts.boolean import at_least as at_least
     from noregret.concepts.boolean import negation as negation
     from noregret.concepts.boolean import none_of as none_of
-    from noregret.data.blocks import Transcript as Transcript
     from noregret.data.labels import UNIVERSUM as UNIVERSUM
+    from noregret.data.transcript import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
@@ -83,7 +83,7 @@ _HOMES = {
         "margin_rule", "prototype_rule", "schedule",
     ),
     "learner.bandit": ("Chosen",),
-    "data.blocks": ("Transcript",),
+    "data.transcript": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
         "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",

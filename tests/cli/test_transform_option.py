@@ -74,8 +74,8 @@ def test_columns_are_chosen_on_the_command_line_and_kept_in_the_model(folder: Pa
     [
         ("clop", "did you mean 'clip'"),
         ("clip:limit=-1", "clip: limit must be above 0"),
-        ("clip:", "say name:parameter"),
-        ("pairs:between=height", "wants two names for every pair"),
+        ("clip:", "write name:parameter"),
+        ("pairs:between=height", "needs two names for every pair"),
     ],
 )
 def test_transforms_that_cannot_be_are_refused(folder: Path, transform: str, says: str) -> None:

@@ -84,8 +84,8 @@ def after(learner: nr.RuleLearner, X: Any, learn: bool = True) -> list[dict[Any,
     """What a learner's transforms make of rows, by name."""
     block = encoded(learner, X, learn, False)
     for one in learner.model.transforms:
-        one.keep()
-    names = learner.model.names.listed()
+        one.commit()
+    names = learner.model.names.as_list()
     namer: Any = names.__getitem__ if learner.model.names.mode == "names" else int
     for one in learner.model.transforms:
         namer = one.namer(namer)

@@ -22,7 +22,7 @@ def test_keys_are_numbered_as_a_dict_numbers_them(native: bool, spread: int) -> 
         ]
         assert [keys.at(number) for number in range(len(keys))] == list(obvious)
         if rng.random() < 0.5:
-            keys.forget_from(before)
+            keys.truncate(before)
             obvious = dict(list(obvious.items())[:before])
         assert len(keys) == len(obvious)
 
@@ -32,8 +32,8 @@ def test_saved_keys_are_found_again_and_none_twice(native: bool) -> None:
     keys = Keys(runner(native))
     keys.numbers(np.arange(100), np.arange(100) % 7, grow=True)
     again = Keys(runner(native))
-    assert again.revive(keys.saved())
+    assert again.restore(keys.dump())
     assert again.numbers(np.arange(100), np.arange(100) % 7, grow=False).tolist() == list(range(100))
-    saved = keys.saved()
+    saved = keys.dump()
     saved["left"][50], saved["right"][50] = saved["left"][3], saved["right"][3]
-    assert not Keys(runner(native)).revive(saved)
+    assert not Keys(runner(native)).restore(saved)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.data.blocks import SparseBlock
-from noregret.features.fitted import Passed
+from noregret.features.fitted import PipelineRows
 from noregret.learner.model_file import pack
 from tests.features.passing import KEEPING, PIPELINES, ROWS, after, close, stream, table, y
 from tests.naive import transforms as naive
@@ -49,7 +49,7 @@ def test_sublinear_counts() -> None:
     rows = [{name: abs(value) for name, value in row.items()} for row in stream("counts")]
     found = after(nr.tf_idf(sublinear=True) | nr.make("pa1"), rows)
     close(found, naive.transformed([naive.tf_idf(True)], rows))
-    with pytest.raises(nr.BadValue, match=r"^row 1: a value is -2\.0; tf_idf with sublinear=yes takes counts"):
+    with pytest.raises(nr.BadValue, match=r"^row 1: a value is -2\.0; tf_idf with sublinear=yes needs counts"):
         nr.make("pa1", transforms="tf_idf:sublinear=yes").learn([{"a": 1.0}, {"a": -2.0}], [1, -1])
 
 
@@ -222,7 +222,9 @@ def test_what_one_row_needs_to_be_undone_is_no_larger_than_the_row() -> None:
     learner = nr.scale() | nr.make("pa1")
     learner.learn([{f"f{j}": float(j) for j in range(5000)}], [1])
     learner.model.transforms[0].apply(
-        Passed(learner.model.names.block([{"f3": 1.0, "f9": 2.0}], True), np.zeros(0, np.int32)), True, False
+        PipelineRows(learner.model.names.encode_dicts([{"f3": 1.0, "f9": 2.0}], True), np.zeros(0, np.int32)),
+        True,
+        False,
     )
-    _, touched, cells, _ = learner.model.transforms[0].before
+    _, touched, cells, _ = learner.model.transforms[0].savepoint
     assert touched.size == 2 == max(old.size for old in cells.values())

@@ -142,14 +142,14 @@ BAD_SPARSE: dict[str, tuple[Any, str]] = {
     "unsorted and too large": (broken([0, 2], [7, 0], [1.0, 1.0]), "7 is outside 0 to 3"),
     "index 2**31": (broken([0, 1], np.array([2**31], np.int64), [1.0], (1, 2**33)), "2147483648 is outside"),
     "index 2**31 in a small matrix": (broken([0, 1], np.array([2**31], np.int64), [1.0]), "2147483648 is outside"),
-    "fractional index": (broken([0, 1], [0.5], [1.0]), "broken"),
-    "offsets fall": (broken([0, 2, 1], [0, 1], [1.0, 1.0], (2, 4)), "broken"),
-    "offsets beyond the values": (broken([0, 5], [0, 1], [1.0, 1.0]), "broken"),
-    "offsets start late": (broken([1, 2], [0, 1], [1.0, 1.0]), "broken"),
-    "no offsets": (broken([], [0], [1.0]), "broken"),
-    "too few offsets": (broken([0, 1], [0], [1.0], (3, 4)), "broken"),
-    "fewer values than indices": (broken([0, 2], [0, 1], [1.0]), "broken"),
-    "values in two dimensions": (broken([0, 1], [0], [[1.0]]), "broken"),
+    "fractional index": (broken([0, 1], [0.5], [1.0]), "corrupt"),
+    "offsets fall": (broken([0, 2, 1], [0, 1], [1.0, 1.0], (2, 4)), "corrupt"),
+    "offsets beyond the values": (broken([0, 5], [0, 1], [1.0, 1.0]), "corrupt"),
+    "offsets start late": (broken([1, 2], [0, 1], [1.0, 1.0]), "corrupt"),
+    "no offsets": (broken([], [0], [1.0]), "corrupt"),
+    "too few offsets": (broken([0, 1], [0], [1.0], (3, 4)), "corrupt"),
+    "fewer values than indices": (broken([0, 2], [0, 1], [1.0]), "corrupt"),
+    "values in two dimensions": (broken([0, 1], [0], [[1.0]]), "corrupt"),
 }
 
 

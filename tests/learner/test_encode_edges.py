@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 import noregret as nr
-from noregret.data.blocks import Rows, Transcript, as_block, to_sparse
+from noregret.data.blocks import Rows, as_block, to_sparse
+from noregret.data.transcript import Transcript
 from noregret.features.names import Names
 from noregret.metrics import Baselines, Milestones
 from noregret.streams.columns import decimal_commas, split
@@ -79,8 +80,8 @@ def test_a_bias_does_not_make_unchecked_rows_checked() -> None:
 
 def test_unheard_names_leave_rows_sorted_and_without_duplicates() -> None:
     names = Names()
-    names.renumbered(named([[1.0]], ["a"]), grow=True)
-    block, _ = names.renumbered(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
+    names.encode_rows(named([[1.0]], ["a"]), grow=True)
+    block, _ = names.encode_rows(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
     assert bool((np.diff(block.idx) > 0).all())
 
 

@@ -70,13 +70,13 @@ NAMES = ["", " ", "a\x00b", "snø", "雪", "🌧", "\ud800", "a" * 1000]
 def test_any_string_is_a_name(tmp_path: Path) -> None:
     learner = nr.make("pa1", native=False).learn([dict.fromkeys(NAMES, 1.0), {"雪": -1.0}], [1, -1])
     learner.save(tmp_path / "model.nr")
-    assert nr.load(tmp_path / "model.nr").model.names.listed() == NAMES
+    assert nr.load(tmp_path / "model.nr").model.names.as_list() == NAMES
 
 
 def test_a_hundred_thousand_names_come_back(tmp_path: Path) -> None:
     names = [f"word-{number}" for number in range(100_000)]
     nr.make("perceptron", native=False).learn([dict.fromkeys(names, 1.0)], [1]).save(tmp_path / "model.nr")
-    assert nr.load(tmp_path / "model.nr").model.names.listed() == names
+    assert nr.load(tmp_path / "model.nr").model.names.as_list() == names
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_the_place_of_a_batch_is_where_reading_goes_on(path: Path) -> None:
     for batch in list(source)[:-1]:
         passed += batch.rows
         again = Vw(str(path), Reading())
-        again.start = batch.place
+        again.start = batch.position
         assert [(y, dict(pairs), line) for y, pairs, line in whole(again)[:-1]] == [
             (y, dict(pairs), line) for y, pairs, line in rows[passed:]
         ]
@@ -109,7 +109,7 @@ def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeyp
     assert straight.rounds == 6000
     for stop in (1, 7, 20):
         stopped = learned(stop)
-        assert stopped.model.names.listed() == straight.model.names.listed()
+        assert stopped.model.names.as_list() == straight.model.names.as_list()
         np.testing.assert_array_equal(weights(stopped), weights(straight))
         assert stopped.mistakes == straight.mistakes
 

@@ -361,7 +361,7 @@ def test_what_the_task_does_not_have_is_refused() -> None:
         made("pa1", class_weight={"a": 2.0})
     with pytest.raises(nr.BadValue, match="the multilabel task has no costs"):
         made("pa1", cost={("a", "b"): 2.0})
-    with pytest.raises(nr.BadValue, match='several labels ask for task="multilabel"'):
+    with pytest.raises(nr.BadValue, match='several labels per row use task="multilabel"'):
         nr.make("pa1", native=False).learn([[1.0], [2.0]], [("a", "b"), ("a",)])
     with pytest.raises(nr.BadValue, match="confidence is about labels, one for every row"):
         made("arow").learn([[1.0]], [["a"]]).confidence([[1.0]])

@@ -275,9 +275,9 @@ def test_mistakes_and_losses_are_those_of_pairs() -> None:
 def test_long_lists_are_looked_at_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     relevance, f = rng.integers(0, 4, 50).astype(float), rng.normal(size=50)
-    at_once = np.concatenate(list(ground.leads(relevance, f)))
+    at_once = np.concatenate(list(ground.pair_margins(relevance, f)))
     monkeypatch.setattr(ground, "PAIRS", 20)
-    parts = list(ground.leads(relevance, f))
+    parts = list(ground.pair_margins(relevance, f))
     assert len(parts) == 50
     assert np.concatenate(parts).tolist() == at_once.tolist()
 
@@ -309,14 +309,14 @@ def test_pairs_in_the_right_order_are_counted_and_ties_half() -> None:
 
 
 def test_what_orders_report_is_the_mean_over_lists() -> None:
-    orders, given, nothing = Orders(), AsTheyCome(), np.zeros(0)
+    orders, given, nothing, none = Orders(), AsTheyCome(), np.zeros(0), np.zeros(0, bool)
     zeros = {"pair_accuracy": 0.0, "ndcg": 0.0, "ndcg_at_10": 0.0}
-    orders.see(nr.Transcript(nothing, nothing, nothing, nothing, nothing, nothing))  # of a task without lists
+    orders.see(nr.Transcript(nothing, nothing, nothing, none, none, nothing))  # of a task without lists
     assert orders.report() == zeros
     f, y = np.arange(12.0), np.array([0.0, 1.0] + [2.0] + [0.0] * 9)
     for some in (slice(0, 2), slice(0, 12)):
         size = some.stop
-        transcript = nr.Transcript(f[some], f[some], nothing, nothing, nothing, y[some], lists=np.zeros(size))
+        transcript = nr.Transcript(f[some], f[some], nothing, none, none, y[some], lists=np.zeros(size, np.int64))
         orders.see(transcript)
         given.see(transcript)
         if size == 2:

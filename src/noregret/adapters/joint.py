@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from noregret.data.labels import checked
+from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.learner.rule_learner import RuleLearner
 
@@ -24,7 +24,7 @@ class Joint:
         if not callable(features):
             raise BadValue(f"features must be a function of a row and a label, not {shown(features)}")
         self.learner, self.features = learner, features
-        self.classes = list(dict.fromkeys(checked(label) for label in classes))
+        self.classes = list(dict.fromkeys(check_label(label) for label in classes))
         if len(self.classes) < 2:
             raise BadValue(f"classes must name at least two different labels, not {self.classes}")
 

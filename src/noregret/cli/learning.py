@@ -101,7 +101,7 @@ class Lesson:
             transcript = played(self.learner, self.source, batch)
             for metric in self.metrics:
                 metric.see(transcript)
-            self.show(batch.done)
+            self.show(batch.progress)
         if first and self.keeper.goes_on:
             rows = self.keeper.rows
             raise BadValue(f"{self.source.name}: all its {rows:,} rows are learned already; give it new ones")

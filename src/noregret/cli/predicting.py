@@ -50,7 +50,7 @@ def run(told: argparse.Namespace) -> int:
             out.writerows(written_rows)
             count.add(learner, found, batch)
             if screen.due():
-                screen.show((), (), screen.progress(count.rows, batch.done))
+                screen.show((), (), screen.progress(count.rows, batch.progress))
     write_json(told.json, report(told, source, count))
     if told.out != "-":
         screen.note(f"{count.rows:,} predictions written to {told.out}{count.told()}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.evaluation.leaderboard import Race, Standing
 from noregret.learner.factory import card_of, full_information, make
@@ -151,7 +151,7 @@ class Course:
                 going = [number for number in range(len(self.entrants)) if number not in self.stopped]
                 running = [pool.submit(self.lap, number, batch) for number in going]
                 self.settle(dict(zip(going, [finished.result() for finished in running], strict=True)))
-                self.watcher.lap(self.so_far, batch.done)
+                self.watcher.lap(self.so_far, batch.progress)
         return self.so_far()
 
     def lap(self, number: int, batch: Batch) -> Transcript | BadValue:

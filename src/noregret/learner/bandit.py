@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import next_random
-from noregret.data.blocks import verified
+from noregret.data.blocks import verify
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
@@ -73,7 +73,7 @@ class BanditFeedback:
         model = self.model
         savepoint = model.savepoint()
         try:
-            block = verified(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
+            block = verify(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
             if not block.rows:
                 return np.zeros((0, len(model.labels)))
             space = enlarge(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
@@ -118,7 +118,9 @@ class BanditFeedback:
 
 def must_play_bandit(model: Model) -> None:
     if not isinstance(model.task, Bandit):
-        raise BadValue(f"{model.card.name} sees the truth: use predict and learn. Choosing is for the bandit task")
+        raise BadValue(
+            f"{model.card.name} sees the truth: use predict and learn. FeatureSelectors is for the bandit task"
+        )
 
 
 def pair(chosen: Any) -> tuple[Any, Any]:

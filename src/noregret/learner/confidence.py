@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock, verified
+from noregret.data.blocks import Block, SparseBlock, verify
 from noregret.errors import BadValue
 from noregret.learner.merge import symmetric
 from noregret.learner.model import Model
@@ -18,7 +18,7 @@ def confidence(model: Model, scores: Floats, block: Block, y: Any = None) -> Flo
     """The probability that the margin is positive: of the predicted label, or of those given."""
     from scipy.special import ndtr
 
-    labels, variances = model.labels, row_variances(model, verified(block))
+    labels, variances = model.labels, row_variances(model, verify(block))
     if model.task.many:
         own = np.argmax(scores, axis=1) if y is None else known_codes(model, y, len(scores))
         rows = np.arange(len(scores))

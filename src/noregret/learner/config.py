@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from noregret.algebra import TYPES
 from noregret.algebra.kernel import BANKS
-from noregret.data.class_weights import WAYS
-from noregret.data.labels import checked
+from noregret.data.class_weights import MODES
+from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.features.hashing import MOST
-from noregret.features.transforms import Pipeline, asked
+from noregret.features.hashing import MAX_BITS
+from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.rules.card import RESERVED, Card, Param, must_say_whether_it_moved, suggestion
 from noregret.state.space import Shape, Space
 from noregret.tasks import TASKS
@@ -62,7 +62,7 @@ class Config:
     @property
     def allows_missing(self) -> bool:
         """Whether values may be missing: some transform says what to put in their place."""
-        return any(step.kind.takes_gaps for step in self.transforms)
+        return any(step.kind.accepts_missing for step in self.transforms)
 
     @property
     def touches(self) -> Literal["row", "top_k", "all"]:
@@ -112,14 +112,14 @@ def resolve(card: Card, given: Mapping[str, Any]) -> Config:
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }
     seed = rest.pop("seed", 0)
-    transforms = asked(rest.pop("transforms", None))
+    transforms = as_pipeline(rest.pop("transforms", None))
     given.pop("transforms", None)
     if transforms:
         given["transforms"] = [str(step) for step in transforms]
     class_weight = rest.pop("class_weight", None)
     if card.ignores_features:
         switches |= {"bias": False, "scale": False}
-        transforms, bits = asked(None), None
+        transforms, bits = as_pipeline(None), None
 
     for name in task_class.own_params:
         if name in rest:
@@ -237,7 +237,7 @@ def check_classes(task: type[Task], classes: Any) -> list[Any] | None:
         raise BadValue(f"{task.no_classes}; leave classes out")
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise BadValue(f"classes must be a list of labels, not {classes!r}")
-    return [checked(label) for label in classes]
+    return [check_label(label) for label in classes]
 
 
 def check_classes_known(task: Task, classes: list[Any] | None) -> None:
@@ -258,14 +258,14 @@ def check_class_weight(card: Card, task: Task, given: Any, classes: list[Any] | 
         raise BadValue(task.no_class_weight)
     if not card.weighs:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
-    if isinstance(given, str) and given in WAYS:
+    if isinstance(given, str) and given in MODES:
         if not task.full_feedback:
             raise BadValue(f"{given} weights count every label, and here not all are revealed; give them by class")
         return given
     if not isinstance(given, Mapping):
-        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(WAYS)}, not {given!r}")
+        raise BadValue(f"class_weight must map labels to weights, or be one of {', '.join(MODES)}, not {given!r}")
     limit = Param(1.0, at_least=0.0)
-    found = {checked(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
+    found = {check_label(label): limit.check("class_weight", repr(label), value) for label, value in given.items()}
     strange = [label for label in found if classes is not None and label not in classes]
     if strange:
         raise BadValue(f"class_weight names the class {strange[0]!r}, which is not one of classes {classes}")
@@ -337,8 +337,8 @@ def check_average(
 
 def check_bits(bits: Any) -> int | None:
     """How many cells names are hashed to, as a power of two; None where names are kept."""
-    if bits is not None and (type(bits) is not int or not 1 <= bits <= MOST):
-        raise BadValue(f"bits must be a whole number from 1 to {MOST}, not {shown(bits)}")
+    if bits is not None and (type(bits) is not int or not 1 <= bits <= MAX_BITS):
+        raise BadValue(f"bits must be a whole number from 1 to {MAX_BITS}, not {shown(bits)}")
     return bits
 
 

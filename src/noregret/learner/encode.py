@@ -10,18 +10,18 @@ from noregret.data.blocks import (
     DenseBlock,
     Rows,
     SparseBlock,
+    add_bias,
     as_block,
-    narrowed,
+    missing_as_nan,
+    narrow,
     to_dense,
     to_sparse,
-    verified,
-    with_bias,
-    with_gaps,
+    verify,
 )
 from noregret.errors import BadValue, shown
-from noregret.features.feature_selectors import as_rows, gathered
-from noregret.features.fitted import Passed, Running
-from noregret.features.frames import given, named_row
+from noregret.features.feature_selectors import dicts_to_rows, merge_groups
+from noregret.features.fitted import FittedTransform, PipelineRows
+from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
 from noregret.learner.model import Model
 from noregret.learner.transform_loops import arranged
@@ -35,7 +35,7 @@ def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Bloc
 
     Otherwise features that are not known are left out, unless they are to be included.
     """
-    X = given(X, model.config.allows_missing)
+    X = convert_frame(X, model.config.allows_missing)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     if model.card.ignores_features:
@@ -50,8 +50,8 @@ def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Bloc
     if model.choose_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
-        block = to_dense(verified(block))
-    return with_bias(verified(block)) if model.config.bias else block
+        block = to_dense(verify(block))
+    return add_bias(verify(block)) if model.config.bias else block
 
 
 def unseen(model: Model, X: Any, grow: bool) -> Block:
@@ -59,57 +59,57 @@ def unseen(model: Model, X: Any, grow: bool) -> Block:
     rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
     if rows is None or isinstance(X, (str, bytes, Mapping)):
         raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
-    model.names.settle("columns", fix=grow)
+    model.names.check_mode("columns", fix=grow)
     block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
     return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
-def numbered(model: Model, X: Any, grow: bool, include_unknown: bool) -> Passed:
+def numbered(model: Model, X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
     """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
     names, gaps, choosing = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
         first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
         if not choosing.bits or not isinstance(first, str):
-            return with_kinds(model, names.block(X, grow, include_unknown, gaps))
-        X = as_rows(X, gaps)
+            return with_kinds(model, names.encode_dicts(X, grow, include_unknown, gaps))
+        X = dicts_to_rows(X, gaps)
     if isinstance(X, Rows):
         if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
             several = include_unknown or bool(model.config.transforms)
-            rows, numbers = names.renumbered(X, grow, several, arranged if model.config.native else None)
+            rows, numbers = names.encode_rows(X, grow, several, arranged if model.config.native else None)
             never = NOTHING if X.indicator is None or not model.transforms else numbers[np.flatnonzero(X.indicator)]
             return named_kinds(model, rows, never, X, numbers)
-        names.settle("columns", fix=grow)
+        names.check_mode("columns", fix=grow)
         return with_kinds(model, X.block)
     block = as_block(X, gaps)
-    names.settle("columns", fix=grow)
+    names.check_mode("columns", fix=grow)
     return with_kinds(model, block)
 
 
-def with_kinds(model: Model, block: Block) -> Passed:
+def with_kinds(model: Model, block: Block) -> PipelineRows:
     """Rows whose features have only numbers, with the kinds of these where transforms choose by them."""
     if not model.selectors.bits:
-        return Passed(block, NOTHING)
-    block = model.transforms[0].checked(block)
-    return Passed(block, NOTHING, model.selectors.of_columns(block))
+        return PipelineRows(block, NOTHING)
+    block = model.transforms[0].check(block)
+    return PipelineRows(block, NOTHING, model.selectors.groups_of_columns(block))
 
 
-def named_kinds(model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> Passed:
+def named_kinds(model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> PipelineRows:
     """Rows with the learner's numbers, and the kinds of features that have names where transforms choose by them."""
     if not model.selectors.bits or given.names is None:
-        return Passed(block, never)
-    kinds, checked = model.selectors.of_names(given.names), model.transforms[0].checked(block)
+        return PipelineRows(block, never)
+    kinds, checked = model.selectors.groups_of_names(given.names), model.transforms[0].check(block)
     assert isinstance(checked, SparseBlock)
     if isinstance(model.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
         used = given.block.idx[: int(given.block.indptr[-1])]
-        return Passed(checked, never, gathered(checked, given.block._replace(idx=numbers[used]), kinds[used]))
+        return PipelineRows(checked, never, merge_groups(checked, given.block._replace(idx=numbers[used]), kinds[used]))
     by_number = np.zeros(max(checked.width, 1), np.int64)
     by_number[numbers] = kinds
-    return Passed(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
+    return PipelineRows(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
 
 
 def one_row(x: Any, gaps: bool = False) -> Any:
     """A single row as a batch of one; with `gaps`, values may be None."""
-    x = given(named_row(x), gaps)
+    x = convert_frame(row_to_dict(x), gaps)
     if isinstance(x, Mapping):
         return [x]
     if isinstance(x, Rows):
@@ -117,7 +117,7 @@ def one_row(x: Any, gaps: bool = False) -> Any:
             return x
         raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
     try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if gaps else np.asarray(x)
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:
@@ -127,9 +127,9 @@ def one_row(x: Any, gaps: bool = False) -> Any:
     return row
 
 
-def must_fit(transform: Running, width: int) -> None:
+def must_fit(transform: FittedTransform, width: int) -> None:
     """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
-    if width > transform.room and 8 * len(transform.fields) * width > physical_memory() // 2:
+    if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
                        "(strings), or number the features without gaps")  # fmt: skip
 
@@ -137,7 +137,7 @@ def must_fit(transform: Running, width: int) -> None:
 def folded(block: Block, known: int) -> Block:
     """The same rows; features never learned, which have no say, look at one cell past the known ones."""
     if isinstance(block, DenseBlock):
-        return narrowed(block, known)
+        return narrow(block, known)
     if block.width <= known + 1:
         return block
     return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
+from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
 from noregret.errors import BadValue
-from noregret.features.frames import named_row
+from noregret.features.frames import row_to_dict
 from noregret.learner.encode import one_row
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
@@ -40,14 +40,14 @@ def explain_one(model: Model, scores: Scores, x: Any, label: Any) -> dict[Any, f
 
 def features_of(model: Model, x: Any) -> dict[Any, Any]:
     """The features of a row by name or number."""
-    x = named_row(x)
+    x = row_to_dict(x)
     if isinstance(x, Mapping):
         return dict(x)
     missing = model.config.allows_missing
     block = as_block(one_row(x, missing), missing)
     if isinstance(block, DenseBlock) and model.transforms:  # what they make of a zero need not be one
         return dict(enumerate(block.val[0].tolist()))
-    block = to_sparse(block if missing else verified(block))
+    block = to_sparse(block if missing else verify(block))
     return dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
 
 

@@ -158,7 +158,7 @@ class FastPath:
                 self.model.space = self.model.known_space.with_features(self.used)
                 self.set_unknown_slot()
             else:
-                self.model.names.forget_from(self.used)
+                self.model.names.truncate(self.used)
         return bool(learned)
 
     def written(self, x: Any, learn: bool) -> bool:

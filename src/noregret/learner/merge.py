@@ -38,7 +38,7 @@ def merge_models(a: Model, b: Model) -> Model:
     if isinstance(a.task, Regression) and a.task.scales_targets:
         raise BadValue("learners that scale their targets cannot be merged: each goes by what it saw. Make them with "
                        "scale_target=False")  # fmt: skip
-    keeping = next((one for one in a.transforms if one.keeps), None)
+    keeping = next((one for one in a.transforms if one.has_state), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
         raise BadValue(f"learners that {steps} cannot be merged: each goes by what it saw. Do it before you learn")
@@ -96,7 +96,7 @@ def align(a: Model, b: Model) -> None:
     bias = int(a.config.bias)
     order = None
     if a.names.mode == "names":
-        order = [*range(bias), *(names[name] + bias for name in b.names.listed())]
+        order = [*range(bias), *(names[name] + bias for name in b.names.as_list())]
     features = len(names) + bias if order is not None else max(a.known_space.features, b.known_space.features)
     classes = a.task.blocks(len(a.labels))
     if a.class_counts.size or b.class_counts.size:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, SparseBlock
 from noregret.data.labels import Labels
 from noregret.errors import BadValue
-from noregret.features.feature_selectors import Choosing
-from noregret.features.fitted import Running
+from noregret.features.feature_selectors import FeatureSelectors
+from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
 from noregret.features.scaling import Scaling
@@ -41,8 +41,8 @@ class Model:
     algebra: str | None
     labels: Labels
     names: Names | HashedNames
-    selectors: Choosing
-    transforms: list[Running]
+    selectors: FeatureSelectors
+    transforms: list[FittedTransform]
     totals: NDArray[np.int64]  # rounds, updates, mistakes: compiled rounds count themselves
     class_counts: NDArray[np.int64]  # rounds of every class, where classes are balanced
     arrays: Any = None
@@ -51,7 +51,7 @@ class Model:
     @classmethod
     def new(cls, config: Config) -> "Model":
         """A model that has learned nothing."""
-        labels, selectors = Labels(config.classes), Choosing(config.transforms.groups)
+        labels, selectors = Labels(config.classes), FeatureSelectors(config.transforms.group_names)
         return cls(
             config=config,
             task=config.task.for_classes(labels),
@@ -120,7 +120,7 @@ class Model:
     @property
     def makes_features(self) -> bool:
         """Whether a transform makes features of features; it numbers them itself."""
-        return any(transform.outputs() is not None for transform in self.transforms)
+        return any(transform.output_width() is not None for transform in self.transforms)
 
     @property
     def scores_unknown(self) -> bool:
@@ -138,7 +138,7 @@ class Model:
 
     def feature_names(self) -> list[Any]:
         """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
-        names = self.names.listed()
+        names = self.names.as_list()
         namer: Callable[[int], Any] = (lambda number: names[number]) if self.names.mode == "names" else int
         for transform in self.transforms:
             namer = transform.namer(namer)
@@ -189,7 +189,7 @@ class ModelSavepoint:
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
         self.contents: Savepoint | None = None
         for transform in model.transforms:
-            transform.keep()
+            transform.commit()
 
     def rollback(self) -> None:
         model = self.model
@@ -197,7 +197,7 @@ class ModelSavepoint:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
         model.names.mode = self.mode
-        model.labels.forget_from(self.labels)
-        model.names.forget_from(self.names)
+        model.labels.truncate(self.labels)
+        model.names.truncate(self.names)
         for transform in model.transforms:
-            transform.restore()
+            transform.rollback()

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.rules.card import Card
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue
-from noregret.features.fitted import Running
+from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
 from noregret.learner.model import Model
@@ -62,17 +62,17 @@ def dump_arrays(model: Model) -> Arrays:
     if state is not None and space is not None:
         found |= save_arrays(model.shape, state, space)
     for prefix, transform, width in transforms_of(model):
-        found |= {f"{prefix}.{name}": array for name, array in transform.saved(width).items()}
+        found |= {f"{prefix}.{name}": array for name, array in transform.dump(width).items()}
     if isinstance(model.names, HashedNames):
-        found |= model.names.saved()
+        found |= model.names.dump()
     elif model.names.mode == "names":
-        encoded = [name.encode("utf-8", "surrogatepass") for name in model.names.listed()]
+        encoded = [name.encode("utf-8", "surrogatepass") for name in model.names.as_list()]
         found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
         found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
     return found
 
 
-def transforms_of(model: Model) -> Iterator[tuple[str, Running, int | None]]:
+def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | None]]:
     """The transforms, how their arrays are called, and of how many features; what scale=True asked for is the last."""
     for number, _ in enumerate(model.config.transforms):
         yield f"transform.{number}", model.transforms[number], None
@@ -150,7 +150,7 @@ def restore_names(model: Model, header: Header, arrays: Arrays) -> None:
         fits = fits and (model.makes_features or len(offsets) - 1 == max(header["features"] - model.config.bias, 0))
         if not fits:
             raise BadValue(f"{CORRUPT}: names and features do not fit")
-    if isinstance(model.names, HashedNames) and not model.names.revive(arrays):
+    if isinstance(model.names, HashedNames) and not model.names.restore(arrays):
         raise BadValue(f"{CORRUPT}: the marks of its names do not fit together")
 
 
@@ -160,9 +160,9 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
     for prefix, transform, width in transforms_of(model):
         start = f"{prefix}."
         saved = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
-        if not transform.revive(saved, features if width is None else width):
+        if not transform.restore(saved, features if width is None else width):
             raise BadValue(f"{CORRUPT}: what {transform.name} has seen does not fit together")
-        features = features if transform.outputs() is None else transform.outputs()
+        features = features if transform.output_width() is None else transform.output_width()
     if model.makes_features and features != model.learned_features:
         raise BadValue(f"{CORRUPT}: its features are not those that its transforms make")
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, Transcript, narrowed, verified
+from noregret.data.blocks import Block, narrow, verify
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
-from noregret.features.frames import given, listed
+from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
 from noregret.features.transforms import Pipeline, Transform
 from noregret.jit.cache import waits
@@ -56,12 +57,12 @@ class RuleLearner(BanditFeedback):
 
     def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query names the list of each row."""
-        self._play(X, self.model.task.accept(listed(y), query), weight)
+        self._play(X, self.model.task.accept(labels_to_list(y), query), weight)
         return self
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began, y = time.perf_counter() - waits(), listed(y)
+        began, y = time.perf_counter() - waits(), labels_to_list(y)
         with self._lock:
             y = self.model.task.accept(y, query)
             outcomes = self._play(X, y, weight)
@@ -77,7 +78,7 @@ class RuleLearner(BanditFeedback):
 
     def _play(self, X: Any, y: Any, weight: Any) -> list[Outcome]:
         """Play every round, all or none."""
-        X = given(X, self.model.config.allows_missing)
+        X = convert_frame(X, self.model.config.allows_missing)
         with self._lock:
             transaction = Transaction(self.model, self._loops, X, y, weight)
             try:
@@ -129,7 +130,7 @@ class RuleLearner(BanditFeedback):
             if model.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
                 X = X.tocsr()
                 return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
-            block = verified(self._encode(X))
+            block = verify(self._encode(X))
             out = model.task.make_scores(block.rows, len(model.labels))
             for start in range(0, block.rows, SLICE):
                 stop = min(start + SLICE, block.rows)
@@ -195,7 +196,7 @@ class RuleLearner(BanditFeedback):
         if model.space is None or not block.rows:
             return block
         if not include_unknown and model.names.mode != "names" and not model.config.transforms:
-            return narrowed(block, model.space.features)
+            return narrow(block, model.space.features)
         if model.make_room(block.width):
             self._loops.bind(model)
         if model.full_covariance:

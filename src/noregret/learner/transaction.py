@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra import examples
-from noregret.data.blocks import Block, SparseBlock, verified, weights
-from noregret.data.class_weights import balanced
+from noregret.data.blocks import Block, SparseBlock, check_weights, verify
+from noregret.data.class_weights import balanced_weights
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
@@ -86,7 +86,7 @@ class Transaction:
         model = self.model
         block = encode_rows(model, self.X, grow=True, include_unknown=model.scores_unknown)
         if checked or model.algebra == "kernel":
-            block = verified(block)
+            block = verify(block)
         self.block: Block = model.task.arrange(block)
         rows = self.block.rows
         y = self.y = model.task.default_labels(rows) if self.y is None else self.y
@@ -102,7 +102,7 @@ class Transaction:
     def importance(self, rows: int) -> NDArray[np.float64]:
         """The importance weight of every round."""
         config = self.model.config
-        h = weights(self.weight, rows)
+        h = check_weights(self.weight, rows)
         if h is not None and not config.card.weighs:
             raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
         if config.class_weight is not None:
@@ -113,7 +113,7 @@ class Transaction:
     def class_weights(self, given: Mapping[Any, float] | str) -> NDArray[np.float64]:
         """What every round weighs by its class."""
         if isinstance(given, str):
-            found, self.class_counts = balanced(self.codes, self.model.class_counts, given)
+            found, self.class_counts = balanced_weights(self.codes, self.model.class_counts, given)
             return found
         # A round of no class has the code -1, which is the 1 at the end.
         by_class = np.array([*(given.get(label, 1.0) for label in self.model.labels.order), 1.0])
@@ -209,7 +209,7 @@ class Transaction:
 
     def touched_features(self) -> NDArray[np.int32]:
         """The features of the rows, checked."""
-        sound = verified(self.block)
+        sound = verify(self.block)
         assert isinstance(sound, SparseBlock)
         self.block = sound
         return sound.idx[sound.indptr[0] : sound.indptr[-1]]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from noregret.data.blocks import SparseBlock, tidied
+from noregret.data.blocks import SparseBlock, sort_rows
 from noregret.features import canonicalize
-from noregret.features.feature_selectors import Choosing
-from noregret.features.fitted import LEARN, Loop, Runner, Running, interpreted
+from noregret.features.feature_selectors import FeatureSelectors
+from noregret.features.fitted import LEARN, FittedTransform, Loop, Runner, run_interpreted
 from noregret.features.keys import HashedKeys
 from noregret.features.transforms import scale
 from noregret.learner.config import Config
@@ -13,17 +13,17 @@ from noregret.learner.config import Config
 NOTHING = np.zeros(0, np.int32)
 
 
-def start_transforms(config: Config, choosing: Choosing) -> list[Running]:
+def start_transforms(config: Config, choosing: FeatureSelectors) -> list[FittedTransform]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*config.transforms, *(scale() if config.scale else ()))
-    tidy = sorted_out if config.native else tidied
+    tidy = sorted_out if config.native else sort_rows
     keys = None if config.bits is None else HashedKeys(1 << config.bits, tidy)
-    return [step.running(runner(config.native), choosing, keys) for step in steps]
+    return [step.create_fitted(runner(config.native), choosing, keys) for step in steps]
 
 
 def runner(native: bool) -> Runner:
     """What runs the loops of transforms: compiled, or the same texts in plain Python."""
-    return compiled if native else interpreted
+    return compiled if native else run_interpreted
 
 
 def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
@@ -32,14 +32,14 @@ def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
     places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
     table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
     table[LEARN] = learn
-    over_arrays(loop.text, places)(table, *arrays)
+    over_arrays(loop.entry, places)(table, *arrays)
 
 
 def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
     from noregret.jit.compiled import over_arrays
 
-    return canonicalize.arranged(numbers, block, over_arrays(canonicalize.tidy, canonicalize.places()))
+    return canonicalize.renumber_block(numbers, block, over_arrays(canonicalize.entry, canonicalize.slots()))
 
 
 def sorted_out(block: SparseBlock) -> SparseBlock:
@@ -47,4 +47,6 @@ def sorted_out(block: SparseBlock) -> SparseBlock:
     from noregret.jit.compiled import over_arrays
 
     copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
-    return canonicalize.arranged(NOTHING, copied, over_arrays(canonicalize.tidy, canonicalize.places()), fresh=True)
+    return canonicalize.renumber_block(
+        NOTHING, copied, over_arrays(canonicalize.entry, canonicalize.slots()), new_only=True
+    )

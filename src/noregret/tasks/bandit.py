@@ -92,7 +92,7 @@ class Bandit(Task):
         if isinstance(y, Plays):
             return y.columns, segments
         columns = np.full((rows, 4), -1.0)
-        columns[:, TRUTH] = codes = labels.codes(y)
+        columns[:, TRUTH] = codes = labels.encode(y)
         labels.refuse_new(labels.committed, codes)
         return columns, segments
 

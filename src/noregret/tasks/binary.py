@@ -69,7 +69,7 @@ class Binary(Classification):
         if not neither.size:
             return super().encode(labels, y, rows)
         self.check_universum(neither)
-        codes = labels.codes(fill_universum(labels, y))
+        codes = labels.encode(fill_universum(labels, y))
         codes[neither] = -1
         third = np.flatnonzero(codes >= 2)
         if third.size:
@@ -161,6 +161,6 @@ def first_sides(labels: Labels, outcome: Outcome) -> tuple[Any, Any]:
             return None, None
     elif labels.turns(2):
         return positive, negative
-    elif labels.signed():
+    elif labels.has_signs():
         return labels.sides(2)
     return negative, positive

@@ -40,7 +40,7 @@ class Classification(Task):
         return Shape(fields, {**counters, **(label_queries.COUNTERS if self.queries_labels else {})})
 
     def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
-        codes = labels.codes(y)
+        codes = labels.encode(y)
         return codes, self.cut(labels, codes, rows)
 
     def cut(self, labels: Labels, codes: NDArray[np.int64], rows: int) -> list[Segment]:

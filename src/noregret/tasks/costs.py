@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.labels import checked
+from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.rules.card import Param
 
@@ -50,7 +50,7 @@ def pairs(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:
 
 def one(truth: Any, other: Any, cost: Any, classes: Sequence[Any] | None) -> list[tuple[Any, Any, float]]:
     """One entry, checked; nothing for a zero on the diagonal."""
-    truth, other = checked(truth), checked(other)
+    truth, other = check_label(truth), check_label(other)
     for label in (truth, other):
         if classes is not None and label not in classes:
             raise BadValue(f"cost names the class {label!r}, which is not one of classes {list(classes)}")

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import row, row_difference, unbound
-from noregret.data.blocks import Block, SparseBlock, verified
+from noregret.data.blocks import Block, SparseBlock, verify
 from noregret.data.labels import Labels, targets
-from noregret.data.query_groups import LONGEST, borders, each_list, identities, leads
+from noregret.data.query_groups import LONGEST, group_offsets, group_slices, pair_margins, query_ids
 from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
@@ -147,10 +147,10 @@ class Ranking(Task):
 
     def arrange(self, block: Block) -> Block:
         """Rows are subtracted in the order of their features, in which those that came as dicts need not be."""
-        return verified(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
+        return verify(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
 
     def check_weights(self, h: Floats, codes: Any) -> Floats:
-        ends = borders(codes[:, LIST])
+        ends = group_offsets(codes[:, LIST])
         other = np.flatnonzero(h != np.repeat(h[ends[:-1]], np.diff(ends)))
         if other.size:
             at = int(other[0])
@@ -159,7 +159,7 @@ class Ranking(Task):
         return h
 
     def boundaries(self, y: Any) -> Sequence[int]:
-        ends: list[int] = borders(y[:, LIST]).tolist()
+        ends: list[int] = group_offsets(y[:, LIST]).tolist()
         return ends
 
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
@@ -177,28 +177,28 @@ class Ranking(Task):
         return scores
 
     def updated(self, outcome: Outcome) -> NDArray[np.bool_]:
-        return np.asarray(outcome.updated[borders(outcome.truth[:, LIST])[:-1]], bool)
+        return np.asarray(outcome.updated[group_offsets(outcome.truth[:, LIST])[:-1]], bool)
 
     def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         """From the highest score down, the less relevant row first where scores tie, relevance must never rise."""
         numbers, relevance = outcome.truth[:, LIST], outcome.truth[:, RELEVANCE]
         order = np.lexsort((relevance, -outcome.scores, numbers))
         rises = np.flatnonzero((np.diff(relevance[order]) > 0.0) & (np.diff(numbers) == 0.0)) + 1
-        ends = borders(numbers)
+        ends = group_offsets(numbers)
         wrong = np.zeros(ends.size - 1, bool)
         wrong[np.searchsorted(ends, rises, "right") - 1] = True
         return wrong
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         loss, truth = self.loss.value, outcome.truth
-        lists = each_list(truth[:, LIST])
+        lists = group_slices(truth[:, LIST])
         return np.array([mean_loss(loss, truth[some, RELEVANCE], outcome.scores[some]) for some in lists])
 
 
 def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) -> float:
     """What is suffered on a pair of a list on average; nothing where there is no pair."""
     total, count = 0.0, 0
-    for lead in leads(relevance, f):
+    for lead in pair_margins(relevance, f):
         total += float(loss(lead).sum())
         count += lead.size
     return total / max(count, 1)
@@ -206,12 +206,12 @@ def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) 
 
 def check_query(query: Any, rows: int) -> np.ndarray:
     """Where lists begin and end, each of two rows at least."""
-    ids = identities(query)
+    ids = query_ids(query)
     if ids is None:
         raise BadValue("query must say for every row which list it belongs to, as a list or an array")
     if ids.size != rows:
         raise BadValue(f"y has {rows} labels and query has {ids.size} entries; they must match")
-    ends = borders(ids)
+    ends = group_offsets(ids)
     lengths = np.diff(ends)
     for fault, why in (
         (lengths == 1, "has this row only; a list has two rows at least, one after the other"),

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, weights
+from noregret.data.blocks import Rows, check_weights
 from noregret.data.labels import as_array, targets
 from noregret.errors import BadValue, shown
-from noregret.features.frames import given
+from noregret.features.frames import convert_frame
 from noregret.learner.rule_learner import RuleLearner
 from noregret.tasks.regression import Regression
 
@@ -24,7 +24,7 @@ class Lesson:
             raise BadValue(f"{of}X has {rows} rows and y has {len(self.y)} labels; they must match")
         if rows == 0:
             raise BadValue(f"{of}X has no rows; there is nothing to learn from")
-        self.weight = weights(weight, rows)
+        self.weight = check_weights(weight, rows)
         self.numbers = np.arange(rows)
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ def validated(validation: Any) -> Lesson | None:
 
 def indexable(X: Any) -> Any:
     """Rows as something that can be indexed: dicts, rows of a stream or a frame, a sparse matrix or an array."""
-    X = given(X, gaps=True)
+    X = convert_frame(X, allow_missing=True)
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, Rows) or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping)):
