@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from noregret.learner.factory import learners as learners
     from noregret.learner.factory import make as make
     from noregret.learner.model_file import load as load
+    from noregret.learner.outside_steps import half_space as half_space
     from noregret.learner.precompile import warm as warm
     from noregret.learner.protocol import Learner as Learner
     from noregret.learner.rule_learner import RuleLearner as RuleLearner
@@ -90,6 +91,8 @@ _HOMES = {
         "tf_idf", "unit_norm",
     ),
     "data.labels": ("UNIVERSUM",),
+    "learner.outside_steps": ("half_space",),
+    "learner.protocol": ("Learner",),
     "learner.rule_learner": ("RuleLearner",),
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),

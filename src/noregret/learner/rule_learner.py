@@ -24,6 +24,7 @@ from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
+from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.rules.card import Card
@@ -34,7 +35,7 @@ PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 
 
 @register_kind
-class RuleLearner(BanditFeedback):
+class RuleLearner(BanditFeedback, OutsideSteps):
     """Learns from rounds, one at a time or many, and predicts."""
 
     kind: ClassVar[str] = "rule"

@@ -12,8 +12,8 @@ from noregret.tasks.task import Outcome, join_labels
 def transcribe(model: Model, outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
     """The transcript of the rounds just played."""
     task, labels = model.task, model.labels
-    if y is None:  # the task has set default labels
-        y = np.concatenate([outcome.truth for outcome in outcomes]).astype(np.int64) if outcomes else []
+    if y is None:
+        y = task.default_labels(sum(len(outcome.truth) for outcome in outcomes))
     truth, groups = task.report_truth(labels, y), task.groups(y)
     if not outcomes:
         nothing = np.zeros(0)

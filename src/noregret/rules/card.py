@@ -61,7 +61,9 @@ class Card:
     leads: bool = False
     shown: bool = False
     one_sided: bool = False  # whether no weight is ever negative
-    plays: tuple[str, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class")
+    plays: tuple[str, ...] = (
+        "binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "structured", "convex",
+    )  # fmt: skip
     ignores_features: bool = False  # whether rows are not looked at: each is one constant feature
     graded: bool = False  # of a bandit rule: whether there is more to losses than right and wrong
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the rule, and its options, that is told all
@@ -211,7 +213,12 @@ class Card:
 
     def tasks_with(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
         driven = self.kind != "margin" or loss_driven(self, tuple(chosen.items()))
-        able = {"regression": driven, "one-class": driven and self.moves_toward(chosen)}
+        able = {
+            "regression": driven,
+            "one-class": driven and self.moves_toward(chosen),
+            "structured": all(field.kind != "reservoir" for field in self.state.values()),
+            "convex": self.kind in ("gradient", "coordinate"),
+        }
         return tuple(task for task in self.plays if able.get(task, True))
 
 

@@ -2,13 +2,16 @@
 
 from noregret.tasks.bandit import Bandit
 from noregret.tasks.binary import Binary
+from noregret.tasks.convex import Convex
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.multilabel import Multilabel
 from noregret.tasks.one_class import OneClass
 from noregret.tasks.ranking import Ranking
 from noregret.tasks.regression import Regression
+from noregret.tasks.structured import Structured
 from noregret.tasks.task import Task
 
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit)
+    task.name: task
+    for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit, Structured, Convex)
 }

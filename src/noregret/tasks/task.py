@@ -25,7 +25,9 @@ from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
 
 Floats = NDArray[np.float64]
-TaskName = Literal["binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit"]
+TaskName = Literal[
+    "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
+]  # fmt: skip
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
