@@ -5,6 +5,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from noregret.version import __version__
+
 if TYPE_CHECKING:
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.joint import Joint as Joint
@@ -75,8 +77,6 @@ if TYPE_CHECKING:
     from noregret.training.epochs import epochs as epochs
     from noregret.training.online_to_batch import online_to_batch as online_to_batch
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "rules.card": (

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from noregret import __version__
+from noregret.version import __version__
 from noregret.cli.output import plain_label
 from noregret.cli.screen import Screen
 from noregret.evaluation.leaderboard import Standing
