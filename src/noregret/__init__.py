@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from noregret.learner.factory import make as make
     from noregret.learner.model_file import load as load
     from noregret.learner.precompile import warm as warm
-    from noregret.learner.rule_learner import Learner as Learner
+    from noregret.learner.protocol import Learner as Learner
+    from noregret.learner.rule_learner import RuleLearner as RuleLearner
     from noregret.rules.card import Card as Card
     from noregret.rules.card import Choice as Choice
     from noregret.rules.card import Guarantee as Guarantee
@@ -89,7 +90,7 @@ _HOMES = {
         "tf_idf", "unit_norm",
     ),
     "data.labels": ("UNIVERSUM",),
-    "learner.rule_learner": ("Learner",),
+    "learner.rule_learner": ("RuleLearner",),
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),

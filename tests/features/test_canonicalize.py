@@ -8,7 +8,7 @@ from noregret.data.blocks import Rows, SparseBlock, check_rows, sort_rows
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.features.names import GrowingNames, Names, extends
-from noregret.learner.encode import arranged
+from noregret.learner.transform_loops import arranged
 
 
 def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> SparseBlock:
@@ -110,7 +110,7 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
             for one in (learner, twin):
                 one.learn_one(row, 1)
                 one.learn_one(row, -1)
-        assert learner.names.size == twin.names.size
-    assert learner.names.as_list() == twin.names.as_list()
+        assert learner.model.names.size == twin.model.names.size
+    assert learner.model.names.as_list() == twin.model.names.as_list()
     assert learner.mistakes == twin.mistakes
-    np.testing.assert_array_equal(learner.state.w, twin.state.w)
+    np.testing.assert_array_equal(learner.model.arrays.w, twin.model.arrays.w)

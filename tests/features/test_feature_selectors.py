@@ -11,10 +11,11 @@ import pytest
 import noregret as nr
 from noregret.features.hashing import hash_name
 from noregret.features.transforms import parse_transform
-from noregret.learner.encode import taken
-from noregret.learner.model_file import pack, tensors
+from noregret.learner.model_file import pack
 from noregret.streams import open_source
 from tests.features.passing import after
+from tests.support.encoding import encoded
+from tests.support.model_files import tensors
 
 rng = np.random.default_rng(0)
 USERS, ADS, HOURS = rng.integers(7, size=120), rng.integers(5, size=120), rng.integers(4, size=120)
@@ -23,8 +24,8 @@ ROUNDS = list(zip(USERS.tolist(), ADS.tolist(), HOURS.tolist(), Y, strict=True))
 CHOSEN = nr.pairs(between=[("user", "ad")])
 
 
-def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.Learner:
-    learner: nr.Learner = steps | nr.make("pa1", **how)
+def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.RuleLearner:
+    learner: nr.RuleLearner = steps | nr.make("pa1", **how)
     for batch in source:
         learner.learn(batch.X, batch.y)
     return learner
@@ -197,7 +198,7 @@ def wide(count: int) -> list[dict[str, float]]:
 @pytest.mark.parametrize("bits", [2, 4, 18])
 def test_products_of_hashed_names_are_hashed(bits: int, native: bool) -> None:
     rows = wide(80)
-    block: Any = taken(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
+    block: Any = encoded(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
     assert block.width == 2**bits
     for t, row in enumerate(rows):
         here = slice(block.indptr[t], block.indptr[t + 1])
@@ -230,5 +231,5 @@ def test_hashed_features_survive_chunks_files_and_refusals(steps: Any, tmp_path:
     ones.save(tmp_path / "m.nr")
     again = nr.load(tmp_path / "m.nr").learn(rows[30:], y[30:])
     assert pack(again) == pack(whole)
-    assert whole.space is not None
-    assert whole.space.features == 2**12
+    assert whole.model.space is not None
+    assert whole.model.space.features == 2**12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noregret.features.keys import Keys
-from noregret.learner.encode import runner
+from noregret.learner.transform_loops import runner
 
 
 @pytest.mark.parametrize("native", [True, False])

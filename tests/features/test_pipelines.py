@@ -84,14 +84,14 @@ def test_all_ways_to_ask_are_one() -> None:
     assert len({pack(one) for one in made}) == 1
     assert made[0].params == nr.make("pa1", C=0.5).params
     weighed = nr.scale() | nr.make("arow", class_weight={1: 2.0}, classes=[1, -1], bias=True, seed=3)
-    assert weighed.settings.class_weight == {1: 2.0}
+    assert weighed.config.class_weight == {1: 2.0}
     assert pack(weighed.copy()) == pack(weighed)
 
 
 def test_what_cannot_be_put_together_is_refused() -> None:
     learner: Any = nr.make("pa1").learn([{"a": 1.0}], [1])
     anything: Any = 5
-    with pytest.raises(nr.BadValue, match="has learned from rows as they were"):
+    with pytest.raises(nr.BadValue, match="cannot add transforms to a trained learner"):
         nr.scale() | learner
     with pytest.raises(nr.BadValue, match="comes before a learner"):
         learner | nr.scale()

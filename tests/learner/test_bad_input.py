@@ -15,17 +15,17 @@ X, Y = small_stream()
 NAN, INF = float("nan"), float("inf")
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
-def learned(rows: Any = X, **told: Any) -> nr.Learner:
+def learned(rows: Any = X, **told: Any) -> nr.RuleLearner:
     return nr.make("pa1", **told).learn(rows, Y)
 
 
-def kept(learner: nr.Learner, rows: Any = X) -> None:
+def kept(learner: nr.RuleLearner, rows: Any = X) -> None:
     """After a refusal the learner goes on as one that never met it."""
-    twin = nr.make(learner.card, **learner.settings.told).learn(rows, Y).learn(rows, Y)
+    twin = nr.make(learner.card, **learner.config.given).learn(rows, Y).learn(rows, Y)
     assert pack(learner.learn(rows, Y)) == pack(twin)
 
 
@@ -153,7 +153,7 @@ BAD_SPARSE: dict[str, tuple[Any, str]] = {
 }
 
 
-def all_refuse(learner: nr.Learner, rows: Any, words: str) -> None:
+def all_refuse(learner: nr.RuleLearner, rows: Any, words: str) -> None:
     count = rows.shape[0] if hasattr(rows, "shape") else len(rows) if hasattr(rows, "__len__") else 1
     actions: list[Callable[[], Any]] = [
         lambda: learner.learn(rows, [1] * count),

@@ -17,7 +17,7 @@ from noregret.learner import transaction as rounds
 from noregret.learner.model_file import pack
 from noregret.metrics import AsTheyCome, Orders
 from noregret.metrics.ranking import ndcg
-from noregret.tasks.ranking import checked
+from noregret.tasks.ranking import check_query
 from tests import naive
 from tests.naive.tasks.ranking import Ranking
 
@@ -44,7 +44,7 @@ def near(a: Any, b: Any) -> None:
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
-def bits(learner: nr.Learner) -> bytes:
+def bits(learner: nr.RuleLearner) -> bytes:
     return bytes(pack(learner))
 
 
@@ -421,7 +421,7 @@ def test_what_makes_no_sense_is_said() -> None:
 
 def test_a_list_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(nr.BadValue, match=r"row 2: query b has 100,001 rows; a list has at most 100,000"):
-        checked(["a", "a", *["b"] * 100_001], 100_003)
+        check_query(["a", "a", *["b"] * 100_001], 100_003)
 
 
 def test_no_rows_and_equal_relevances_teach_nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 
 Features = Callable[[Any, Any], Any]  # a dict of features
 
@@ -17,7 +17,7 @@ class Joint:
     between the right class and the best other one. Two classes share what they know where they share features.
     """
 
-    def __init__(self, learner: Learner, features: Features, classes: Iterable[Any]) -> None:
+    def __init__(self, learner: RuleLearner, features: Features, classes: Iterable[Any]) -> None:
         if getattr(learner, "task", None) != "ranking" or learner.params["pairs"] != "worst":
             raise BadValue(f'joint features hold the right class against one other: give a learner made with '
                            f'task="ranking", pairs="worst", not {shown(learner)}')  # fmt: skip
@@ -63,7 +63,7 @@ class Joint:
 
     def predict_one(self, x: Any) -> Any:
         """The class with the best score, the first of equals; None before anything was learned."""
-        if self.learner.state is None:
+        if self.learner.model.arrays is None:
             return None
         scores = self.scores_one(x)
         return max(self.classes, key=lambda label: scores[label])

@@ -62,6 +62,13 @@ class Labels:
             self.code[check_label(label)] = len(self.code)
         if self.fixed and len(self.code) < 2:
             raise BadValue(f"classes must name at least two different labels, not {list(self.code)}")
+        self.committed = len(self.code)  # the classes of calls that succeeded; later ones may be forgotten again
+
+    def copy(self) -> "Labels":
+        new = Labels()
+        new.code.update(self.code)
+        new.fixed, new.committed = self.fixed, self.committed
+        return new
 
     @property
     def order(self) -> list[Any]:

@@ -12,7 +12,7 @@ from noregret.data.blocks import check_weights
 from noregret.errors import BadValue
 from noregret.interop.coding import Coding
 from noregret.interop.online import READABLE, Online, Weighable
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.card import Param
 from noregret.rules.losses import LOSSES
 
@@ -141,7 +141,7 @@ class OnlineRegressor(RegressorMixin, Online):
         self.learner_ = learner
         return self
 
-    def _fresh(self) -> Learner:
+    def _fresh(self) -> RuleLearner:
         loss = getattr(self, "loss", None)
         sharp = isinstance(loss, str) and loss in LOSSES and not LOSSES[loss].insensitive
         NOT_NEGATIVE.check(type(self).__name__, "eps", self.eps)

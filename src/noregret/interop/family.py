@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from noregret.errors import BadValue
-from noregret.learner.config import COVARIANCES, default_option
+from noregret.learner.config import COVARIANCES
 from noregret.rules.card import Card, Choice, Param, suggestion
 from noregret.rules.losses import LOSSES
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.tasks import TASKS
 
 REGRESSION = "regression"
 AROUND = {
@@ -100,12 +100,12 @@ class Family:
         if isinstance(param, Param):
             return param.default, limits_of(param)
         fits = [one for one in param.among if name != "loss" or self.task in LOSSES[one].tasks]
-        return default_option(name, param, self.task), either(fits)
+        return TASKS[self.task].default_option(name, param), either(fits)
 
     def of_the_estimator(self) -> Iterator[Told]:
-        for name, param in TASK_TABLE[self.task].params.items() if self.estimator_type == "regressor" else ():
+        for name, param in TASKS[self.task].params.items() if self.estimator_type == "regressor" else ():
             yield Told(name, param.default, limits_of(param), f"{param.about}; only where the loss knows it")
-        for name, choice in TASK_TABLE[self.task].choices.items() if self.estimator_type == "regressor" else ():
+        for name, choice in TASKS[self.task].options.items() if self.estimator_type == "regressor" else ():
             yield Told(name, choice.default == "yes", "bool", choice.about)
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"

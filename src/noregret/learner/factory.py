@@ -1,42 +1,45 @@
-"""Making learners: by name, from a card, or from a user's own rule."""
+"""Make learners: by name, from a card, or from a user's own rule."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from noregret.errors import BadValue
-from noregret.learners import load_all
+from noregret.learner.registry import load_cards
 from noregret.rules.card import RESERVED, Card, suggestion
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+    from noregret.learner.rule_learner import RuleLearner
 
 
-def make(rule: str | Card | Any, **told: Any) -> "Learner":
+def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
-    Told may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
+    Options may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
     classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
-    rules that keep them), labels ("asked": told only where asked for, with `ask`).
+    rules that keep them), labels ("asked": revealed only where asked for, with `ask`).
     """
-    from noregret.learner.config import settle
-    from noregret.learner.rule_learner import Learner  # not needed to list the learners, and a tenth of a second
+    from noregret.learner.config import resolve
+    from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
 
-    return Learner(settle(card_of(rule), told))
+    return RuleLearner(resolve(card_of(rule), options))
 
 
-def full_information(learner: "Learner") -> "Learner | None":
-    """A fresh learner of the same rule that is told every label; None where this one is told all, or no rule would be.
+def full_information(learner: Any) -> "RuleLearner | None":
+    """A fresh learner of the same rule that sees every label; None where this one does, or no rule would.
 
-    Its mistakes on the same rounds are what partial feedback is held against.
+    Its mistakes on the same rounds are what partial feedback is compared with.
     """
-    told = {name.removeprefix("task."): value for name, value in learner.settings.told.items()}
-    if learner.settings.asks:
-        return make(learner.card, **{name: value for name, value in told.items() if name not in ("labels", "ask")})
-    if not learner.card.full_information:
+    config = getattr(learner, "config", None)
+    if config is None:
         return None
-    shared = {name: value for name, value in told.items() if name in RESERVED or name.startswith("kernel.")}
-    options = {**shared, **learner.card.full_information, "task": "multiclass"}
+    given = {name.removeprefix("task."): value for name, value in config.given.items()}
+    if config.task.queries_labels:
+        return make(config.card, **{name: value for name, value in given.items() if name not in ("labels", "ask")})
+    if not config.card.full_information:
+        return None
+    shared = {name: value for name, value in given.items() if name in RESERVED or name.startswith("kernel.")}
+    options = {**shared, "task": None, **config.card.full_information}
     return make(options.pop("rule"), **options)
 
 
@@ -63,7 +66,7 @@ def card_of(rule: Any) -> Card:
         return rule
     if not isinstance(rule, str):
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
-    known = load_all()
+    known = load_cards()
     if rule not in known:
         hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
         raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
@@ -94,4 +97,4 @@ class Catalogue:
 
 def learners() -> Catalogue:
     """The cards of all learners, your own included."""
-    return Catalogue(load_all())
+    return Catalogue(load_cards())

@@ -55,6 +55,12 @@ class Space:
     groups: tuple[int, ...] | int = ()
     bias: bool = False
 
+    def with_features(self, features: int) -> "Space":
+        """The same space with so many features in use; rounds that bring new names need it fast."""
+        new = object.__new__(Space)
+        new.__dict__.update(self.__dict__, features=features)
+        return new
+
     @property
     def stride(self) -> int:
         """What separates the features (sparse, kernel) or the classes (dense) of one vector."""

@@ -132,9 +132,9 @@ def sample_tensors(state: Any) -> dict[str, np.ndarray]:
     }
 
 
-def revived_samples(state: Any, arrays: Mapping[str, np.ndarray], space: "Space", task: str) -> Any:
+def revived_samples(state: Any, arrays: Mapping[str, np.ndarray], space: "Space", many: bool) -> Any:
     """A state with the samples of a file and none of its derived numbers, or None where they cannot be true."""
-    truths = np.arange(float(space.classes)) if task == "multiclass" else np.array([-1.0, 1.0])
+    truths = np.arange(float(space.classes)) if many else np.array([-1.0, 1.0])
     for name, r in samples(state):
         rows = {
             part: arrays.get(f"sample.{name}.{part}", np.zeros(int(part == "start"), PARTS[part])) for part in PARTS

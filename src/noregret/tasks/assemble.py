@@ -10,10 +10,8 @@ import numpy as np
 
 from noregret.rules.card import Card, bindings
 from noregret.rules.specialize import Maker, grafting, rebound
-from noregret.tasks.loops import hooks
-from noregret.tasks.loops.table import TASK_TABLE
-
-PLAYS = {"prototype": "play_prototypes", "rest": "play_rest"}  # the loop that a kind of rule, or an option, asks for
+from noregret.tasks import hooks
+from noregret.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Plan:
     """All that a loop is stamped from."""
 
     card: Card
-    task: str
+    task: type[Task]
     algebra: str
     covariance: str
     kernel: str
@@ -34,11 +32,11 @@ class Plan:
         """Unique for every loop: no two share a cache entry."""
         sigma = self.covariance if self.card.keeps_covariance else ""
         kind = self.kernel if self.algebra == "kernel" else ""
-        usual = TASK_TABLE[self.task].choices
+        usual = self.task.options
         options = [option for _, option in self.choices] + ["averaged"] * self.averaged
         options += [option for name, option in self.setup if option != usual[name].default]
         return "_".join(
-            filter(None, [self.task.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
+            filter(None, [self.task.name.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
         )
 
     @property
@@ -49,7 +47,7 @@ class Plan:
     @property
     def moves(self) -> dict[str, Callable[..., Any]]:
         """What the options of the task stand for in its loops."""
-        return bindings(TASK_TABLE[self.task].choices, dict(self.setup))
+        return bindings(self.task.options, dict(self.setup))
 
 
 def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -81,9 +79,7 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
-    module = TASK_TABLE[plan.task].module
-    asks = [card.kind, *(option for _, option in plan.setup)]
-    play = getattr(module, next((PLAYS[one] for one in asks if one in PLAYS), "play"))
+    play = plan.task.select_loop(card, dict(plan.setup))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = grafting(moves, maker, tag)
@@ -94,7 +90,7 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:
         return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
 
-    return loop(play), loop(module.score_rows)
+    return loop(play), loop(plan.task.score_rows)
 
 
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
