@@ -231,5 +231,5 @@ def test_hashed_features_survive_chunks_files_and_refusals(steps: Any, tmp_path:
     ones.save(tmp_path / "m.nr")
     again = nr.load(tmp_path / "m.nr").learn(rows[30:], y[30:])
     assert pack(again) == pack(whole)
-    assert whole.space is not None
-    assert whole.space.features == 2**12
+    assert whole.model.space is not None
+    assert whole.model.space.features == 2**12

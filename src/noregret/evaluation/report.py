@@ -4,7 +4,6 @@ import argparse
 import sys
 from typing import Any
 
-from noregret.version import __version__
 from noregret.cli.output import plain_label
 from noregret.cli.screen import Screen
 from noregret.evaluation.leaderboard import Standing
@@ -13,6 +12,7 @@ from noregret.learner.rule_learner import RuleLearner
 from noregret.metrics import Confusion
 from noregret.streams import Batch, Source
 from noregret.tasks.regression import Regression
+from noregret.version import __version__
 
 MANY_CLASSES = 50
 

@@ -118,9 +118,7 @@ class BanditFeedback:
 
 def must_play_bandit(model: Model) -> None:
     if not isinstance(model.task, Bandit):
-        raise BadValue(
-            f"{model.card.name} sees the truth: use predict and learn. FeatureSelectors is for the bandit task"
-        )
+        raise BadValue(f"{model.card.name} sees the truth: use predict and learn. Choosing is for the bandit task")
 
 
 def pair(chosen: Any) -> tuple[Any, Any]:

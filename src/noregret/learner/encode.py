@@ -66,10 +66,10 @@ def unseen(model: Model, X: Any, grow: bool) -> Block:
 
 def numbered(model: Model, X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
     """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
-    names, gaps, choosing = model.names, model.config.allows_missing, model.selectors
+    names, gaps, selectors = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
         first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
-        if not choosing.bits or not isinstance(first, str):
+        if not selectors.bits or not isinstance(first, str):
             return with_kinds(model, names.encode_dicts(X, grow, include_unknown, gaps))
         X = dicts_to_rows(X, gaps)
     if isinstance(X, Rows):

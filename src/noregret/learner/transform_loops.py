@@ -13,12 +13,12 @@ from noregret.learner.config import Config
 NOTHING = np.zeros(0, np.int32)
 
 
-def start_transforms(config: Config, choosing: FeatureSelectors) -> list[FittedTransform]:
+def start_transforms(config: Config, selectors: FeatureSelectors) -> list[FittedTransform]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*config.transforms, *(scale() if config.scale else ()))
     tidy = sorted_out if config.native else sort_rows
     keys = None if config.bits is None else HashedKeys(1 << config.bits, tidy)
-    return [step.create_fitted(runner(config.native), choosing, keys) for step in steps]
+    return [step.create_fitted(runner(config.native), selectors, keys) for step in steps]
 
 
 def runner(native: bool) -> Runner:
