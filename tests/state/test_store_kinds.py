@@ -199,11 +199,12 @@ def test_a_file_whose_arrays_do_not_fit_is_refused(name: str, algebra: str, way:
 def test_a_file_whose_sizes_or_counters_do_not_fit_is_refused(name: str, algebra: str, way: str) -> None:
     shape, state, space = used(name, algebra, way)
     file = saved(shape, state, space)
-    wrong = [file._replace(features=features) for features in (-1, 4.0, "5", True, None, 10**12)]
+    sizes: tuple[Any, ...] = (-1, 4.0, "5", True, None, 10**12)
+    wrong = [file._replace(features=features) for features in sizes]
     if name != "reservoir":
         wrong += [file._replace(features=4), file._replace(classes=2)]
     for counter in file.counters:
-        odd = (np.nan, np.inf, "1", None, True)
+        odd: tuple[Any, ...] = (np.nan, np.inf, "1", None, True)
         wrong += [file._replace(counters={**file.counters, counter: value}) for value in odd]
     wrong.append(file._replace(counters={**file.counters, "more": 1.0}))
     wrong.append(file._replace(counters={name: value for name, value in file.counters.items() if name != "t"}))

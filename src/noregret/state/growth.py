@@ -126,7 +126,7 @@ def nonzero_weights(state: State, space: Space) -> NDArray[np.bool_]:
 
 def memory(state: State, everything: bool = False) -> list[NDArray[Any]]:
     """Return the arrays that rounds may change, each once; see `Store.memory`."""
-    arrays = {array.ctypes.data: array for store, value in stored(state) for array in store.memory(value, everything)}
+    arrays = {id(array): array for store, value in stored(state) for array in store.memory(value, everything)}
     return list(arrays.values())
 
 

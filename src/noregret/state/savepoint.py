@@ -56,7 +56,7 @@ def take_savepoint(state: State, space: Space, reach: Reach, rows: SparseRows | 
     if reach == "row" and rows is not None and space.algebra == "sparse" and space.covariance != "full":
         arrays = memory(state)
         if 4 * rows.nonzeros * space.class_room * len(arrays) < sum(array.size for array in arrays):
-            return SavedCells(state, rows.features(), space.class_room, rows.undo_log())
+            return SavedCells(state, arrays, rows, space.class_room)
     return SavedWhole(state, everything=reach == "all")
 
 
@@ -95,13 +95,11 @@ class SavedCells(Untouched):
 
     covers_all = False
 
-    def __init__(self, state: State, features: NDArray[np.int32], width: int, undo_log: UndoLog) -> None:
+    def __init__(self, state: State, arrays: list[NDArray[np.float64]], rows: SparseRows, width: int) -> None:
         super().__init__(state)
-        arrays = memory(state)
-        self.run = undo_log.run
-        self.features = self.distinct(features)
+        self.run, self.arrays = rows.undo_log().run, arrays
+        self.features = self.distinct(rows.features())
         self.cells = np.zeros(self.features.size * width * len(arrays))
-        self.arrays = arrays
         self.table = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
         write(self.table, guard.TOUCHED, self.features, self.cells)
         self.table[guard.CELLS], self.table[guard.VECTORS] = width, len(arrays)
