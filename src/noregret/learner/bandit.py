@@ -55,7 +55,7 @@ class BanditFeedback:
     def _draw(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The numbers of the classes drawn, and their probabilities; only the random numbers go on."""
         with self._lock:
-            must_play_bandit(self.model)
+            require_bandit(self.model)
             scores = self._first_scores(X) if self.model.arrays is None else self.scores(X)
             played, chance = np.zeros(len(scores), np.int64), np.zeros(len(scores))
             if not len(scores):
@@ -87,18 +87,18 @@ class BanditFeedback:
     def reward(self, X: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""
         with self._lock:
-            must_play_bandit(self.model)
-            label, chance = pair(chosen)
+            require_bandit(self.model)
+            label, chance = split_choice(chosen)
             if isinstance(label, (str, bytes)) or not hasattr(label, "__len__"):
                 raise BadValue(f"the labels chosen must be a list or an array, not {shown(label)}")
-            played = np.array([code_of(self.model, one) for one in label], float)
-            suffered = losses(self.model, right, loss, len(played))
-            self._play(X, past_plays(played, chances(chance, len(played)), suffered), None)
+            played = np.array([check_class(self.model, one) for one in label], float)
+            loss_values = check_losses(self.model, right, loss, len(played))
+            self._play(X, past_plays(played, check_chances(chance, len(played)), loss_values), None)
         return self
 
     def reward_one(self, x: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the class chosen for one row was: whether it was right, or its loss from 0 to 1."""
-        label, chance = pair(chosen)
+        label, chance = split_choice(chosen)
         single = [None if one is None else [one] for one in (right, loss)]
         return self.reward(self._one(x), Chosen([label], [chance]), single[0], loss=single[1])
 
@@ -116,19 +116,19 @@ class BanditFeedback:
         def _play(self, X: Any, y: Any, weight: Any) -> Any: ...
 
 
-def must_play_bandit(model: Model) -> None:
+def require_bandit(model: Model) -> None:
     if not isinstance(model.task, Bandit):
         raise BadValue(f"{model.card.name} sees the truth: use predict and learn. Choosing is for the bandit task")
 
 
-def pair(chosen: Any) -> tuple[Any, Any]:
+def split_choice(chosen: Any) -> tuple[Any, Any]:
     """The label and the chance of what was chosen."""
     if not isinstance(chosen, (tuple, list)) or len(chosen) != 2:
         raise BadValue(f"what was chosen is a pair of a label and its chance, as choose gives it, not {shown(chosen)}")
     return chosen[0], chosen[1]
 
 
-def code_of(model: Model, label: Any) -> int:
+def check_class(model: Model, label: Any) -> int:
     label = label.item() if isinstance(label, np.generic) else label
     known = model.labels.code.get(label) if isinstance(label, (bool, int, float, str)) else None
     if known is None:
@@ -136,7 +136,7 @@ def code_of(model: Model, label: Any) -> int:
     return known
 
 
-def numbers(what: str, given: Any, rows: int) -> np.ndarray:
+def check_numbers(what: str, given: Any, rows: int) -> np.ndarray:
     """One finite number for every row."""
     try:
         found = np.asarray(given)
@@ -147,15 +147,15 @@ def numbers(what: str, given: Any, rows: int) -> np.ndarray:
     return found.astype(float)
 
 
-def chances(given: Any, rows: int) -> np.ndarray:
-    found = numbers("the chance of what was chosen", given, rows)
+def check_chances(given: Any, rows: int) -> np.ndarray:
+    found = check_numbers("the chance of what was chosen", given, rows)
     if not ((found > 0.0) & (found <= 1.0)).all():
         raise BadValue(f"the chance of what was chosen must be above 0 and at most 1, not {shown(given)}")
     return found
 
 
-def losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
-    """What was suffered: 0 where right and 1 where not, or as told."""
+def check_losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
+    """The losses of the choices: 0 where right and 1 where wrong, or the losses given."""
     if (right is None) == (loss is None):
         raise BadValue("say whether what was chosen was right (right=True), or its loss (loss=0.3): one of both")
     if loss is None:
@@ -163,7 +163,7 @@ def losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
         if len(truths) != rows or not all(isinstance(one, bool) for one in truths):
             raise BadValue(f"right must be True or False for every row, {rows} in all, not {shown(right)}")
         return np.array([0.0 if one else 1.0 for one in truths])
-    found = numbers("loss", loss, rows)
+    found = check_numbers("loss", loss, rows)
     if not ((found >= 0.0) & (found <= 1.0)).all():
         raise BadValue(f"a loss must be from 0 to 1, not {shown(loss)}")
     if not model.card.graded and not np.isin(found, (0.0, 1.0)).all():

@@ -16,7 +16,7 @@ from noregret.state.space import Shape, Space
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
-from noregret.tasks.costs import asked_cost
+from noregret.tasks.costs import check_cost
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
 
@@ -134,7 +134,7 @@ def resolve(card: Card, given: Mapping[str, Any]) -> Config:
     }
     check_rule(card, task_class, algebra, numbers, choices, rest)
     averaged_after = check_average(card, task_class, average, numbers, choices)
-    cost = asked_cost(rest.pop("cost", None), classes)
+    cost = check_cost(rest.pop("cost", None), classes)
     task = task_class.configure(card, choices, cost, rest)
     if isinstance(task, Binary):
         task.grows = grows

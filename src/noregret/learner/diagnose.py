@@ -88,7 +88,7 @@ def locate_error(card: Card, error: BaseException, round_number: int) -> Error:
 
 
 def sliceable(X: Any) -> Any:
-    """Rows of which some can be taken: not every sparse matrix allows that."""
+    """Rows that can be sliced: not every sparse matrix can."""
     return X.tocsr() if hasattr(X, "tocsr") else X
 
 

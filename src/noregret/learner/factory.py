@@ -43,7 +43,7 @@ def full_information(learner: Any) -> "RuleLearner | None":
     return make(options.pop("rule"), **options)
 
 
-ELSEWHERE = {
+OTHER_NAMES = {
     "perceptron_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("perceptron"), X, y)',
     "adaline_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("adaline"), X, y)',
     "adaline_online": "that is 'adaline'",
@@ -68,12 +68,12 @@ def card_of(rule: Any) -> Card:
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
     known = load_cards()
     if rule not in known:
-        hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
+        hint = f"; {OTHER_NAMES[rule]}" if rule in OTHER_NAMES else suggestion(rule, known)
         raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
     return known[rule]
 
 
-class Catalogue:
+class Catalog:
     """The cards, to go through or to look up by name."""
 
     def __init__(self, cards: dict[str, Card]) -> None:
@@ -95,6 +95,6 @@ class Catalogue:
         return "\n".join(f"{card.name:22} {card.about}" for card in self)
 
 
-def learners() -> Catalogue:
+def learners() -> Catalog:
     """The cards of all learners, your own included."""
-    return Catalogue(load_cards())
+    return Catalog(load_cards())

@@ -1,4 +1,4 @@
-"""Merging: two learners of one rule become one, as far as the card's merge law goes."""
+"""Merge two models of one rule into one, as far as the card's merge law goes."""
 
 from typing import Any
 
@@ -100,15 +100,15 @@ def align(a: Model, b: Model) -> None:
     features = len(names) + bias if order is not None else max(a.known_space.features, b.known_space.features)
     classes = a.task.blocks(len(a.labels))
     if a.class_counts.size or b.class_counts.size:
-        a.class_counts = pooled_counts(a, b)
+        a.class_counts = add_class_counts(a, b)
     ahead = a.task.first_block
     codes = [*range(ahead), *(ahead + a.labels.code[label] for label in b.labels.order)] if a.task.many else [0]
-    place(a, features, classes, list(range(a.known_space.classes)), None)
-    place(b, features, classes, codes, order)
+    move_cells(a, features, classes, list(range(a.known_space.classes)), None)
+    move_cells(b, features, classes, codes, order)
     a.labels.committed = len(a.labels)
 
 
-def pooled_counts(a: Model, b: Model) -> np.ndarray:
+def add_class_counts(a: Model, b: Model) -> np.ndarray:
     """How many rounds of every class both learners saw, where they balance classes."""
     class_counts = np.zeros(len(a.labels), np.int64)
     class_counts[: a.class_counts.size] += a.class_counts
@@ -133,7 +133,7 @@ def to_multiclass(model: Model, task: Task) -> None:
     model.space, model.task = wide, task
 
 
-def place(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
+def move_cells(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
     """Move the cells of a learner to the classes and features of the merged one."""
     shape, old = model.shape, model.known_space
     new = enlarge(old, features, classes)
@@ -171,15 +171,15 @@ def combine(a: Model, b: Model) -> None:
     theirs = {name: array[used[: array.ndim]] for name, _, array in parts(shape, b.arrays, b.known_space)}
     share = ta / max(ta + tb, 1.0)
     if by == "accumulate":
-        sums = sum_of_all(mine["w"][1], mine["u"][1], ta) + sum_of_all(theirs["w"], theirs["u"], tb)
+        sums = sum_of_weights(mine["w"][1], mine["u"][1], ta) + sum_of_weights(theirs["w"], theirs["u"], tb)
         mine["w"][1][...] = share * mine["w"][1] + (1.0 - share) * theirs["w"]
         mine["u"][1][...] = (ta + tb + 1.0) * mine["w"][1] - sums
     elif by == "pool":
-        pool(mine, theirs)
+        pool_gaussians(mine, theirs)
     else:
         for name, (field, array) in mine.items():
             if field.law == "copy":
-                array[...] = added_precisions(array, theirs[name], field.start)
+                array[...] = add_precisions(array, theirs[name], field.start)
             elif by == "mix":
                 array[...] = share * array + (1.0 - share) * theirs[name]
             elif field.law == "multiply":
@@ -192,12 +192,12 @@ def combine(a: Model, b: Model) -> None:
         a.arrays.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
 
 
-def sum_of_all(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:
+def sum_of_weights(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:
     """The sum of all weight vectors that an averaged learner went through."""
     return np.asarray((t + 1.0) * w - u)
 
 
-def added_precisions(a: np.ndarray, b: np.ndarray, start: float) -> np.ndarray:
+def add_precisions(a: np.ndarray, b: np.ndarray, start: float) -> np.ndarray:
     """Sigma^-1 = A^-1 + B^-1 - I / start, cell by cell or matrix by matrix."""
     if a.ndim == 2:
         return np.asarray(1.0 / (1.0 / a + 1.0 / b - 1.0 / start))
@@ -211,12 +211,12 @@ def symmetric(lower: np.ndarray) -> np.ndarray:
     return np.asarray(np.tril(lower) + np.swapaxes(below, 1, 2))
 
 
-def pool(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
+def pool_gaussians(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
     """Precisions add, and so does precision times weights."""
     (_, w), (field, sigma) = mine["w"], mine["sigma"]
     if sigma.ndim == 2:
         theta = w / sigma + theirs["w"] / theirs["sigma"]
-        sigma[...] = added_precisions(sigma, theirs["sigma"], field.start)
+        sigma[...] = add_precisions(sigma, theirs["sigma"], field.start)
         w[...] = sigma * theta
         return
     a, b = np.linalg.inv(symmetric(sigma)), np.linalg.inv(symmetric(theirs["sigma"]))

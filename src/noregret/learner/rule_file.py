@@ -73,7 +73,7 @@ def dump_arrays(model: Model) -> Arrays:
 
 
 def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | None]]:
-    """The transforms, how their arrays are called, and of how many features; what scale=True asked for is the last."""
+    """The transforms with the names of their arrays and their number of features; scale=True comes last."""
     for number, _ in enumerate(model.config.transforms):
         yield f"transform.{number}", model.transforms[number], None
     if model.config.scale:

@@ -41,7 +41,7 @@ def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
 
 
 class Binary(Classification):
-    """A sign for each of two classes; a learner that was not told its task becomes multiclass at the third class."""
+    """A sign for each of two classes; where no task was asked for, a third class makes it multiclass."""
 
     name = "binary"
     about = "two classes"

@@ -17,7 +17,7 @@ from noregret.rules.card import Card, loss_driven
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
-from noregret.tasks.costs import Costs, matrix
+from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
 from noregret.tasks.task import Floats, Outcome, Segment, loss_at
@@ -196,7 +196,7 @@ class Multiclass(Classification):
         """By how much the class of a row must beat that of a column; one cell where all it takes is 1."""
         if self.chosen["margin"] == "unit":
             return np.ones((1, 1))
-        costs = matrix(self.cost, labels.order, room)
+        costs = cost_matrix(self.cost, labels.order, room)
         return np.sqrt(costs) if self.chosen["margin"] == "sqrt" else costs
 
     def hide_unknown(self, outcome: Outcome) -> None:
