@@ -15,7 +15,7 @@ TOLD = {"radius": 0.5, "C": 0.01}  # rows of length 1 are at most 2 apart; a hun
 LEARNED, JUDGED = 15_000, 5_000  # rows of the file: those of one digit among the first are learned, the last are judged
 
 
-def ball(X: Any) -> noregret.Learner:
+def ball(X: Any) -> noregret.RuleLearner:
     """One pass over rows without labels."""
     return noregret.make("pa1", task="one-class", **TOLD).learn(X)
 

@@ -16,8 +16,10 @@ from scipy import sparse
 
 import noregret as nr
 from benchmarks.measure import installed
-from noregret.data.blocks import SparseBlock, Transcript
+from noregret.data.blocks import SparseBlock
+from noregret.data.transcript import Transcript
 from noregret.evaluation.tables import table
+from noregret.learner.encode import encode_rows
 from noregret.metrics import Multilabel
 from noregret.streams import open_source
 
@@ -33,7 +35,7 @@ def stories() -> tuple[Any, list[tuple[str, ...]]]:
     parts, topics = list[SparseBlock](), list[tuple[str, ...]]()
     source = open_source(DATA, sets=True, label="topics", text=("title", "body"), drop=ASIDE, on_bad="skip")
     for batch in source:
-        block = reader.block(batch.X, grow=True)
+        block = encode_rows(reader.model, batch.X, grow=True, include_unknown=False)
         assert isinstance(block, SparseBlock)
         parts.append(block)
         topics += batch.y

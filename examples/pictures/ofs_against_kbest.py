@@ -55,7 +55,7 @@ def measure(
     X = np.log1p(X)
     X = X / X.std(axis=0)
 
-    def share_wrong(m: nr.Learner, X: Any, train: Any, test: Any) -> float:
+    def share_wrong(m: nr.RuleLearner, X: Any, train: Any, test: Any) -> float:
         X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
         m.learn(X[train], y[train])
         return float(np.mean(m.predict(X[test]) != y[test]))

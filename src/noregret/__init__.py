@@ -5,6 +5,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from noregret.version import __version__
+
 if TYPE_CHECKING:
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.joint import Joint as Joint
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from noregret.concepts.boolean import at_least as at_least
     from noregret.concepts.boolean import negation as negation
     from noregret.concepts.boolean import none_of as none_of
-    from noregret.data.blocks import Transcript as Transcript
     from noregret.data.labels import UNIVERSUM as UNIVERSUM
+    from noregret.data.transcript import Transcript as Transcript
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
@@ -42,8 +44,10 @@ if TYPE_CHECKING:
     from noregret.learner.factory import learners as learners
     from noregret.learner.factory import make as make
     from noregret.learner.model_file import load as load
+    from noregret.learner.outside_steps import half_space as half_space
     from noregret.learner.precompile import warm as warm
-    from noregret.learner.rule_learner import Learner as Learner
+    from noregret.learner.protocol import Learner as Learner
+    from noregret.learner.rule_learner import RuleLearner as RuleLearner
     from noregret.rules.card import Card as Card
     from noregret.rules.decorators import bandit_rule as bandit_rule
     from noregret.rules.decorators import coordinate_rule as coordinate_rule
@@ -61,26 +65,24 @@ if TYPE_CHECKING:
     from noregret.rules.parameters import Param as Param
     from noregret.rules.quantities import QUANTITIES as QUANTITIES
     from noregret.rules.rule_card import RuleCard as RuleCard
-    from noregret.state.growth import counts as counts
-    from noregret.state.growth import covariance as covariance
-    from noregret.state.growth import grouped as grouped
-    from noregret.state.growth import lazy as lazy
-    from noregret.state.growth import lazy_groups as lazy_groups
-    from noregret.state.growth import log_weights as log_weights
-    from noregret.state.growth import plain as plain
-    from noregret.state.growth import positive as positive
-    from noregret.state.growth import random_init as random_init
-    from noregret.state.growth import reservoir as reservoir
-    from noregret.state.growth import scaled as scaled
-    from noregret.state.growth import snapshot as snapshot
-    from noregret.state.growth import top_k as top_k
+    from noregret.state.fields import counts as counts
+    from noregret.state.fields import covariance as covariance
+    from noregret.state.fields import grouped as grouped
+    from noregret.state.fields import lazy as lazy
+    from noregret.state.fields import lazy_groups as lazy_groups
+    from noregret.state.fields import log_weights as log_weights
+    from noregret.state.fields import plain as plain
+    from noregret.state.fields import positive as positive
+    from noregret.state.fields import random_init as random_init
+    from noregret.state.fields import reservoir as reservoir
+    from noregret.state.fields import scaled as scaled
+    from noregret.state.fields import snapshot as snapshot
+    from noregret.state.fields import top_k as top_k
     from noregret.streams import open_source as open_source
     from noregret.training.batch_descent import batch_descent as batch_descent
     from noregret.training.epochs import epochs as epochs
     from noregret.training.online_to_batch import online_to_batch as online_to_batch
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "rules.card": ("Card",),
@@ -94,14 +96,16 @@ _HOMES = {
     "rules.quantities": ("QUANTITIES",),
     "rules.rule_card": ("RuleCard",),
     "learner.bandit": ("Chosen",),
-    "data.blocks": ("Transcript",),
+    "data.transcript": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
         "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
         "tf_idf", "unit_norm",
     ),
     "data.labels": ("UNIVERSUM",),
-    "learner.rule_learner": ("Learner",),
+    "learner.outside_steps": ("half_space",),
+    "learner.protocol": ("Learner",),
+    "learner.rule_learner": ("RuleLearner",),
     "learner.factory": ("full_information", "learners", "make"),
     "learner.model_file": ("load",),
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
@@ -114,7 +118,7 @@ _HOMES = {
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
     "evaluation.race": ("play", "race"),
-    "state.growth": (
+    "state.fields": (
         "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
         "reservoir", "scaled", "snapshot", "top_k",
     ),

@@ -16,7 +16,7 @@ ROWS = [by_name(row) for row in X]
 WORDS = ["late" if label > 0 else "early" for label in Y]
 
 
-def plain(**told: Any) -> nr.Learner:
+def plain(**told: Any) -> nr.RuleLearner:
     return nr.make("pa1", native=False, **told)
 
 
@@ -31,7 +31,7 @@ def events(delay: int) -> list[tuple[int, Any, Any]]:
     return found
 
 
-def obvious(delay: int) -> tuple[nr.Learner, int]:
+def obvious(delay: int) -> tuple[nr.RuleLearner, int]:
     """The same with a list of predictions."""
     learner, mistakes = plain(), 0
     said: dict[int, Any] = {}

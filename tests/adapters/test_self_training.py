@@ -17,11 +17,11 @@ TRUE = np.where(X[:, 0] + 0.3 * rng.normal(size=ROWS) > 0.0, 1, -1)
 Y: list[Any] = [None if rng.random() < 0.6 else int(label) for label in TRUE]
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
-def obvious(rule: str, confidence: float, weight: float, X: Any = X, y: Any = Y) -> tuple[nr.Learner, int, int]:
+def obvious(rule: str, confidence: float, weight: float, X: Any = X, y: Any = Y) -> tuple[nr.RuleLearner, int, int]:
     """One round after the other, as the table of paradigms says."""
     learner, taken, left = plain(rule), 0, 0
     for x, label in zip(X, y, strict=True):

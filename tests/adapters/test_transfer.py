@@ -17,7 +17,7 @@ U = rng.normal(size=5)
 NEAR = np.where(X @ U > 0.0, 1, -1)
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
@@ -87,11 +87,13 @@ def test_other_changes_are_refused(changes: Any, words: str) -> None:
 # ---- hedge --------------------------------------------------------------------------------------------------------
 
 
-def obvious(source: nr.Learner, target: nr.Learner, X: Any, y: Any, rate: float) -> tuple[list[float], list[float]]:
+def obvious(
+    source: nr.RuleLearner, target: nr.RuleLearner, X: Any, y: Any, rate: float
+) -> tuple[list[float], list[float]]:
     """Two experts and their losses, one round after the other."""
     lost, answers = [0.0, 0.0], []
     for x, label in zip(X, y, strict=True):
-        f = [float(source.scores([x])[0]), float(target.scores([x])[0]) if target.state is not None else 0.0]
+        f = [float(source.scores([x])[0]), float(target.scores([x])[0]) if target.model.arrays is not None else 0.0]
         p = [min(1.0, max(0.0, (value + 1.0) / 2.0)) for value in f]
         w = [math.exp(-rate * loss) for loss in lost]
         answers.append((w[0] * p[0] + w[1] * p[1]) / sum(w))

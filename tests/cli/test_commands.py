@@ -156,8 +156,8 @@ def test_a_table_is_scaled_and_says_so(folder: Path) -> None:
     assert "'kind'" in said.stderr
     assert "scaled" in said.stderr
     model = nr.load(folder / "m.nr")
-    assert model.settings.scale
-    assert model.settings.bias
+    assert model.config.scale
+    assert model.config.bias
     row = {"height": 16.0, "depth": 0.5, "city=Oslo": 1.0}
     (folder / "new.csv").write_text("depth,city,height\n0.5,Oslo,16\n")
     predicted = well(noregret("predict", "m.nr", "new.csv", "--scores", "--quiet", cwd=folder)).stdout.splitlines()

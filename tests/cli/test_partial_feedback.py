@@ -48,7 +48,7 @@ def test_bandits_are_learned_resumed_and_predict(folder: Path) -> None:
     X, y = rows()
     expected = nr.make("banditron", classes=[1, 2, 3], native=False).learn(X + X, y + y)
     found = nr.load(folder / "m.nr")
-    assert (found.mistakes, found.state.n.random) == (expected.mistakes, expected.state.n.random)
+    assert (found.mistakes, found.model.arrays.n.random) == (expected.mistakes, expected.model.arrays.n.random)
     done = noregret("predict", "m.nr", "a.svm", "--scores", cwd=folder)
     assert done.stdout.splitlines()[0] == "prediction,score 1,score 2,score 3"
     refused(

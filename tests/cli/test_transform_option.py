@@ -47,9 +47,9 @@ def test_a_table_with_transforms_is_scaled_only_where_that_is_asked_for(folder: 
     assert done.returncode == 0, done.stderr
     model = nr.load(folder / "m.nr")
     assert model.features == ["height", "height^2", "city=Rome", "city=Rome^2", "city=Oslo", "city=Oslo^2"]
-    assert [type(one).__name__ for one in model.transforms] == ["Squares", "Scaling"]
-    assert model.scaling is not None
-    assert model.scaling.count[:3].tolist() == [90.0, 90.0, -1.0]
+    assert [type(one).__name__ for one in model.model.transforms] == ["Squares", "Scaling"]
+    assert model.model.scaling is not None
+    assert model.model.scaling.count[:3].tolist() == [90.0, 90.0, -1.0]
 
 
 def test_columns_are_chosen_on_the_command_line_and_kept_in_the_model(folder: Path) -> None:
@@ -74,8 +74,8 @@ def test_columns_are_chosen_on_the_command_line_and_kept_in_the_model(folder: Pa
     [
         ("clop", "did you mean 'clip'"),
         ("clip:limit=-1", "clip: limit must be above 0"),
-        ("clip:", "say name:parameter"),
-        ("pairs:between=height", "wants two names for every pair"),
+        ("clip:", "write name:parameter"),
+        ("pairs:between=height", "needs two names for every pair"),
     ],
 )
 def test_transforms_that_cannot_be_are_refused(folder: Path, transform: str, says: str) -> None:

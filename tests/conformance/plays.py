@@ -16,7 +16,7 @@ from noregret.learner.config import COVARIANCES
 from noregret.learner.model_file import pack
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests import naive
 from tests.naive import streams
 from tests.naive.kernels import Expansion, Kernel
@@ -80,7 +80,7 @@ class Play:
         defaults = {name: param.default for name, param in self.card.numbers.items()}
         return {} if possible(self, defaults) else unusual(self.card, self.algebra)
 
-    def make(self, **told: Any) -> nr.Learner:
+    def make(self, **told: Any) -> nr.RuleLearner:
         """A learner of the plain text, unless it is told to be native."""
         chosen: dict[str, Any] = {"native": False, **self.needed, **dict(self.options), **self.shape, **told}
         return nr.make(self.name, task=self.task, algebra=self.algebra, **chosen)
@@ -210,15 +210,15 @@ def rows_of(X: Array) -> list[dict[str, float]]:
     return [{f"f{j}": float(x[j]) for j in np.flatnonzero(x)} for x in X]
 
 
-def arrays(learner: nr.Learner) -> dict[str, Any]:
+def arrays(learner: nr.RuleLearner) -> dict[str, Any]:
     """All that a learner keeps between rounds, as it is written to a model file."""
     return load(pack(learner))
 
 
-def state(learner: nr.Learner) -> dict[str, Any]:
+def state(learner: nr.RuleLearner) -> dict[str, Any]:
     """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
     rest = learner.copy()
-    at_rest(rest.state)
+    settle(rest.model.arrays)
     return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
 
 

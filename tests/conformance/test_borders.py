@@ -11,7 +11,7 @@ TOLD = {"ofs": {"lam": 0.0}}  # which otherwise shrinks on every round
 FIRST = (1.0, 0.5, 0.75, 0.3, 1.7, 0.9, 2.3)
 
 
-def row_of_margin_one(learner: nr.Learner) -> float | None:
+def row_of_margin_one(learner: nr.RuleLearner) -> float | None:
     """A row of one feature whose score is exactly one, if bisection comes upon it."""
     low, high = 0.0, 1.0
     while learner.scores(np.array([[high]]))[0] < 1.0 and high < 1e6:

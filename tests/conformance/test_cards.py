@@ -15,7 +15,7 @@ from tests.naive import RULES
 NAMES = [card.name for card in CARDS]
 
 
-def made(card: nr.RuleCard, **told: Any) -> nr.Learner:
+def made(card: nr.RuleCard, **told: Any) -> nr.RuleLearner:
     """A learner of a card; where not every label is told, its classes are."""
     return nr.make(card.name, **({"classes": [0, 1]} if "bandit" in card.tasks else {}), **told)
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests.conformance.plays import (
     CARDS,
     ONE_OF_A_KIND,
@@ -55,7 +55,7 @@ def csr_pieces(X: Array) -> Callable[[int, int], Any]:
     return piece
 
 
-def in_calls(learner: nr.Learner, piece: Callable[[int, int], Any], y: Any, size: int) -> list[nr.Transcript]:
+def in_calls(learner: nr.RuleLearner, piece: Callable[[int, int], Any], y: Any, size: int) -> list[nr.Transcript]:
     return [learner.play(piece(t, min(t + size, len(y))), y[t : t + size]) for t in range(0, len(y), size)]
 
 
@@ -75,7 +75,7 @@ def told(transcripts: list[nr.Transcript]) -> list[tuple[Any, ...]]:
     ]
 
 
-def same_in_any_calls(make: Callable[[], nr.Learner], piece: Callable[[int, int], Any], y: Any) -> None:
+def same_in_any_calls(make: Callable[[], nr.RuleLearner], piece: Callable[[int, int], Any], y: Any) -> None:
     whole = make()
     story = told(in_calls(whole, piece, y, len(y)))
     for size in (1, 7):
@@ -218,7 +218,7 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
     learner = nr.make(name, native=False).learn(X, np.where(y > 0, "yes", "no"))
     signs = dict(zip(learner.classes, (-1.0, 1.0), strict=True))
     rested = learner.copy()
-    at_rest(rested.state)
+    settle(rested.model.arrays)
     before = {field: array[0] for field, array in state(rested).items()}
     learner.learn(np.zeros((1, 12)), ["maybe"], weight=0.0 if learner.card.supports_weights else None)
     law = {

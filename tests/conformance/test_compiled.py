@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret import Learner, Transcript
+from noregret import RuleLearner, Transcript
 from noregret.jit.layout import cache_folder
 from tests.conformance.plays import ALL, NAMES, Play, arrays, near, plays, same_bits, some, stream, unusual
 
@@ -28,7 +28,7 @@ def exact(play: Play) -> bool:
     return play.algebra != "dense" and ("covariance", "full") not in play.options
 
 
-def played(play: Play, native: bool) -> tuple[Learner, Transcript]:
+def played(play: Play, native: bool) -> tuple[RuleLearner, Transcript]:
     """Two batches, the second wider than the first, with numbers far from the defaults."""
     X, y = stream(play.task, dense=play.algebra == "dense", seed=3)
     learner = play.make(native=native, **unusual(play.card, play.algebra))

@@ -66,7 +66,7 @@ EDGES: list[Callable[[Array, Any], Stream]] = [
 MAY_BE_REFUSED = [one_huge_feature, huge_everywhere]
 
 
-def stays_finite(learner: nr.Learner, X: Any, y: Any, probe: Any) -> None:
+def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
     """Learn every row that is not refused; whatever is kept or said is a finite number."""
     for t in range(0, len(y), 4):
         before = pack(learner)

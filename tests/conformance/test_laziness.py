@@ -10,6 +10,7 @@ import noregret as nr
 from noregret.algebra.verbs import Verb
 from tests.conformance.plays import CARDS, Play, plays, unusual
 from tests.naive import streams
+from tests.support.encoding import encoded
 
 PLAYS = [
     play
@@ -19,7 +20,7 @@ PLAYS = [
 BY_ROW = [
     play
     for play in PLAYS
-    if play.card.touches(play.make().settings.choices) != "all"
+    if play.card.touches(play.make().config.choices) != "all"
     and not play.full
     and not {("strict", "yes"), ("flavour", "norm")}
     & set(play.options)  # it needs a random start, which is another one at other features
@@ -63,14 +64,14 @@ def cells_touched(play: Play, features: int) -> int:
     wide = csr_array((rows.data, spread, rows.indptr), shape=(40, features))
     learner = play.make(**({"classes": [0, 1, 2]} if play.task == "multiclass" else {}))
     learner.learn(wide[:20], y[:20])
-    learner.state = counted(learner.state)
-    learner.engine.bind(learner.state, learner.space, learner.setting)
-    block = learner.block(wide[20:], grow=True)
+    learner.model.arrays = counted(learner.model.arrays)
+    learner._loops.bind(learner.model)
+    block = encoded(learner, wide[20:])
     out = np.zeros((20, 3) if play.task == "multiclass" else 20)
     truth = np.asarray(y[20:], dtype=float)
     Counting.cells = 0
-    learner.engine.play(
-        learner.engine.rows(block, 0, 20), truth, np.ones(20), out, np.zeros(20, np.uint8), np.zeros(20)
+    learner._loops.engine.play(
+        learner._loops.engine.rows(block, 0, 20), truth, np.ones(20), out, np.zeros(20, np.uint8), np.zeros(20)
     )
     return Counting.cells
 

@@ -40,7 +40,7 @@ def of(name: str, *algebras: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("play", [play for play in plays(algebras=algebras) if play.name == name], ids=str)
 
 
-def shards(play: Play, **told: Any) -> tuple[nr.Learner, nr.Learner, nr.Learner, Array]:
+def shards(play: Play, **told: Any) -> tuple[nr.RuleLearner, nr.RuleLearner, nr.RuleLearner, Array]:
     """Two learners, one of 13 rounds and one of 27, their merger, and all rows."""
     X, y = stream(play.task, dense=False, seed=30)
     of_task: dict[str, Any] = {"multiclass": {"classes": range(CLASSES)}, "regression": {"scale_target": False}}
@@ -116,7 +116,7 @@ def one(play: Play) -> Array:
     return np.eye(12) if is_square(play) else np.ones(12)
 
 
-def precision(learner: nr.Learner) -> Array:
+def precision(learner: nr.RuleLearner) -> Array:
     sigma = wide(state(learner)["sigma"], 1.0)
     return np.asarray(np.linalg.inv(sigma) if sigma.ndim == 3 else 1.0 / sigma)
 
@@ -151,7 +151,7 @@ def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: 
     merged = a.merge(b)
     assert (merged.rounds, merged.updates) == (40, a.updates + b.updates)
     assert merged.mistakes == a.mistakes + b.mistakes
-    assert merged.state.n.t == 40.0
+    assert merged.model.arrays.n.t == 40.0
     merged.learn(X, y)
     assert (pack(a), pack(b)) == before
 
@@ -185,7 +185,7 @@ def test_learners_of_different_parameters_are_not_merged(card: nr.RuleCard) -> N
 # ---- names and labels in another order ----------------------------------------------------------------------------
 
 
-def strangers(name: str, **told: Any) -> tuple[nr.Learner, nr.Learner, list[dict[str, float]]]:
+def strangers(name: str, **told: Any) -> tuple[nr.RuleLearner, nr.RuleLearner, list[dict[str, float]]]:
     """Two learners that met some features, and the classes, in different orders; the second knows one class more."""
     X, y = stream("multiclass", dense=False, seed=35)
     rows, labels = rows_of(X), np.array(["ant", "bee", "cat", "dog"])[y]

@@ -17,7 +17,7 @@ every_bad_value = pytest.mark.parametrize("bad", BAD, ids=str)
 SHAPES: dict[str, Callable[[Any], Any]] = {"dense": np.array, "csr": csr_array, "dicts": rows_of}
 
 
-def refused(learner: nr.Learner, *calls: Callable[[], Any]) -> None:
+def refused(learner: nr.RuleLearner, *calls: Callable[[], Any]) -> None:
     before = pack(learner)
     for call in calls:
         with pytest.raises(nr.Error):
@@ -25,7 +25,7 @@ def refused(learner: nr.Learner, *calls: Callable[[], Any]) -> None:
         assert pack(learner) == before
 
 
-def every_call(learner: nr.Learner, rows: Any, one: Any, y: Any) -> list[Callable[[], Any]]:
+def every_call(learner: nr.RuleLearner, rows: Any, one: Any, y: Any) -> list[Callable[[], Any]]:
     """Every way to show some rows, or one of them, to a learner."""
     return [
         partial(learner.learn, rows, y),

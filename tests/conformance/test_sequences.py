@@ -74,7 +74,7 @@ def test_compiled_and_interpreted_learners_never_part(card: nr.RuleCard) -> None
         acts = [user.learn_one] * 3 + [user.play] + [user.predict_one] * 2 + [user.copy, user.refuse]
         for _ in range(30):
             user.rng.choice(acts)()
-        assert user.compiled.totals.tolist() == user.plain.totals.tolist()
+        assert user.compiled.model.totals.tolist() == user.plain.model.totals.tolist()
         assert user.compiled.classes == user.plain.classes
 
 

@@ -42,12 +42,12 @@ def test_weight_one_changes_nothing(play: Play) -> None:
 def test_weight_zero_learns_nothing(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=21)
     learner = play.make().learn(X, y)
-    before, scores, t = state(learner), learner.scores(X), learner.state.n.t
+    before, scores, t = state(learner), learner.scores(X), learner.model.arrays.n.t
     transcript = learner.play(X[::-1], y[::-1], weight=0.0)
     assert not transcript.updated.any()
     assert all(same_bits(found, before[name]) for name, found in state(learner).items())
     assert same_bits(learner.scores(X), scores)
-    assert learner.state.n.t == t
+    assert learner.model.arrays.n.t == t
 
 
 @pytest.mark.parametrize("play", some(WEIGHED), ids=str)

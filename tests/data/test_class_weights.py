@@ -18,7 +18,7 @@ TWO = np.where(rng.random(ROWS) < 0.15, 1, -1)
 MANY = np.array(["a", "b", "c", "d"])[np.searchsorted([0.7, 0.9, 0.97], rng.random(ROWS))]
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, class_weight="balanced", **told)
 
 
@@ -103,7 +103,7 @@ def test_a_call_that_overflows_counts_nothing() -> None:
 def test_merged_learners_have_met_what_both_met() -> None:
     first, second = plain().learn(X[:60], MANY[:60]), plain().learn(X[60:], MANY[60:])
     both = first.merge(second)
-    counted = dict(zip(both.classes, both.class_counts.tolist(), strict=True))
+    counted = dict(zip(both.classes, both.model.class_counts.tolist(), strict=True))
     assert counted == {label: MANY.tolist().count(label) for label in "abcd"}
     other = nr.make("pa1", native=False).learn(X, MANY)
     assert "same parameters" in refused(first, lambda: first.merge(other))
@@ -111,13 +111,13 @@ def test_merged_learners_have_met_what_both_met() -> None:
 
 @pytest.mark.parametrize("met", [[1, -1], [1, 2, 3, 4, 5], "ab", [1.5]])
 def test_a_file_whose_counts_make_no_sense_is_refused(met: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from noregret.learner import model_file as modelfile
+    from noregret.learner import rule_file
 
     m = plain().learn(X, MANY)
-    right = modelfile.header(m)
-    monkeypatch.setattr(modelfile, "header", lambda _: {**right, "met": met})
-    content = modelfile.pack(m)
-    assert "damaged" in refusal(lambda: unpack(content, "x.nr"), nr.Error)
+    right = m.dump()[0]
+    monkeypatch.setattr(rule_file, "dump_header", lambda _: {**right, "class_counts": met})
+    content = pack(m)
+    assert "corrupt" in refusal(lambda: unpack(content, "x.nr"), nr.Error)
 
 
 def test_a_rare_class_is_found_more_often_when_classes_are_balanced() -> None:
@@ -135,7 +135,7 @@ def test_a_weight_of_a_class_that_never_comes_is_kept_for_when_it_does(tmp_path:
     m = nr.make("pa1", native=False, class_weight={"a": 2.0, "zebra": 9.0}).learn(X, MANY)
     m.save(tmp_path / "m.nr")
     again = nr.load(tmp_path / "m.nr")
-    assert again.settings.class_weight == {"a": 2.0, "zebra": 9.0}
+    assert again.config.class_weight == {"a": 2.0, "zebra": 9.0}
     heavier = again.learn(X[:1], ["zebra"])
     by_hand = nr.make("pa1", native=False).learn(X, MANY, weight=np.where(MANY == "a", 2.0, 1.0))
     assert heavier.scores(X).tolist() == by_hand.learn(X[:1], ["zebra"], weight=9.0).scores(X).tolist()

@@ -21,7 +21,7 @@ NAMES = ["perceptron", "pa1", "arow", "ogd"]
 own = load_own_rules()
 
 
-def plain(rule: Any = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: Any = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 

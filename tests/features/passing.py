@@ -7,8 +7,8 @@ import pytest
 
 import noregret as nr
 from noregret.data.blocks import DenseBlock
-from noregret.learner.encode import taken
 from tests.naive import transforms as naive
+from tests.support.encoding import encoded
 
 SOME: list[Any] = ["f1", "f0", 2, 0, "none"]
 PAIRED: list[tuple[Any, Any]] = [("f2", "f0"), (2, 0), ("f1", "f2"), ("f3", "f3"), (1, 3), ("f2", "f2")]
@@ -80,14 +80,14 @@ def table(name: str, seed: int = 0, rows: int = ROWS) -> np.ndarray:
 y = np.where(np.random.default_rng(7).random(ROWS) < 0.5, -1, 1).tolist()
 
 
-def after(learner: nr.Learner, X: Any, learn: bool = True) -> list[dict[Any, float]]:
+def after(learner: nr.RuleLearner, X: Any, learn: bool = True) -> list[dict[Any, float]]:
     """What a learner's transforms make of rows, by name."""
-    block = taken(learner, X, learn, False)
-    for one in learner.transforms:
-        one.keep()
-    names = learner.names.listed()
-    namer: Any = names.__getitem__ if learner.names.mode == "names" else int
-    for one in learner.transforms:
+    block = encoded(learner, X, learn, False)
+    for one in learner.model.transforms:
+        one.commit()
+    names = learner.model.names.as_list()
+    namer: Any = names.__getitem__ if learner.model.names.mode == "names" else int
+    for one in learner.model.transforms:
         namer = one.namer(namer)
     if isinstance(block, DenseBlock):
         called = [namer(number) for number in range(block.width)]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.data.blocks import Rows, SparseBlock, inspect, tidied
+from noregret.data.blocks import Rows, SparseBlock, check_rows, sort_rows
 from noregret.errors import BadValue
 from noregret.features import canonicalize
-from noregret.features.names import Growing, Names, extends
-from noregret.learner.encode import arranged
+from noregret.features.names import GrowingNames, Names, extends
+from noregret.learner.transform_loops import renumber_rows
 
 
 def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> SparseBlock:
@@ -23,14 +23,14 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
     rng = np.random.default_rng(longest)
     given = block(rng, 30, 400, longest)
     numbers = rng.permutation(400).astype(np.int32)
-    expected = tidied(given._replace(idx=numbers[given.idx]))
+    expected = sort_rows(given._replace(idx=numbers[given.idx]))
     before = given.idx.copy()
 
     def plain(table: np.ndarray, new: np.ndarray, indptr: np.ndarray, idx: np.ndarray, *others: np.ndarray) -> None:
-        canonicalize.renumber(table[canonicalize.FRESH], new, indptr, idx, others[0], others[1:])
+        canonicalize.renumber(table[canonicalize.NEW_ONLY], new, indptr, idx, others[0], others[1:])
 
-    for found in (arranged(numbers, given), canonicalize.arranged(numbers, given, plain)):
-        assert inspect(found) == 0
+    for found in (renumber_rows(numbers, given), canonicalize.renumber_block(numbers, given, plain)):
+        assert check_rows(found) == 0
         for mine, other in zip(found[:3], expected[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
     np.testing.assert_array_equal(given.idx, before)
@@ -42,7 +42,7 @@ def test_values_of_one_feature_are_summed_in_their_order_and_a_negative_zero_sta
     given = block(rng, 40, 20, longest)
     val = np.where(given.val == 0.0, -0.0, given.val / 7.0 * 10.0 ** rng.integers(-9, 9, given.val.size))
     given, numbers = given._replace(val=val), rng.permutation(20).astype(np.int32)
-    found = arranged(numbers, given)
+    found = renumber_rows(numbers, given)
     for row in range(given.rows):
         sums: dict[int, float] = {}
         for k in range(given.indptr[row], given.indptr[row + 1]):
@@ -55,14 +55,14 @@ def test_values_of_one_feature_are_summed_in_their_order_and_a_negative_zero_sta
 
 def test_a_list_that_grows_is_known_by_itself() -> None:
     names = [f"n{j}" for j in range(1000)]
-    few, many = Growing(names, 3), Growing(names, 900)
+    few, many = GrowingNames(names, 3), GrowingNames(names, 900)
     assert extends(many, few)
     assert not extends(few, many)
     assert extends(many, names[:700])
-    assert not extends(Growing(["x", *names], 900), few)
+    assert not extends(GrowingNames(["x", *names], 900), few)
     assert (few[2], few[-1], few[1:], list(few), len(many)) == ("n2", "n2", ["n1", "n2"], names[:3], 900)
     assert few == names[:3]
-    assert names[:3] == Growing(["n0", "n1", "n2", "x"], 3)
+    assert names[:3] == GrowingNames(["n0", "n1", "n2", "x"], 3)
     assert few != names[:2]
     assert few != "n0"
     with pytest.raises(IndexError):
@@ -75,15 +75,15 @@ def test_names_of_a_stream_have_the_numbers_that_single_names_have() -> None:
         known = Names()
         known.known.update({name: number for number, name in enumerate(before)})
         for size in (300, 301, 900, 900, 2000, 400, 2000):
-            found = known.grown(Growing(names, size))
+            found = known.add_names(GrowingNames(names, size))
             assert found.numbers.tolist() == [known.known[name] for name in names[:size]]
-            assert found.same == (found.numbers.tolist() == list(range(size)))
-            assert found.rising == bool((np.diff(found.numbers) > 0).all())
+            assert found.identity == (found.numbers.tolist() == list(range(size)))
+            assert found.increasing == bool((np.diff(found.numbers) > 0).all())
         assert sorted(known.known.values()) == list(range(len(known.known)))
         strange = [*names[:500], "stranger", *names[500:]]
         for size in (400, 800, 2001):
-            looked = known.looked_up(Growing(strange, size))
-            assert looked.known == (size <= 500)
+            looked = known.look_up(GrowingNames(strange, size))
+            assert looked.all_known == (size <= 500)
             assert looked.numbers.tolist() == [known.known.get(name, len(known.known)) for name in strange[:size]]
 
 
@@ -95,12 +95,12 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
     for turn, size in enumerate((300, 400, 400, 700, 900, 1200)):
         given = block(rng, 20, size, 9)
         y = rng.choice([-1, 1], 20)
-        given = tidied(given)
-        learner.learn(Rows(given, Growing(names, size)), y)
+        given = sort_rows(given)
+        learner.learn(Rows(given, GrowingNames(names, size)), y)
         if turn in (0, 4):
             endless = given._replace(val=np.full_like(given.val, np.inf), ready=False)
             with pytest.raises(BadValue):
-                learner.learn(Rows(endless, Growing(names, size + 50)), y)
+                learner.learn(Rows(endless, GrowingNames(names, size + 50)), y)
         pairs = zip(given.indptr[:-1], given.indptr[1:], strict=True)
         twin.learn([{}, dict.fromkeys(names[:size], 0.0)], [1, 1])  # numbers in the order of the stream
         learner.learn([{}, {}], [1, 1])
@@ -110,7 +110,7 @@ def test_names_of_a_stream_and_of_single_rows_are_one_vocabulary() -> None:
             for one in (learner, twin):
                 one.learn_one(row, 1)
                 one.learn_one(row, -1)
-        assert learner.names.size == twin.names.size
-    assert learner.names.listed() == twin.names.listed()
+        assert learner.model.names.size == twin.model.names.size
+    assert learner.model.names.as_list() == twin.model.names.as_list()
     assert learner.mistakes == twin.mistakes
-    np.testing.assert_array_equal(learner.state.w, twin.state.w)
+    np.testing.assert_array_equal(learner.model.arrays.w, twin.model.arrays.w)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.features.hashing import hashed
-from noregret.features.transforms import written
-from noregret.learner.encode import taken
-from noregret.learner.model_file import pack, tensors
+from noregret.features.hashing import hash_name
+from noregret.features.transforms import parse_transform
+from noregret.learner.model_file import pack
 from noregret.streams import open_source
 from tests.features.passing import after
+from tests.support.encoding import encoded
+from tests.support.model_files import tensors
 
 rng = np.random.default_rng(0)
 USERS, ADS, HOURS = rng.integers(7, size=120), rng.integers(5, size=120), rng.integers(4, size=120)
@@ -23,8 +24,8 @@ ROUNDS = list(zip(USERS.tolist(), ADS.tolist(), HOURS.tolist(), Y, strict=True))
 CHOSEN = nr.pairs(between=[("user", "ad")])
 
 
-def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.Learner:
-    learner: nr.Learner = steps | nr.make("pa1", **how)
+def learned(source: Any, steps: Any = CHOSEN, **how: Any) -> nr.RuleLearner:
+    learner: nr.RuleLearner = steps | nr.make("pa1", **how)
     for batch in source:
         learner.learn(batch.X, batch.y)
     return learner
@@ -105,27 +106,29 @@ def test_what_is_chosen_is_written_and_read_again() -> None:
     assert str(nr.one_hot(only=["hour", "day"])) == "one_hot:only=hour+day"
     assert str(nr.pairs(9, between=[("user", "ad"), ("user", 3)])) == "pairs:limit=9.0,between=user*ad+user*3"
     assert repr(nr.one_hot(only="hour")) == "one_hot(only=('hour',))"
-    assert written("pairs:between= user * ad + user*hour") == nr.pairs(between=[("user", "ad"), ("user", "hour")])
+    assert parse_transform("pairs:between= user * ad + user*hour") == nr.pairs(
+        between=[("user", "ad"), ("user", "hour")]
+    )
     assert str(nr.scale(only=())) == str(nr.scale()) == "scale"
     letters = random.Random(0)
     for _ in range(300):
         names = ["".join(letters.choices("ab1 %,+*=:^|\\\"'\t\n\u2003é=2C", k=letters.randint(1, 6))) for _ in range(4)]
         for one in (nr.one_hot(only=names), nr.pairs(between=[(names[0], names[1]), (names[2], names[3])])):
-            assert written(str(one)) == one
+            assert parse_transform(str(one)) == one
 
 
 WRONG: dict[str, Any] = {
-    'one_hot: only chooses features by name, as in only=["user", "ad"], not 1.5': lambda: nr.one_hot(only=1.5),  # type: ignore[arg-type]
-    'scale: only chooses features by name, as in only=["user", "ad"], not [None]': lambda: nr.scale(only=[None]),  # type: ignore[list-item]
-    "clip: only chooses": lambda: nr.clip(only=[""]),
-    "log1p: only chooses": lambda: nr.log1p(only={"a": 1}),
-    "squares: only chooses": lambda: nr.squares(only=[True]),
+    'one_hot: only selects features by name, as in only=["user", "ad"], not 1.5': lambda: nr.one_hot(only=1.5),  # type: ignore[arg-type]
+    'scale: only selects features by name, as in only=["user", "ad"], not [None]': lambda: nr.scale(only=[None]),  # type: ignore[list-item]
+    "clip: only selects": lambda: nr.clip(only=[""]),
+    "log1p: only selects": lambda: nr.log1p(only={"a": 1}),
+    "squares: only selects": lambda: nr.squares(only=[True]),
     "as in between=[(\"user\", \"ad\")], not ('user', 'ad')": lambda: nr.pairs(between=("user", "ad")),  # type: ignore[arg-type]
-    "pairs: between wants two names for every pair": lambda: nr.pairs(between=[("a", "b", "c")]),  # type: ignore[list-item]
-    "wants two names for every pair, as in between": lambda: nr.make("pa1", transforms=["pairs:between=user"]),
-    "pairs: between chooses": lambda: nr.make("pa1", transforms=["pairs:between=user*"]),
+    "pairs: between needs two names for every pair": lambda: nr.pairs(between=[("a", "b", "c")]),  # type: ignore[list-item]
+    "needs two names for every pair, as in between": lambda: nr.make("pa1", transforms=["pairs:between=user"]),
+    "pairs: between selects": lambda: nr.make("pa1", transforms=["pairs:between=user*"]),
     "missing has no parameter 'only'": lambda: nr.make("pa1", transforms=["missing:only=a"]),
-    "choose features by 63 names; 62 are the most": lambda: nr.one_hot(only=list(range(63))) | nr.make("pa1"),
+    "select features by 63 names; the most is 62": lambda: nr.one_hot(only=list(range(63))) | nr.make("pa1"),
 }
 
 
@@ -169,7 +172,7 @@ def by_hand(row: dict[str, float], bits: int, between: tuple[str, str]) -> dict[
     cells: dict[int, float] = {}
     groups: dict[int, set[str]] = {}
     for name, value in row.items():
-        h = hashed(name)
+        h = hash_name(name)
         cells[h % 2**bits] = cells.get(h % 2**bits, 0.0) + (value if (h >> 31) & 1 else -value)
         groups.setdefault(h % 2**bits, set()).add(name.partition("=")[0])
     found = dict(cells)
@@ -195,7 +198,7 @@ def wide(count: int) -> list[dict[str, float]]:
 @pytest.mark.parametrize("bits", [2, 4, 18])
 def test_products_of_hashed_names_are_hashed(bits: int, native: bool) -> None:
     rows = wide(80)
-    block: Any = taken(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
+    block: Any = encoded(CHOSEN | nr.make("pa1", bits=bits, native=native), rows, True, False)
     assert block.width == 2**bits
     for t, row in enumerate(rows):
         here = slice(block.indptr[t], block.indptr[t + 1])
@@ -207,7 +210,7 @@ def test_products_of_hashed_names_are_hashed(bits: int, native: bool) -> None:
 def test_the_cell_of_a_product_is_the_same_for_ever() -> None:
     assert cell(3, 5, 18) == 135912
     learner = (nr.pairs() | nr.make("perceptron", bits=18)).learn([{"a": 1.0, "b": 1.0}], [1])
-    a, b = sorted(hashed(name) % 2**18 for name in "ab")
+    a, b = sorted(hash_name(name) % 2**18 for name in "ab")
     assert cell(a, b, 18) in np.flatnonzero(tensors(learner)["state.w"]).tolist()
 
 
@@ -228,5 +231,5 @@ def test_hashed_features_survive_chunks_files_and_refusals(steps: Any, tmp_path:
     ones.save(tmp_path / "m.nr")
     again = nr.load(tmp_path / "m.nr").learn(rows[30:], y[30:])
     assert pack(again) == pack(whole)
-    assert whole.space is not None
-    assert whole.space.features == 2**12
+    assert whole.model.space is not None
+    assert whole.model.space.features == 2**12

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.features.hashing import HashedNames, hashed
+from noregret.features.hashing import HashedNames, hash_name
 from noregret.streams import open_source
 
 rng = np.random.default_rng(0)
@@ -22,7 +22,7 @@ def by_hand(row: dict[str, float], bits: int) -> dict[int, float]:
     """The cells of a row and their values, from the definition."""
     found: dict[int, float] = {}
     for name, value in row.items():
-        h = hashed(name)
+        h = hash_name(name)
         found[h % 2**bits] = found.get(h % 2**bits, 0.0) + (value if (h >> 31) & 1 else -value)
     return found
 
@@ -40,7 +40,7 @@ def test_learning_by_hash_is_learning_the_hashed_columns(rule: str, bits: int) -
 
 def test_the_hash_of_a_name_never_changes() -> None:
     fixed = [0x2F42665B399EF840, 0x754F854DE3C27284, 0xE99A32C955E1F8F4, 0xB4B2797457A0A6E4]
-    assert [hashed(name) for name in ("a", "b", "größe", "")] == fixed
+    assert [hash_name(name) for name in ("a", "b", "größe", "")] == fixed
 
 
 @pytest.mark.parametrize("bits", [5, 9])
@@ -49,7 +49,7 @@ def test_collisions_are_the_cells_that_several_names_share(bits: int) -> None:
     cells: dict[int, set[str]] = {}
     for row in ROWS:
         for name in row:
-            cells.setdefault(hashed(name) % 2**bits, set()).add(name)
+            cells.setdefault(hash_name(name) % 2**bits, set()).add(name)
     assert learner.collisions == sum(len(names) > 1 for names in cells.values())
     assert nr.make("pa1", bits=24).learn(ROWS, Y).collisions <= 1
     assert nr.make("pa1").learn(ROWS, Y).collisions == 0
@@ -134,9 +134,9 @@ def test_what_cannot_be_hashed_is_refused(told: dict[str, Any], X: Any, words: s
 
 def test_marks_from_a_file_are_not_believed() -> None:
     names = HashedNames(4)
-    names.mark(*[names.hashes([f"n{k}" for k in range(30)])[k] for k in (0, 2)])
-    good = names.saved()
-    assert HashedNames(4).revive(good)
+    names.record(*[names.hash_names([f"n{k}" for k in range(30)])[k] for k in (0, 2)])
+    good = names.dump()
+    assert HashedNames(4).restore(good)
     for name, change in (
         ("names.cells", lambda log: np.append(log, np.int32(16))),
         ("names.cells", lambda log: np.append(log, np.int32(-17))),
@@ -145,5 +145,5 @@ def test_marks_from_a_file_are_not_believed() -> None:
         ("names.marks", lambda marks: marks[:-1]),
         ("names.marks", lambda marks: marks * np.uint32(0)),
     ):
-        assert not HashedNames(4).revive({**good, name: change(good[name])}), name
-    assert not HashedNames(4).revive({})
+        assert not HashedNames(4).restore({**good, name: change(good[name])}), name
+    assert not HashedNames(4).restore({})

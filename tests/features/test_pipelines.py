@@ -84,20 +84,20 @@ def test_all_ways_to_ask_are_one() -> None:
     assert len({pack(one) for one in made}) == 1
     assert made[0].params == nr.make("pa1", C=0.5).params
     weighed = nr.scale() | nr.make("arow", class_weight={1: 2.0}, classes=[1, -1], bias=True, seed=3)
-    assert weighed.settings.class_weight == {1: 2.0}
+    assert weighed.config.class_weight == {1: 2.0}
     assert pack(weighed.copy()) == pack(weighed)
 
 
 def test_what_cannot_be_put_together_is_refused() -> None:
     learner: Any = nr.make("pa1").learn([{"a": 1.0}], [1])
     anything: Any = 5
-    with pytest.raises(nr.BadValue, match="has learned from rows as they were"):
+    with pytest.raises(nr.BadValue, match="cannot add transforms to a trained learner"):
         nr.scale() | learner
-    with pytest.raises(nr.BadValue, match="stands before a learner"):
+    with pytest.raises(nr.BadValue, match="comes before a learner"):
         learner | nr.scale()
     with pytest.raises(nr.BadValue, match="not before 5"):
         nr.scale() | anything
-    with pytest.raises(nr.BadValue, match="stands before a learner"):
+    with pytest.raises(nr.BadValue, match="comes before a learner"):
         anything | (nr.scale() | nr.clip())
     with pytest.raises(nr.BadValue, match="before a learner stands a transform"):
         anything | learner
@@ -108,7 +108,7 @@ WRONG: dict[str, Any] = {
     "there is no transform 'x'; there are scale, min_max": lambda: nr.make("pa1", transforms="x"),
     "clip has no parameter 'limits'; it takes limit=, only=": lambda: nr.make("pa1", transforms=["clip:limits=3"]),
     "scale has no parameter 'a'; it takes only=": lambda: nr.make("pa1", transforms=["scale:a=3"]),
-    "say name:parameter=value": lambda: nr.make("pa1", transforms=["clip:3"]),
+    "write name:parameter=value": lambda: nr.make("pa1", transforms=["clip:3"]),
     "transforms must be a list such as": lambda: nr.make("pa1", transforms=7),
     "7 is none": lambda: nr.make("pa1", transforms=[7]),
     "clip: limit must be above 0, not 0": lambda: nr.clip(0),
@@ -131,7 +131,7 @@ def test_wrong_parameters_are_named(words: str) -> None:
 def test_rows_too_long_for_pairs_are_refused() -> None:
     learner = (nr.pairs(3) | nr.make("pa1")).learn([{"a": 1.0, "b": 2.0, "c": 3.0}], [1])
     assert learner.features == ["a", "b", "c", "a*b", "a*c", "b*c"]
-    with pytest.raises(nr.BadValue, match=r"^row 1: it has 4 features, of which pairs would make 10; its limit is 3"):
+    with pytest.raises(nr.BadValue, match=r"^row 1: it has 4 features, of which pairs would make 10; the limit is 3"):
         learner.learn([{"a": 1.0}, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}], [1, 1])
     with pytest.raises(nr.BadValue, match="row 0: it has 4 features"):
         (nr.pairs(3) | nr.make("pa1")).learn(np.ones((2, 4)), [1, 1])
@@ -141,7 +141,7 @@ def test_many_pairs_are_made_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> 
     rows = stream("pairs")
     whole = (nr.pairs() | nr.make("pa1")).learn(rows, y)
     for piece in (1, 10):
-        monkeypatch.setattr("noregret.features.expansions.PIECE", piece)
+        monkeypatch.setattr("noregret.features.expansions.BATCH", piece)
         assert pack((nr.pairs() | nr.make("pa1")).learn(rows, y)) == pack(whole)
 
 

@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.data.blocks import SparseBlock
-from noregret.features.fitted import Passed
-from noregret.learner.encode import taken
+from noregret.features.fitted import PipelineRows
 from noregret.learner.model_file import pack
 from tests.features.passing import KEEPING, PIPELINES, ROWS, after, close, stream, table, y
 from tests.naive import transforms as naive
+from tests.support.encoding import encoded
 
 # ---- what they do ------------------------------------------------------------------------------------------------
 
@@ -49,7 +49,7 @@ def test_sublinear_counts() -> None:
     rows = [{name: abs(value) for name, value in row.items()} for row in stream("counts")]
     found = after(nr.tf_idf(sublinear=True) | nr.make("pa1"), rows)
     close(found, naive.transformed([naive.tf_idf(True)], rows))
-    with pytest.raises(nr.BadValue, match=r"^row 1: a value is -2\.0; tf_idf with sublinear=yes takes counts"):
+    with pytest.raises(nr.BadValue, match=r"^row 1: a value is -2\.0; tf_idf with sublinear=yes needs counts"):
         nr.make("pa1", transforms="tf_idf:sublinear=yes").learn([{"a": 1.0}, {"a": -2.0}], [1, -1])
 
 
@@ -58,9 +58,9 @@ def test_scikit_learn_measures_the_past_alike() -> None:
     from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, StandardScaler
 
     X = np.random.default_rng(3).poisson(1.0, size=(40, 6)).astype(float)
-    rarity = taken(nr.tf_idf() | nr.unit_norm() | nr.make("pa1"), csr_array(X), True, False)
-    deviations = taken(nr.scale() | nr.make("pa1"), X, True, False)
-    ranges = taken(nr.min_max() | nr.make("pa1"), X, True, False)
+    rarity = encoded(nr.tf_idf() | nr.unit_norm() | nr.make("pa1"), csr_array(X), True, False)
+    deviations = encoded(nr.scale() | nr.make("pa1"), X, True, False)
+    ranges = encoded(nr.min_max() | nr.make("pa1"), X, True, False)
     scaler = StandardScaler()
     for t in range(1, len(X)):
         scaler.partial_fit(X[t - 1 : t])
@@ -76,8 +76,8 @@ def test_scikit_learn_measures_the_past_alike() -> None:
         placed = MinMaxScaler(clip=True).fit(X[:t]).transform(X[t : t + 1])[0]
         assert np.where(spread, ranges.val[t], 0.0) == pytest.approx(np.where(spread, placed, 0.0), abs=1e-12)
     made = PolynomialFeatures(2, interaction_only=True, include_bias=False).fit_transform(X)
-    assert np.array_equal(taken(nr.pairs() | nr.make("pa1"), X, True, False).val, made)
-    lengths = taken(nr.unit_norm(1) | nr.make("pa1"), X, True, False).val
+    assert np.array_equal(encoded(nr.pairs() | nr.make("pa1"), X, True, False).val, made)
+    lengths = encoded(nr.unit_norm(1) | nr.make("pa1"), X, True, False).val
     assert lengths == pytest.approx(Normalizer("l1").fit_transform(X))
 
 
@@ -134,7 +134,7 @@ def test_no_row_moves_the_measures_of_those_before_it_or_its_own(name: str) -> N
     learner = steps | nr.make("pa1")
     after(learner, rows[:40])
     looked, heeded, learned = (
-        taken(learner, other[40:41], *how).val for how in ((False, False), (False, True), (True, True))
+        encoded(learner, other[40:41], *how).val for how in ((False, False), (False, True), (True, True))
     )
     assert looked.tolist() == heeded.tolist() == learned.tolist() == list(its[40].values())
 
@@ -164,7 +164,7 @@ def test_saved_loaded_and_taught_on_equals_never_stopped(name: str, tmp_path: Pa
     half = (steps | nr.make("pa1")).learn(rows[:25], y[:25])
     half.save(tmp_path / "half.nr")
     again = nr.load(tmp_path / "half.nr")
-    assert again.settings.transforms == half.settings.transforms
+    assert again.config.transforms == half.config.transforms
     assert pack(again) == pack(half)
     assert pack(again.learn(rows[25:], y[25:])) == pack(through)
     assert pack(pickle.loads(pickle.dumps(through))) == pack(through.copy()) == pack(through)
@@ -207,7 +207,7 @@ def test_a_refused_call_leaves_every_bit_as_it_was(name: str, monkeypatch: pytes
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    for where in ("learner.rule_learner.counts", "learner.transaction.Transaction.run"):
+    for where in ("learner.transaction.count", "learner.transaction.Transaction.play"):
         monkeypatch.setattr(f"noregret.{where}", interrupted)
         with pytest.raises(KeyboardInterrupt):
             learner.learn([*rows[30:], {"new": 1.0}], [*y[30:], 1])
@@ -221,8 +221,10 @@ def test_a_refused_call_leaves_every_bit_as_it_was(name: str, monkeypatch: pytes
 def test_what_one_row_needs_to_be_undone_is_no_larger_than_the_row() -> None:
     learner = nr.scale() | nr.make("pa1")
     learner.learn([{f"f{j}": float(j) for j in range(5000)}], [1])
-    learner.transforms[0].apply(
-        Passed(learner.names.block([{"f3": 1.0, "f9": 2.0}], True), np.zeros(0, np.int32)), True, False
+    learner.model.transforms[0].apply(
+        PipelineRows(learner.model.names.encode_dicts([{"f3": 1.0, "f9": 2.0}], True), np.zeros(0, np.int32)),
+        True,
+        False,
     )
-    _, touched, cells, _ = learner.transforms[0].before
+    _, touched, cells, _ = learner.model.transforms[0].savepoint
     assert touched.size == 2 == max(old.size for old in cells.values())

@@ -67,7 +67,7 @@ class Case:
             told["task"] = self.play.task
         return {**told, "native": native}
 
-    def make(self, native: bool = False, algebra: str | None = None) -> nr.Learner:
+    def make(self, native: bool = False, algebra: str | None = None) -> nr.RuleLearner:
         return nr.make(self.play.name, **self.told(native, algebra))
 
     def twin(self, classes: int) -> TaskRow:

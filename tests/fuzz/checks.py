@@ -73,7 +73,7 @@ def without_refused(case: Case, said: str, totals: Tally) -> Case:
     return case.upto(int(found[2]))
 
 
-def played_or_refused(case: Case, probe: Array, **told: Any) -> tuple[nr.Learner, Said | str]:
+def played_or_refused(case: Case, probe: Array, **told: Any) -> tuple[nr.RuleLearner, Said | str]:
     """What is said of every round, or why the call is refused; that leaves the learner as it was, bit for bit."""
     learner = case.make(**told)
     before = pack(learner)
@@ -93,7 +93,7 @@ def probe(case: Case) -> Array:
     return np.concatenate([X[:FEW], np.eye(X.shape[1])[: 1 + int(used.max(initial=-1))]])
 
 
-def played(learner: nr.Learner, stream: Stream, probe: Array) -> Said:
+def played(learner: nr.RuleLearner, stream: Stream, probe: Array) -> Said:
     transcript = learner.play(stream.handed, stream.y, **stream.told)
     assert not np.isnan(transcript.scores).any(), "a score is no number"
     assert not np.isposinf(transcript.scores).any(), "a score is infinite"
@@ -102,7 +102,7 @@ def played(learner: nr.Learner, stream: Stream, probe: Array) -> Said:
     return Said(columns(transcript.scores, len(stream)), transcript.updated.tolist(), np.asarray(after, dtype=float))
 
 
-def predicting_is_pure(case: Case, learner: nr.Learner) -> None:
+def predicting_is_pure(case: Case, learner: nr.RuleLearner) -> None:
     before = pack(learner)
     rows = case.stream.rows(case.stream.X[:FEW])
     learner.predict(rows)
@@ -115,7 +115,7 @@ def predicting_is_pure(case: Case, learner: nr.Learner) -> None:
     assert pack(learner) == before, "predicting left a trace"
 
 
-def any_calls(case: Case, whole: nr.Learner, native: bool) -> None:
+def any_calls(case: Case, whole: nr.RuleLearner, native: bool) -> None:
     """Cut into calls, saved and loaded between them, told something impossible: nothing changes, not one bit."""
     first, rest = case.stream[: case.cut], case.stream[case.cut :]
     if not len(first) or not len(rest):
@@ -142,7 +142,7 @@ def any_calls(case: Case, whole: nr.Learner, native: bool) -> None:
     assert pack(parts) == pack(whole), "cut into calls, the stream led elsewhere"
 
 
-def same_when_compiled(case: Case, plain: nr.Learner, said: Said) -> None:
+def same_when_compiled(case: Case, plain: nr.RuleLearner, said: Said) -> None:
     if not exact(case.play) and not measurable(case):
         return
     fast = case.make(native=True)

@@ -82,7 +82,7 @@ def test_a_weight_outside_of_its_set_is_found() -> None:
     holds(ofs, learner)
     with pytest.raises(AssertionError, match="more than B weights"):
         holds(ofs, case("ofs", B=2.0).make().learn(X, Y))
-    learner.state.w.v[:] = np.nan
+    learner.model.arrays.w.v[:] = np.nan
     with pytest.raises(AssertionError, match="not finite"):
         holds(ofs, learner)
 

@@ -57,7 +57,7 @@ SHAPES: dict[str, tuple[dict[str, Any], Callable[[np.ndarray], Any], Callable[[n
 }
 
 
-def scores(learner: nr.Learner, rows: Any) -> list[Any]:
+def scores(learner: nr.RuleLearner, rows: Any) -> list[Any]:
     return list(learner.scores(rows).tolist())
 
 

@@ -14,8 +14,8 @@ from noregret.algebra.kernel import BANKS
 from noregret.jit import compiled, objects
 from noregret.learner.config import COVARIANCES
 from noregret.rules.rule_card import RuleCard
-from noregret.tasks.loops.assembly import Plan, fingerprint
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.tasks import TASKS
+from noregret.tasks.assemble import Plan, fingerprint
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
 from tests.support.processes import in_a_process, modules_after
 
@@ -172,7 +172,7 @@ def test_no_two_loops_share_an_entry_of_the_cache() -> None:
 def mark(text: str, file: Path) -> str:
     """What the cache knows the first rule of a text by."""
     file.write_text(text)
-    return fingerprint(Plan(load_own_rules(file).walking, "binary", "dense", "diagonal", "rbf", ()))
+    return fingerprint(Plan(load_own_rules(file).walking, TASKS["binary"], "dense", "diagonal", "rbf", ()))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel"])
-@pytest.mark.parametrize("task", [task for task in TASK_TABLE if task not in ("bandit", "one-class", "ranking")])
+@pytest.mark.parametrize("task", [task for task in TASKS if task not in ("bandit", "one-class", "ranking")])
 @pytest.mark.parametrize("name", ["halfway", "steady"])
 def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str, algebra: str) -> None:
     rows = np.vstack([X, 1.5 * X])
@@ -253,7 +253,7 @@ def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str
     told = {"rule": getattr(own, name), "task": task, "algebra": algebra}
     compiled, interpreted = (nr.make(native=native, **told) for native in (True, False))
     transcripts = [learner.play(rows, y) for learner in (compiled, interpreted)]
-    assert compiled.engine.native
+    assert compiled._loops.engine.native
     np.testing.assert_allclose(transcripts[0].scores, transcripts[1].scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(compiled.scores(rows), interpreted.scores(rows), rtol=1e-12, atol=1e-12)
 

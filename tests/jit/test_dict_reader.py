@@ -20,14 +20,14 @@ from tests.support import refused
 LONG = 200  # features, more than a fast_path has room for at first
 
 
-def started(task: str = "binary", names: bool = True) -> nr.Learner:
+def started(task: str = "binary", names: bool = True) -> nr.RuleLearner:
     """A learner that knows the features a, b, c, or 0, 1, 2, and its classes."""
     a, b, c = ("a", "b", "c") if names else (0, 1, 2)
     rows: list[Any] = [{a: 1.0, b: -0.5}, {b: 2.0, c: 1.0}, {c: -1.0}]
     return nr.make("pa1", task=task, algebra="sparse").learn(rows, [1, -1, 1] if task != "multiclass" else [0, 1, 2])
 
 
-def same_as_in_batches(rounds: list[tuple[Any, Any]], task: str = "binary", names: bool = True) -> nr.Learner:
+def same_as_in_batches(rounds: list[tuple[Any, Any]], task: str = "binary", names: bool = True) -> nr.RuleLearner:
     """Play rounds one at a time, and each as a batch of one: predictions, scores and models are the same."""
     one, batch = started(task, names), started(task, names)
     for x, y in rounds:
@@ -155,7 +155,7 @@ def test_a_round_that_overflows_changes_nothing_and_leaves_its_names_unknown() -
 def test_no_reference_is_kept_or_lost() -> None:
     learner = started()
     rows: list[Any] = [{"a": 1.5, "b": 2}, {"unknown": 1.0}, {"a": "no number"}, {"a": 10**400}, OrderedDict(a=1.0)]
-    things: list[Any] = [None, True, False, "a", "b", learner.names.known, *rows, *rows[0].values()]
+    things: list[Any] = [None, True, False, "a", "b", learner.model.names.known, *rows, *rows[0].values()]
 
     def play() -> None:
         for _ in range(200):
@@ -172,8 +172,8 @@ def test_no_reference_is_kept_or_lost() -> None:
     assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 20
 
 
-def lane_of(learner: nr.Learner) -> fast_path.FastPath:
-    found = learner._fast_path or learner._open_fast_path()
+def lane_of(learner: nr.RuleLearner) -> fast_path.FastPath:
+    found = learner._loops.fast_path or learner._open_fast_path()
     assert found is not None
     return found
 
@@ -192,17 +192,17 @@ class Meddling(str):
         return other == "m"
 
 
-def emptied(learner: nr.Learner, row: dict[str, float]) -> None:
+def emptied(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     row.clear()
 
 
-def grown(learner: nr.Learner, row: dict[str, float]) -> None:
+def grown(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     Meddling.meddle = lambda: None
     learner.learn_one({f"g{j}": 1.0 for j in range(LONG)}, 1)
     learner.learn([{f"h{j}": 1.0 for j in range(10 * LONG)}], [1])
 
 
-def raising(learner: nr.Learner, row: dict[str, float]) -> None:
+def raising(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     raise RuntimeError("meddled")
 
 
@@ -234,5 +234,5 @@ def test_where_objects_are_laid_out_otherwise_the_general_path_learns_the_same(m
             other.setattr(fast_path, "objects_are_as_known", lambda: False)
             assert slow.predict_one(x) in (1, -1)
             slow.learn_one(x, 1 - 2 * (t % 2))
-            assert slow._fast_path is None
+            assert slow._loops.fast_path is None
     assert pack(quick) == pack(slow)

@@ -15,17 +15,17 @@ X, Y = small_stream()
 NAN, INF = float("nan"), float("inf")
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
-def learned(rows: Any = X, **told: Any) -> nr.Learner:
+def learned(rows: Any = X, **told: Any) -> nr.RuleLearner:
     return nr.make("pa1", **told).learn(rows, Y)
 
 
-def kept(learner: nr.Learner, rows: Any = X) -> None:
+def kept(learner: nr.RuleLearner, rows: Any = X) -> None:
     """After a refusal the learner goes on as one that never met it."""
-    twin = nr.make(learner.card, **learner.settings.told).learn(rows, Y).learn(rows, Y)
+    twin = nr.make(learner.card, **learner.config.given).learn(rows, Y).learn(rows, Y)
     assert pack(learner.learn(rows, Y)) == pack(twin)
 
 
@@ -56,7 +56,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"C": np.zeros(2)}, "C must be a number"),
     ("pa1", {"task": "regresion"}, "did you mean 'regression'?"),
     ("pa1", {"task": ["binary"]}, "task must be one of"),
-    ("perceptron", {"task": "regression"}, "it moves on mistakes, not on losses"),
+    ("perceptron", {"task": "regression"}, "it updates on mistakes, not on losses"),
     ("pa1", {"task": "regression", "eps": -1.0}, "eps must be at least 0"),
     ("pa1", {"eps": 0.1}, "no parameter 'eps'"),
     ("pa1", {"algebra": "sprse"}, "did you mean 'sparse'?"),
@@ -84,7 +84,7 @@ BAD_MAKE: list[tuple[Any, dict[str, Any], str]] = [
     ("pa1", {"class_weight": {1: 2.0, "c": 1.0}, "classes": [1, -1]}, "names the class 'c', which is not one of"),
     ("pa1", {"class_weight": "balanced", "task": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": "balanced"}, "cannot weigh rounds"),
-    ("pa1", {"class_weight": "balanced", "labels": "asked", "classes": [1, -1]}, "not all are told"),
+    ("pa1", {"class_weight": "balanced", "labels": "asked", "classes": [1, -1]}, "not all are revealed"),
     ("pa1", {"class_weight": {1: -1.0}}, "at least 0"),
     ("pa1", {"class_weight": {1: 2.0}, "task": "regression"}, "leave class_weight out"),
     ("winnow", {"class_weight": {1: 2.0}}, "cannot weigh rounds"),
@@ -142,18 +142,18 @@ BAD_SPARSE: dict[str, tuple[Any, str]] = {
     "unsorted and too large": (broken([0, 2], [7, 0], [1.0, 1.0]), "7 is outside 0 to 3"),
     "index 2**31": (broken([0, 1], np.array([2**31], np.int64), [1.0], (1, 2**33)), "2147483648 is outside"),
     "index 2**31 in a small matrix": (broken([0, 1], np.array([2**31], np.int64), [1.0]), "2147483648 is outside"),
-    "fractional index": (broken([0, 1], [0.5], [1.0]), "broken"),
-    "offsets fall": (broken([0, 2, 1], [0, 1], [1.0, 1.0], (2, 4)), "broken"),
-    "offsets beyond the values": (broken([0, 5], [0, 1], [1.0, 1.0]), "broken"),
-    "offsets start late": (broken([1, 2], [0, 1], [1.0, 1.0]), "broken"),
-    "no offsets": (broken([], [0], [1.0]), "broken"),
-    "too few offsets": (broken([0, 1], [0], [1.0], (3, 4)), "broken"),
-    "fewer values than indices": (broken([0, 2], [0, 1], [1.0]), "broken"),
-    "values in two dimensions": (broken([0, 1], [0], [[1.0]]), "broken"),
+    "fractional index": (broken([0, 1], [0.5], [1.0]), "corrupt"),
+    "offsets fall": (broken([0, 2, 1], [0, 1], [1.0, 1.0], (2, 4)), "corrupt"),
+    "offsets beyond the values": (broken([0, 5], [0, 1], [1.0, 1.0]), "corrupt"),
+    "offsets start late": (broken([1, 2], [0, 1], [1.0, 1.0]), "corrupt"),
+    "no offsets": (broken([], [0], [1.0]), "corrupt"),
+    "too few offsets": (broken([0, 1], [0], [1.0], (3, 4)), "corrupt"),
+    "fewer values than indices": (broken([0, 2], [0, 1], [1.0]), "corrupt"),
+    "values in two dimensions": (broken([0, 1], [0], [[1.0]]), "corrupt"),
 }
 
 
-def all_refuse(learner: nr.Learner, rows: Any, words: str) -> None:
+def all_refuse(learner: nr.RuleLearner, rows: Any, words: str) -> None:
     count = rows.shape[0] if hasattr(rows, "shape") else len(rows) if hasattr(rows, "__len__") else 1
     actions: list[Callable[[], Any]] = [
         lambda: learner.learn(rows, [1] * count),
@@ -296,7 +296,7 @@ def test_a_rule_that_cannot_weigh_rounds_says_so() -> None:
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (3, "only with a learner, not with 3"),
+        (3, "only with a rule learner, not with 3"),
         (plain("pa2").learn(X, Y), "one rule, one task and the same parameters"),
         (plain(C=0.5).learn(X, Y), "one rule, one task and the same parameters"),
         (plain(task="regression").learn(X, X[:, 0]), "one rule, one task and the same parameters"),

@@ -16,7 +16,7 @@ from tests.naive.rules import Array
 SECOND_ORDER = [card.name for card in CARDS if card.keeps_covariance]
 
 
-def matrices(learner: nr.Learner) -> Array:
+def matrices(learner: nr.RuleLearner) -> Array:
     """Sigma of every class, whatever of it is kept."""
     sigma = state(learner)["sigma"]
     if sigma.ndim == 2:

@@ -146,9 +146,9 @@ def test_a_model_damaged_in_its_scaling_is_refused(tmp_path: Path) -> None:
     from noregret.learner.model_file import pack, unpack
 
     learner = nr.make("pa1", scale=True).learn(dicts, y)
-    assert learner.scaling is not None
-    learner.scaling.mean[0] = np.nan
-    with pytest.raises(nr.Error, match="damaged"):
+    assert learner.model.scaling is not None
+    learner.model.scaling.mean[0] = np.nan
+    with pytest.raises(nr.Error, match="corrupt"):
         unpack(pack(learner), "model.nr")
 
 
@@ -172,7 +172,7 @@ def test_looking_at_features_never_learned_leaves_no_trace() -> None:
     assert np.array_equal(looked.scores(dicts), plain.scores(dicts))
 
 
-@pytest.mark.parametrize("where", ["learner.rule_learner.counts", "learner.transaction.Transaction.run"])
+@pytest.mark.parametrize("where", ["learner.transaction.count", "learner.transaction.Transaction.play"])
 def test_an_interrupt_at_any_moment_leaves_the_learner_as_it_was(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from noregret.learner.model_file import pack
 

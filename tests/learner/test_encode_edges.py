@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 import noregret as nr
-from noregret.data.blocks import Rows, Transcript, as_block, to_sparse
+from noregret.data.blocks import Rows, as_block, to_sparse
+from noregret.data.transcript import Transcript
 from noregret.features.names import Names
 from noregret.metrics import Baselines, Milestones
 from noregret.streams.columns import decimal_commas, split
@@ -39,15 +40,15 @@ def labels_seen(*chunks: list[Any]) -> dict[str, float]:
 def test_only_fresh_features_become_indicators() -> None:
     learner = nr.make("pa1", scale=True).learn([{"height": float(n), "a": 1.0} for n in range(30)], [0, 1] * 15)
     learner.learn(named([[5.0, 1.0]], ["a", "height"], PARIS), [1])
-    assert learner.scaling is not None
-    assert learner.scaling.count[:2].tolist() == [31.0, 31.0]
+    assert learner.model.scaling is not None
+    assert learner.model.scaling.count[:2].tolist() == [31.0, 31.0]
 
 
 def test_indicators_are_known_by_the_number_the_learner_has_for_them() -> None:
     learner = nr.make("pa1", scale=True).learn([{"x": 1.0, "y": 2.0}, {"x": 2.0, "y": 1.0}], [0, 1])
     learner.learn(named([[7.0, 1.0], [9.0, 1.0]], ["height", "city=Paris"], PARIS), [0, 1])
-    assert learner.scaling is not None
-    assert learner.scaling.count[:4].tolist() == [2.0, 2.0, 2.0, -1.0]
+    assert learner.model.scaling is not None
+    assert learner.model.scaling.count[:4].tolist() == [2.0, 2.0, 2.0, -1.0]
 
 
 def test_a_refused_call_leaves_no_indicators() -> None:
@@ -55,8 +56,8 @@ def test_a_refused_call_leaves_no_indicators() -> None:
     with pytest.raises(nr.BadValue):
         learner.learn(named([[7.0, 0.0]], ["x", "city=Paris"], PARIS), [None])
     learner.learn([{"z": 1.0}, {"z": 2.0}], [0, 1])
-    assert learner.scaling is not None
-    assert learner.scaling.count[1] == 2.0
+    assert learner.model.scaling is not None
+    assert learner.model.scaling.count[1] == 2.0
 
 
 @pytest.mark.parametrize("told", [{"bias": True}, {"scale": True}, {"scale": True, "bias": True}])
@@ -67,8 +68,8 @@ def test_room_behind_the_last_row_is_no_row(told: dict[str, Any]) -> None:
     loose.indices = np.append(tight.indices, [0, 1]).astype(np.int32)
     a, b = (nr.make("perceptron", **told).learn(X, [0, 1]) for X in (tight, loose))
     assert np.array_equal(a.scores(tight), b.scores(tight))
-    if a.scaling is not None and b.scaling is not None:
-        assert a.scaling.count.tolist() == b.scaling.count.tolist()
+    if a.model.scaling is not None and b.model.scaling is not None:
+        assert a.model.scaling.count.tolist() == b.model.scaling.count.tolist()
 
 
 def test_a_bias_does_not_make_unchecked_rows_checked() -> None:
@@ -79,8 +80,8 @@ def test_a_bias_does_not_make_unchecked_rows_checked() -> None:
 
 def test_unheard_names_leave_rows_sorted_and_without_duplicates() -> None:
     names = Names()
-    names.renumbered(named([[1.0]], ["a"]), grow=True)
-    block, _ = names.renumbered(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
+    names.encode_rows(named([[1.0]], ["a"]), grow=True)
+    block, _ = names.encode_rows(named([[1.0, 2.0, 3.0]], ["a", "b", "c"]), grow=False)
     assert bool((np.diff(block.idx) > 0).all())
 
 
@@ -94,7 +95,7 @@ def test_unheard_names_weigh_the_same_in_a_stream_and_in_a_dict(rule: str) -> No
 def test_looking_does_not_decide_how_features_are_known() -> None:
     learner = nr.make("pa1").learn([{}], [1])
     learner.predict(named([[1.0]], ["a"]))
-    assert learner.names.mode is None
+    assert learner.model.names.mode is None
 
 
 def test_columns_of_a_stream_are_not_taken_for_names() -> None:

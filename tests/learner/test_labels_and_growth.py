@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.learner.model_file import pack, tensors
+from noregret.learner.model_file import pack
 from tests.support import by_name, by_number, refused, small_stream
+from tests.support.model_files import tensors
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
@@ -198,7 +199,7 @@ def test_rows_by_number_equal_the_rows_of_a_sparse_matrix() -> None:
 
 def test_names_are_kept_in_the_order_they_came() -> None:
     learner = plain().learn([{"sun": 1.0, "rain": -1.0}, {"snow": 2.0, "sun": 0.5}], ["go", "stay"])
-    assert learner.names.listed() == ["sun", "rain", "snow"]
+    assert learner.model.names.as_list() == ["sun", "rain", "snow"]
     assert set(learner.explain_one({"snow": 1.0, "sun": 1.0})) == {"snow", "sun"}
 
 
@@ -215,7 +216,7 @@ def test_names_and_columns_are_not_mixed() -> None:
 def test_predicting_does_not_decide_between_names_and_columns() -> None:
     learner = plain().learn([{}, {}], [1, -1])
     learner.predict(np.eye(2))
-    assert learner.learn_one({"sun": 1.0}, 1).names.listed() == ["sun"]
+    assert learner.learn_one({"sun": 1.0}, 1).model.names.as_list() == ["sun"]
 
 
 def test_features_never_learned_are_ignored_in_predictions() -> None:

@@ -12,15 +12,16 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
 import noregret as nr
-from noregret.learner.model_file import FORMAT, KEY, digest, header, pack, tensors
+from noregret.learner.model_file import FORMAT, KEY, digest, pack
 from tests.golden.make import EXPECTED, FOLDER, SHAPES, matrix, scores
 from tests.support import by_name, load_own_rules, refusal, registered, small_stream
+from tests.support.model_files import header, tensors
 
 X, Y = small_stream()
 own = load_own_rules()
 
 
-def small(**told: Any) -> nr.Learner:
+def small(**told: Any) -> nr.RuleLearner:
     return nr.make("pa1", native=False, **told).learn([by_name(row) for row in X], Y)
 
 
@@ -69,13 +70,13 @@ NAMES = ["", " ", "a\x00b", "snø", "雪", "🌧", "\ud800", "a" * 1000]
 def test_any_string_is_a_name(tmp_path: Path) -> None:
     learner = nr.make("pa1", native=False).learn([dict.fromkeys(NAMES, 1.0), {"雪": -1.0}], [1, -1])
     learner.save(tmp_path / "model.nr")
-    assert nr.load(tmp_path / "model.nr").names.listed() == NAMES
+    assert nr.load(tmp_path / "model.nr").model.names.as_list() == NAMES
 
 
 def test_a_hundred_thousand_names_come_back(tmp_path: Path) -> None:
     names = [f"word-{number}" for number in range(100_000)]
     nr.make("perceptron", native=False).learn([dict.fromkeys(names, 1.0)], [1]).save(tmp_path / "model.nr")
-    assert nr.load(tmp_path / "model.nr").names.listed() == names
+    assert nr.load(tmp_path / "model.nr").model.names.as_list() == names
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_a_header_that_makes_no_sense_is_refused_or_does_no_harm(what: str, valu
         assert loaded.learn([by_name(X[0])], [1]).rounds == 21
 
 
-def odd_arrays(learner: nr.Learner) -> list[dict[str, np.ndarray]]:
+def odd_arrays(learner: nr.RuleLearner) -> list[dict[str, np.ndarray]]:
     """The arrays of a learner, each in turn missing, cut, of another type, not finite, or out of range."""
     arrays = tensors(learner)
     found = []

@@ -50,7 +50,7 @@ def test_an_overflow_in_a_single_round_is_undone(as_row: Any, native: bool) -> N
 def test_a_new_name_in_a_round_that_overflows_is_forgotten(native: bool) -> None:
     learner = nr.make("ogd", native=native, **SMALL_STEPS).learn([by_name(row) for row in X], Y)
     refused(learner, lambda: learner.learn_one({"f0": 1e200, "new": 1.0}, 1))
-    assert learner.names.listed() == ["f0", "f1", "f2", "f3"]
+    assert learner.model.names.as_list() == ["f0", "f1", "f2", "f3"]
 
 
 @BOTH

@@ -81,8 +81,8 @@ def test_a_million_names_one_round_at_a_time() -> None:
     learner = nr.make("pa1")
     for first in range(0, MILLION, 10):
         learner.learn_one({f"w{number}": 1.0 for number in range(first, first + 10)}, first % 20 == 0)
-    assert len(learner.names.known) == MILLION
-    assert learner.names.name(MILLION - 1) == f"w{MILLION - 1}"
+    assert len(learner.model.names.known) == MILLION
+    assert learner.model.names.name(MILLION - 1) == f"w{MILLION - 1}"
     assert learner.predict_one({"w0": 1.0}) is True
     assert learner.predict_one({f"w{MILLION - 1}": 1.0}) is False
 
@@ -94,7 +94,7 @@ def test_a_million_names_in_batches() -> None:
             {f"w{number}": 1.0 for number in range(first, first + 10)} for first in range(start, start + 100_000, 10)
         ]
         learner.learn(rows, [t % 2 == 0 for t in range(10_000)])
-    assert len(learner.names.known) == MILLION
+    assert len(learner.model.names.known) == MILLION
     assert learner.predict([{"w0": 1.0}, {f"w{MILLION - 1}": 1.0}]).tolist() == [True, False]
 
 

@@ -17,14 +17,14 @@ ONE_PASS = {"fit_intercept": False, "shuffle": False, "max_iter": 1, "tol": None
 Objective = Any
 
 
-def weights(learner: nr.Learner, d: int) -> Array:
+def weights(learner: nr.RuleLearner, d: int) -> Array:
     """The weights, read through the scores of unit rows: (d,), or (classes, d)."""
     return np.asarray(learner.scores(np.eye(d)).T)
 
 
-def bound_of(learner: nr.Learner, **quantities: float) -> float:
+def bound_of(learner: nr.RuleLearner, **quantities: float) -> float:
     """The bound of a learner's card for the options in force."""
-    options = {**learner.params, "covariance": learner.settings.covariance}
+    options = {**learner.params, "covariance": learner.model.config.covariance}
     return learner.card.bound(options, **quantities)
 
 
@@ -38,13 +38,13 @@ def unscaled(task: str) -> dict[str, Any]:
     return {"scale_target": False} if task == "regression" else {}
 
 
-def after_each_round(learner: nr.Learner, X: Array, y: npt.NDArray[Any]) -> Array:
+def after_each_round(learner: nr.RuleLearner, X: Array, y: npt.NDArray[Any]) -> Array:
     """The weights after every round."""
     return np.array([weights(learner.learn(X[t : t + 1], y[t : t + 1]), X.shape[1]) for t in range(len(X))])
 
 
 def steps(
-    learner: nr.Learner, X: Array, y: npt.NDArray[Any], rounds: int
+    learner: nr.RuleLearner, X: Array, y: npt.NDArray[Any], rounds: int
 ) -> Iterator[tuple[int, Array, Array, nr.Transcript]]:
     """The last rounds of a stream, each with the weights before and after it."""
     learner.learn(X[:-rounds], y[:-rounds])

@@ -31,7 +31,7 @@ def noisy(rounds: int, seed: int) -> tuple[Array, Array]:
     return X, streams.flip(np.sign(X @ np.array([0.2, -1.0, 2.0, 0.0, 0.4]) + 1e-9), 0.1, seed)
 
 
-def followed(learner: nr.Learner, X: Array, y: Array, loss: str) -> tuple[float, Array, Array]:
+def followed(learner: nr.RuleLearner, X: Array, y: Array, loss: str) -> tuple[float, Array, Array]:
     """What was suffered, the weights before every round, and the gradient of every round."""
     path, gradients, suffered = [], [], 0.0
     for t in range(len(X)):
@@ -227,7 +227,9 @@ def test_merged_pulls_and_squares_are_sums() -> None:
     a, b = (nr.make("ftrl", native=False).learn(X[part], y[part]) for part in (slice(0, 30), slice(30, 80)))
     both = a.merge(b)
     for name in ("z", "squares"):
-        np.testing.assert_allclose(getattr(both.state, name)[:5], sum(getattr(x.state, name)[:5] for x in (a, b)))
+        np.testing.assert_allclose(
+            getattr(both.model.arrays, name)[:5], sum(getattr(x.model.arrays, name)[:5] for x in (a, b))
+        )
     assert both.rounds == 80
 
 

@@ -20,11 +20,11 @@ ALL = ["cw", "cw_variance", "scw1", "scw2"]
 Gaussian = tuple[Array, Array]
 
 
-def phi(learner: nr.Learner) -> float:
+def phi(learner: nr.RuleLearner) -> float:
     return float(norm.ppf(learner.params["eta"]))
 
 
-def gaussian(learner: nr.Learner, d: int) -> Gaussian:
+def gaussian(learner: nr.RuleLearner, d: int) -> Gaussian:
     return weights(learner, d), covariance(learner)
 
 
@@ -93,16 +93,16 @@ def spread(name: str, variance: float) -> float:
     return variance if name == "cw_variance" else float(np.sqrt(variance))
 
 
-def shortfall(learner: nr.Learner, name: str, now: Gaussian, x: Array, y: float) -> float:
+def shortfall(learner: nr.RuleLearner, name: str, now: Gaussian, x: Array, y: float) -> float:
     """What the margin of a round lacks; negative if it has more than is asked for."""
     return phi(learner) * spread(name, float(x @ now[1] @ x)) - float(y * now[0] @ x)
 
 
-def price(learner: nr.Learner, name: str, short: float) -> float:
+def price(learner: nr.RuleLearner, name: str, short: float) -> float:
     return float({"scw1": short, "scw2": short**2}[name] * learner.params["C"])
 
 
-def solved(learner: nr.Learner, name: str, old: Gaussian, x: Array, y: float) -> Array:
+def solved(learner: nr.RuleLearner, name: str, old: Gaussian, x: Array, y: float) -> Array:
     """The Gaussian nearest to the old one that has the margin, where SCW may buy a slack, found by a solver.
 
     The old Gaussian is taken as the unit one, of coordinates in which the solver is at ease.

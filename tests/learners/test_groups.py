@@ -157,5 +157,7 @@ def test_merging_adds_gradients_and_rounds() -> None:
         a = nr.make(name, groups=3, native=False).learn(X[:20], y[:20])
         b = nr.make(name, groups=3, native=False).learn(X[20:], y[20:])
         merged = a.merge(b)
-        np.testing.assert_allclose(merged.state.G.v, a.state.G.v + b.state.G.v, rtol=0.0, atol=1e-15)
-        assert merged.state.n.t == 60.0
+        np.testing.assert_allclose(
+            merged.model.arrays.G.v, a.model.arrays.G.v + b.model.arrays.G.v, rtol=0.0, atol=1e-15
+        )
+        assert merged.model.arrays.n.t == 60.0

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.state.growth import at_rest
+from noregret.state.growth import settle
 from tests.conformance.plays import state
 from tests.learners.reading import bound_of, written
 from tests.naive import streams
@@ -21,7 +21,7 @@ def row(n: int, *on: int) -> Array:
     return x
 
 
-def factors(learner: nr.Learner) -> Array:
+def factors(learner: nr.RuleLearner) -> Array:
     """The weights, which start at one."""
     return np.asarray(state(learner)["w"][0])
 
@@ -236,8 +236,8 @@ def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
 def test_an_exponent_beyond_the_range_of_floats_does_no_harm() -> None:
     """Where all features were in all updates, their negations have the weights they started with."""
     learner = nr.make("winnow_duplicated", features=3, native=False).learn(np.eye(3), [1, -1, 1])
-    learner.state.e.v[:3], learner.state.n.net = -3000.0 * math.log(2.0), -3000.0
-    at_rest(learner.state)
+    learner.model.arrays.e.v[:3], learner.model.arrays.n.net = -3000.0 * math.log(2.0), -3000.0
+    settle(learner.model.arrays)
     written(learner.scores(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])) + 6.0, [3, 2, 0])
 
 
@@ -250,7 +250,7 @@ def test_a_third_class_is_refused() -> None:
 # ---- balanced Winnow ----------------------------------------------------------------------------------------------
 
 
-def pair(learner: nr.Learner, start: float = 2.0) -> tuple[Array, Array]:
+def pair(learner: nr.RuleLearner, start: float = 2.0) -> tuple[Array, Array]:
     """w+ and w-."""
     kept = state(learner)
     return start * kept["plus"][0], kept["minus"][0]

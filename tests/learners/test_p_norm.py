@@ -130,7 +130,7 @@ def test_alma_worked_by_hand() -> None:
     learner = nr.make("alma", alpha=0.5, native=False)
     learner.learn(np.array([[3.0, 4.0]]), [1])  # sqrt(2) (0.6, 0.8) is taken back to the ball
     written(weights(learner, 2), [0.6, 0.8])
-    assert learner.state.n.k == 2.0
+    assert learner.model.arrays.n.k == 2.0
     said = learner.play(np.array([[0.0, 5.0]]), [1])  # 0.8 <= 0.5 sqrt(32) / sqrt(2) = 2
     assert said.updated[0]
     written(weights(learner, 2), np.array([0.6, 1.8]) / math.sqrt(3.6))
@@ -148,7 +148,7 @@ def test_alma_corrects_exactly_the_rounds_short_of_its_margin_and_stays_in_the_b
         assert length(after, dual(p)) <= 1.0 + 1e-12
         k += int(said.updated[0])
         assert said.updated[0] or np.array_equal(before, after)
-    assert learner.state.n.k == k > 5
+    assert learner.model.arrays.n.k == k > 5
 
 
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.5])

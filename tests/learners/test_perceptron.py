@@ -74,7 +74,7 @@ def test_a_margin_to_keep_is_no_loss_and_plays_no_regression() -> None:
     assert "regression" not in nr.learners()["perceptron_margin"].tasks
 
 
-def epochs(learner: nr.Learner, X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
+def epochs(learner: nr.RuleLearner, X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
     """Passes until one without an update, and the updates made."""
     for epoch in range(1, 100):
         if not learner.play(X, y).updated.any():

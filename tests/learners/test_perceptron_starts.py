@@ -14,7 +14,7 @@ from tests.naive.rules import Array
 BY_CHANCE: dict[str, Any] = {"random_start": 1.0, "classes": [-1, 1], "native": False}
 
 
-def begun(d: int, **told: Any) -> nr.Learner:
+def begun(d: int, **told: Any) -> nr.RuleLearner:
     """A perceptron that has seen nothing but a row of zeros."""
     return nr.make("perceptron", **{**BY_CHANCE, **told}).learn(np.zeros((1, d)), [1])
 
@@ -74,7 +74,7 @@ def test_there_are_no_random_weights_over_kernels() -> None:
 def test_from_a_bad_start_it_makes_more_mistakes_than_the_radius_and_the_margin_alone_allow(degrees: float) -> None:
     X, y = np.tile([[0.6, 0.8], [0.6, -0.8]], (20, 1)), np.ones(40)
     learner = begun(2, algebra="dense")
-    learner.state.w[:2] = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    learner.model.arrays.w[:2] = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     mistakes = int(learner.play(X, y).mistakes.sum())
     assert mistakes == 4
     assert mistakes > 1.0 / 0.6**2 + 1.0
@@ -83,7 +83,7 @@ def test_from_a_bad_start_it_makes_more_mistakes_than_the_radius_and_the_margin_
     assert mistakes <= bound
 
 
-def updates(learner: nr.Learner, X: Array, y: Array, most: float) -> int:
+def updates(learner: nr.RuleLearner, X: Array, y: Array, most: float) -> int:
     while learner.play(X, y).updated.any() and learner.updates <= most:
         pass
     return learner.updates
@@ -121,7 +121,7 @@ def test_strict_from_zero_would_never_move_and_is_refused() -> None:
 def test_only_a_strict_perceptron_leaves_a_score_of_zero_as_it_is(native: bool) -> None:
     for strict in (False, True):
         learner = begun(2, algebra="dense", strict=strict, native=native)
-        learner.state.w[:2] = 1.0, 2.0
+        learner.model.arrays.w[:2] = 1.0, 2.0
         said = learner.play([[2.0, -1.0], [-1.0, 0.0], [0.0, 1.0]], [1, 1, 1])
         assert said.scores[0] == 0.0
         assert said.updated.tolist() == ([False, True, False] if strict else [True, True, False])

@@ -8,12 +8,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.learner.model_file import tensors
-from noregret.state.reservoirs import listed
+from noregret.state.stores.reservoir import list_rows
 from tests.learners.reading import after_each_round, bound_of, radius_of, same, two_classes, weights, written
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
+from tests.support.model_files import tensors
 
 either = pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 
@@ -33,7 +33,7 @@ def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_thir
     learner = nr.make("perceptron_pocket", ratchet=ratchet, native=native)
     written(after_each_round(learner, X, y), [[0, 0], [0, 0], [3, -1], [3, -1]])
     written(after_each_round(learner, X, y), [[3, -1], [1, -3], [1, -3], [1, -3]])
-    assert (learner.state.n.run, learner.state.n.longest) == (4.0, 4.0)
+    assert (learner.model.arrays.n.run, learner.model.arrays.n.longest) == (4.0, 4.0)
 
 
 def test_trains_as_the_perceptron() -> None:
@@ -114,9 +114,9 @@ def test_on_noisy_rows_the_ratchet_errs_less_than_the_longest_run_alone() -> Non
 # ---- the ratchet --------------------------------------------------------------------------------------------------
 
 
-def put_right(learner: nr.Learner, d: int) -> int:
+def put_right(learner: nr.RuleLearner, d: int) -> int:
     """How many rows of the sample the pocket puts right, as anyone would count them."""
-    rows = listed(learner.state.sample)
+    rows = list_rows(learner.model.arrays.sample)
     X = np.zeros((rows["truth"].size, d))
     for t in range(len(X)):
         part = slice(rows["start"][t], rows["start"][t + 1])
@@ -139,7 +139,7 @@ def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: 
     held, record, longest, changes, refused = None, 0.0, 0.0, 0, 0
     for t in range(300):
         learner.learn(X[t : t + 1], y[t : t + 1])
-        n, now = learner.state.n, weights(learner, 6).tolist()
+        n, now = learner.model.arrays.n, weights(learner, 6).tolist()
         assert n.right >= record
         if n.longest > longest:
             assert n.longest == n.run == longest + 1.0 or held != now
@@ -177,15 +177,15 @@ def test_a_run_that_is_longer_but_no_better_stays_out_until_nothing_speaks_again
 def test_without_the_ratchet_nothing_is_remembered() -> None:
     X, y = noisy(5)
     learner = nr.make("perceptron_pocket", ratchet=False).learn(X, y)
-    assert learner.state.n.sample_seen == learner.state.n.right == 0.0
+    assert learner.model.arrays.n.sample_seen == learner.model.arrays.n.right == 0.0
     assert set(tensors(learner)) == {"state.w", "state.w_old", "state.w_stamp"}
-    assert nr.make("perceptron_pocket", native=False).learn(X, y).state.n.sample_seen == 300.0
+    assert nr.make("perceptron_pocket", native=False).learn(X, y).model.arrays.n.sample_seen == 300.0
 
 
 def test_a_sample_of_all_rows_is_the_training_set() -> None:
     X, y = noisy(6)
     learner = nr.make("perceptron_pocket", reservoir=1e9, native=False).learn(X, y)
-    assert listed(learner.state.sample)["truth"].tolist() == y.tolist()
+    assert list_rows(learner.model.arrays.sample)["truth"].tolist() == y.tolist()
 
 
 def test_rows_are_whole() -> None:
@@ -237,7 +237,7 @@ def test_with_a_batch_of_all_rows_a_pass_is_one_update(rho: float, native: bool)
         scores = learner.play(X, y).scores
         assert len(np.unique(np.round(scores[[0, 150, 299]], 12))) == 1
         same(weights(learner, 6), expected)
-        assert learner.state.n.last == learner.rounds
+        assert learner.model.arrays.n.last == learner.rounds
 
 
 def test_within_a_batch_nothing_changes_what_is_predicted() -> None:

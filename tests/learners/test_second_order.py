@@ -13,11 +13,11 @@ from tests.naive import streams
 from tests.naive.rules import Array
 
 
-def full(name: str, **told: Any) -> nr.Learner:
+def full(name: str, **told: Any) -> nr.RuleLearner:
     return nr.make(name, covariance="full", native=False, **told)
 
 
-def covariance(learner: nr.Learner) -> Array:
+def covariance(learner: nr.RuleLearner) -> Array:
     """The one matrix of a learner of two classes."""
     lower = np.tril(state(learner)["sigma"][0])
     return np.asarray(lower + np.tril(lower, -1).T)
@@ -283,7 +283,9 @@ def test_iellip_cuts_the_ellipsoid_as_the_paper_does() -> None:
         if moved:
             g = sigma @ X[t] / np.sqrt(X[t] @ sigma @ X[t])
             sigma = (sigma - share * np.outer(g, g)) / (1.0 - share)
-        np.testing.assert_allclose(covariance(learner) * learner.state.n.sigma_scale, sigma, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            covariance(learner) * learner.model.arrays.n.sigma_scale, sigma, rtol=1e-9, atol=1e-12
+        )
         share *= 0.9
     assert learner.updates > 10
 

@@ -164,7 +164,7 @@ def test_what_may_not_be_read_changes_nothing(native: bool) -> None:
     for t in range(120):
         read = []
         if t > 0:
-            n = learner.state.n
+            n = learner.model.arrays.n
             read = np.flatnonzero(weights(learner, 20)).tolist()
             if n.among > 0.0:
                 read, explored = picked(Draw(n.factor, n.shift, n.among, 4.0), 20), explored + 1
@@ -188,7 +188,7 @@ def test_a_step_is_by_the_expected_row_and_stays_in_its_ball() -> None:
         0,
     )
     for t in range(1, 300):
-        n, before = learner.state.n, weights(learner, 15)
+        n, before = learner.model.arrays.n, weights(learner, 15)
         read = before != 0.0
         if n.among > 0.0:
             read = np.isin(np.arange(15), picked(Draw(n.factor, n.shift, n.among, 5.0), 15))
@@ -218,7 +218,7 @@ def test_of_partial_rows_no_more_is_read_or_kept_than_promised_on_any_round(B: f
     most = longest = 0.0
     for t in range(150):
         learner.learn(csr_array(X[[t]]), y[[t]])
-        w, n = weights(learner, 30), learner.state.n
+        w, n = weights(learner, 30), learner.model.arrays.n
         read = picked(Draw(n.factor, n.shift, n.among, float(int(B))), int(n.among)) if n.among else np.flatnonzero(w)
         assert len(read) <= B
         assert np.count_nonzero(w) <= B

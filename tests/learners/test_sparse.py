@@ -155,5 +155,5 @@ def test_its_relatives_merge_by_adding_gradients_and_rounds(name: str) -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=5)
     a, b = nr.make(name, native=False).learn(X[:20], y[:20]), nr.make(name, native=False).learn(X[20:], y[20:])
     merged = a.merge(b)
-    np.testing.assert_allclose(merged.state.G, a.state.G + b.state.G, rtol=0.0, atol=1e-15)
-    assert merged.state.n.t == 60.0
+    np.testing.assert_allclose(merged.model.arrays.G, a.model.arrays.G + b.model.arrays.G, rtol=0.0, atol=1e-15)
+    assert merged.model.arrays.n.t == 60.0

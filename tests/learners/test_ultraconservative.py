@@ -23,17 +23,17 @@ def rounds(seed: int) -> tuple[Array, Any]:
     return X, np.argmax(X @ U.T, axis=1)
 
 
-def stepped(learner: nr.Learner, W: Array, x: Array, y: int) -> Array:
+def stepped(learner: nr.RuleLearner, W: Array, x: Array, y: int) -> Array:
     """The weights after one round from W, the class of which is y."""
     k, d = W.shape
     for c in range(k):
         learner.learn(np.zeros((1, d)), [c])
-    learner.state.w.reshape(learner.space.class_room, -1)[:k, :d] = W  # type: ignore[union-attr]
+    learner.model.arrays.w.reshape(learner.model.space.class_room, -1)[:k, :d] = W  # type: ignore[union-attr]
     learner.learn(x[None], [y])
-    return np.array(learner.state.w.reshape(learner.space.class_room, -1)[:k, :d])  # type: ignore[union-attr]
+    return np.array(learner.model.arrays.w.reshape(learner.model.space.class_room, -1)[:k, :d])  # type: ignore[union-attr]
 
 
-def dense(name: str, k: int, **told: Any) -> nr.Learner:
+def dense(name: str, k: int, **told: Any) -> nr.RuleLearner:
     return nr.make(name, classes=range(k), algebra="dense", native=False, **told)
 
 
@@ -147,11 +147,11 @@ def test_mira_keeps_its_bound() -> None:
     X, y, _, gamma = separable(4)
     learner = nr.make("mira", flavour="norm", random_start=0.1, classes=range(4), algebra="dense", native=False)
     learner.learn(np.zeros((1, 8)), [0])
-    before = np.linalg.norm(learner.state.w)
-    total, last = 0.0, learner.state.w.reshape(-1, 8)[:4].copy()
+    before = np.linalg.norm(learner.model.arrays.w)
+    total, last = 0.0, learner.model.arrays.w.reshape(-1, 8)[:4].copy()
     for x, label in zip(X, y, strict=True):
         learner.learn(x[None], [label])
-        now = learner.state.w.reshape(-1, 8)[:4].copy()
+        now = learner.model.arrays.w.reshape(-1, 8)[:4].copy()
         total += (now - last)[label] @ x / (x @ x)
         last = now
     assert 0.0 < total <= bound_of(learner, initial_norm=float(before), margin=gamma)
@@ -186,4 +186,4 @@ def test_a_round_is_counted_unless_it_weighs_nothing() -> None:
     X, y = rounds(seed=4)
     h = np.random.default_rng(4).choice([0.0, 1.0], size=len(y))
     learner = nr.make("pa_all", native=False).learn(X, y, weight=h)
-    assert learner.state.n.t == h.sum()
+    assert learner.model.arrays.n.t == h.sum()

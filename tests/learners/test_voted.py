@@ -15,7 +15,7 @@ LISTED = [((0, 0), 1), ((4, 0), 1), ((3, -1), 2), ((1, -3), 1)]
 PROBES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 4.0], [-1.0, 2.0], [1.0, 2.0], [3.0, 1.0], [0.0, 0.0]])
 
 
-def voted(**told: Any) -> nr.Learner:
+def voted(**told: Any) -> nr.RuleLearner:
     return nr.make("perceptron_voted", **{"native": False, **told})
 
 
@@ -57,7 +57,7 @@ def test_a_row_that_comes_again_moves_a_vector_of_a_later_time() -> None:
     X, y = streams.dense(30, 4, seed=5)
     X, y = np.tile(X, (3, 1)), np.tile(y, 3)
     learner = voted().learn(X, y)
-    assert learner.updates == len(learner.state.w.coef[: learner.nonzeros]) > 30
+    assert learner.updates == len(learner.model.arrays.w.coef[: learner.nonzeros]) > 30
     assert learner.scores(X[:30]).tolist() == ballots(X, y, X[:30]).tolist()
 
 
@@ -117,12 +117,12 @@ def test_nobody_need_know_how_it_remembers(tmp_path: Path) -> None:
         nr.make("perceptron_voted").learn(X, y),
         nr.make("perceptron_voted", algebra="kernel", kernel="linear"),
     )
-    assert (plain.algebra, plain.settings.kernel) == ("kernel", "linear")
+    assert (plain.algebra, plain.config.kernel) == ("kernel", "linear")
     assert plain.scores(X).tolist() == told.learn(X, y).scores(X).tolist()
     plain.save(tmp_path / "voted.nr")
     assert nr.load(tmp_path / "voted.nr").learn(X, y).scores(X).tolist() == told.learn(X, y).scores(X).tolist()
     curved = nr.make("perceptron_voted", kernel="rbf", gamma=0.5).learn(X, y)
-    assert curved.settings.kernel == "rbf"
+    assert curved.config.kernel == "rbf"
     assert curved.scores(X).tolist() != plain.scores(X).tolist()
     with pytest.raises(nr.BadValue, match="perceptron_voted cannot play in the sparse algebra: it names append, votes"):
         nr.make("perceptron_voted", algebra="sparse")

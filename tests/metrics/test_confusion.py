@@ -297,6 +297,6 @@ def test_a_class_that_never_came_is_mentioned_and_a_resumed_model_goes_on_as_it_
     common = ["learn", str(table), "--quiet"]
     assert main([*common, "--learner", "pa1", "--class-weight", "yes=2,nein=3", "--save", model]) == 0
     assert "no row has the label 'nein'" in capsys.readouterr().err
-    assert nr.load(model).settings.class_weight == {"yes": 2.0, "nein": 3.0}
+    assert nr.load(model).config.class_weight == {"yes": 2.0, "nein": 3.0}
     assert main([*common, "--resume", model, "--class-weight", "balanced"]) == 2
     assert "--class-weight is for a new model" in capsys.readouterr().err

@@ -181,8 +181,8 @@ def test_nor_before_the_built_in_learners_are_loaded(tmp_path: Path) -> None:
 
 
 def test_a_broken_hook_of_a_rule_is_no_hindrance_to_the_catalogue() -> None:
-    assert own.impatient.tasks == ("binary", "multiclass", "multilabel", "ranking")
-    assert own.forgetful.tasks == ("binary", "multiclass", "multilabel", "ranking")
+    assert own.impatient.tasks == ("binary", "multiclass", "multilabel", "ranking", "structured")
+    assert own.forgetful.tasks == ("binary", "multiclass", "multilabel", "ranking", "structured")
 
 
 def unheard(p: P, s: S, x: X) -> float:

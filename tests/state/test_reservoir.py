@@ -15,8 +15,9 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.registry import REGISTRY
 from noregret.rules.rule_card import P, S, Z
-from noregret.state.growth import cells, plain, reservoir
-from noregret.state.reservoirs import listed
+from noregret.state import plain, reservoir
+from noregret.state.stores.base import by_class_and_feature
+from noregret.state.stores.reservoir import list_rows
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
@@ -62,9 +63,9 @@ WAYS = [("sparse", False), ("sparse", True), ("dense", False), ("reference", Fal
 everywhere = pytest.mark.parametrize(("algebra", "native"), WAYS)
 
 
-def kept(learner: nr.Learner) -> list[tuple[dict[int, float], float]]:
+def kept(learner: nr.RuleLearner) -> list[tuple[dict[int, float], float]]:
     """The rows of the sample, by feature, with their truths."""
-    rows = listed(learner.state.seen)
+    rows = list_rows(learner.model.arrays.seen)
     return [
         (dict(zip(rows["idx"][a:b].tolist(), rows["val"][a:b].tolist(), strict=True)), truth)
         for a, b, truth in zip(rows["start"][:-1], rows["start"][1:], rows["truth"].tolist(), strict=True)
@@ -105,7 +106,7 @@ def test_the_sample_is_that_of_a_plain_list(algebra: str, native: bool, m: int) 
         assert found == [(as_dict(x), float(truth)) for x, truth in plainly.things]
         w = learner.scores(np.eye(8))
         right = sum((w @ x >= 0.0) == (truth > 0) for x, truth in plainly.things)
-        assert learner.state.n.right == right
+        assert learner.model.arrays.n.right == right
     assert 0 < right < max(m, 2)
 
 
@@ -151,7 +152,7 @@ def test_many_classes_are_told_apart_as_the_task_does_it(algebra: str, native: b
         learner.learn(X[t : t + 1], y[t : t + 1])
         W = learner.scores(np.eye(6)).T
         right = sum(int(np.argmax(W @ dense(row, 6))) == truth for row, truth in kept(learner))
-        assert t == 0 or learner.state.n.right == right  # with one class only a round is none
+        assert t == 0 or learner.model.arrays.n.right == right  # with one class only a round is none
     assert {learner.classes[int(truth)] for _, truth in kept(learner)} > {0, 1, 2, 3}
 
 
@@ -171,9 +172,9 @@ def test_truths_stay_true_when_classes_come(algebra: str, native: bool, labels: 
     learner = nr.make(recollect, m=12, algebra=algebra, native=native)
     for start, stop in ((0, 10), (10, 11), (11, 30), (30, 31), (31, 60)):
         learner.learn(X[start:stop], y[start:stop])
-        signs = learner.labels.signs(len(learner.labels)) if learner.task == "binary" else np.arange(3.0)
+        signs = learner.model.labels.signs(len(learner.model.labels)) if learner.task == "binary" else np.arange(3.0)
         assert [truth for _, truth in kept(learner)] == [
-            signs[learner.labels.code[y[max(row)]]] for row, _ in kept(learner)
+            signs[learner.model.labels.code[y[max(row)]]] for row, _ in kept(learner)
         ]
         again = learner.copy()
         assert kept(again) == kept(learner)
@@ -185,7 +186,9 @@ def test_a_zero_row_may_bring_a_class() -> None:
     for told in ({"algebra": "reference"}, {"native": False}, {"algebra": "dense"}):
         learner = nr.make(recollect, **told).learn(X, [0, 1, 0, 2, 0, 1])
         W = learner.scores(np.eye(2)).T
-        assert learner.state.n.right == sum(int(np.argmax(W @ dense(row, 2))) == truth for row, truth in kept(learner))
+        assert learner.model.arrays.n.right == sum(
+            int(np.argmax(W @ dense(row, 2))) == truth for row, truth in kept(learner)
+        )
 
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "reference"])
@@ -196,7 +199,7 @@ def test_a_score_of_zero_is_positive_and_of_classes_that_tie_the_first_leads(alg
     many.learn(np.repeat(one, 2, axis=0), [1, 0])
     assert binary.scores(one).tolist() == [0.0]
     assert many.scores(one).tolist() == [[0.0, 0.0, 0.0]]
-    assert (binary.state.n.right, many.state.n.right) == (2.0, 1.0)
+    assert (binary.model.arrays.n.right, many.model.arrays.n.right) == (2.0, 1.0)
 
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
@@ -207,7 +210,9 @@ def test_a_count_goes_on_from_the_last_one_as_rows_come_and_go(algebra: str) -> 
     for t in range(150):
         learner.learn(X[t : t + 1], y[t : t + 1])
         w = learner.scores(np.eye(4))
-        assert learner.state.n.right == sum((w @ dense(row, 4) >= 0.0) == (truth > 0.0) for row, truth in kept(learner))
+        assert learner.model.arrays.n.right == sum(
+            (w @ dense(row, 4) >= 0.0) == (truth > 0.0) for row, truth in kept(learner)
+        )
 
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
@@ -217,17 +222,20 @@ def test_a_class_that_comes_while_w_stands_still_takes_the_rows_it_leads_on(alge
     learner.learn(
         np.repeat(one, 40, axis=0), [0, 1, 2, 3, 4] * 8
     )  # the first round has no rival, and is not remembered
-    assert learner.space is not None
-    assert learner.space.class_room > learner.space.classes  # so that nothing is moved when the next one comes
-    home = learner.state.seen.val
-    cells(learner.space, learner.state.w)[:5] = -1.0  # no score is positive any more, and class 0 leads
-    cells(learner.space, learner.state.w)[0] = -0.5
-    learner.state.n.moves += 1.0
-    moves = float(learner.state.n.moves)
-    assert learner.learn(one, [0]).state.n.right == 8.0
-    assert learner.learn(np.zeros((1, 2)), [5]).learn(one, [5]).state.n.right == 1.0
-    assert learner.state.n.moves == moves
-    assert learner.state.seen.val is home
+    assert learner.model.space is not None
+    assert (
+        learner.model.space.class_room > learner.model.space.classes
+    )  # so that nothing is moved when the next one comes
+    home = learner.model.arrays.seen.val
+    w = by_class_and_feature(learner.model.arrays.w, learner.model.space)
+    w[:5] = -1.0  # no score is positive any more, and class 0 leads
+    w[0] = -0.5
+    learner.model.arrays.n.moves += 1.0
+    moves = float(learner.model.arrays.n.moves)
+    assert learner.learn(one, [0]).model.arrays.n.right == 8.0
+    assert learner.learn(np.zeros((1, 2)), [5]).learn(one, [5]).model.arrays.n.right == 1.0
+    assert learner.model.arrays.n.moves == moves
+    assert learner.model.arrays.seen.val is home
 
 
 def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_count_is() -> None:
@@ -236,7 +244,7 @@ def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_cou
     above = []
     for t in range(200):
         learner.learn(X[t : t + 1], y[t : t + 1])
-        a, b, size = learner.state.n.a, learner.state.n.b, min(t + 1.0, 30.0)
+        a, b, size = learner.model.arrays.n.a, learner.model.arrays.n.b, min(t + 1.0, 30.0)
         above.append(bool(b > 20.0))
         assert a == b if b > 20.0 or b == size else b <= a <= 20.0
     assert set(above) == {False, True}
@@ -259,7 +267,7 @@ def test_how_rounds_are_called_for_changes_nothing(m: int) -> None:
         single.learn_one(by_number(X, t), y[t])
     assert pack(whole) == pack(few) == pack(single)
     assert kept(whole) == kept(slow)
-    assert whole.state.n.right == slow.state.n.right
+    assert whole.model.arrays.n.right == slow.model.arrays.n.right
 
 
 def test_a_single_round_moves_nothing_and_many_need_no_more_room_than_the_sample() -> None:
@@ -269,10 +277,10 @@ def test_a_single_round_moves_nothing_and_many_need_no_more_room_than_the_sample
     homes = set()
     for t in range(3000):
         learner.learn_one(by_number(X, t % 90), y[t % 90])
-        homes.add(id(learner.state.seen.val))
+        homes.add(id(learner.model.arrays.seen.val))
     assert len(homes) < 15
-    assert learner.state.seen.truth.size < 300
-    assert learner.state.seen.val.size < 3000
+    assert learner.model.arrays.seen.truth.size < 300
+    assert learner.model.arrays.seen.val.size < 3000
 
 
 def bursting(rows: csr_array, labels: Any) -> tuple[csr_array, Any]:
@@ -290,7 +298,7 @@ def test_a_refused_call_leaves_the_sample_as_it_was(by: str, native: bool) -> No
         one.learn(X[:40], y[:40])
         one.learn_one(by_number(X, 40), y[40])
     before, rows = pack(learner), kept(learner)
-    heaviest = int(np.argmax(np.abs(learner.state.w[:D])))
+    heaviest = int(np.argmax(np.abs(learner.model.arrays.w[:D])))
     for t in range(41, 45):
         if by == "single":
             with pytest.raises(nr.Error):

@@ -9,12 +9,13 @@ import pytest
 from safetensors.numpy import save
 
 import noregret as nr
-from noregret.learner.model_file import KEY, digest, header, pack, tensors
+from noregret.learner.model_file import KEY, digest, pack
 from tests.naive import streams
 from tests.state.test_reservoir import everywhere, kept, recollect
+from tests.support.model_files import header, tensors
 
 
-def resumable(algebra: str = "sparse", native: bool = True, y: Any = None) -> nr.Learner:
+def resumable(algebra: str = "sparse", native: bool = True, y: Any = None) -> nr.RuleLearner:
     X, signs = streams.sparse(60, 8, density=0.5, seed=10)
     return nr.make(recollect, m=10, algebra=algebra, native=native).learn(X, signs if y is None else y)
 
@@ -30,7 +31,7 @@ def test_a_learner_from_a_file_draws_what_it_would_have_drawn(algebra: str, nati
         learner.learn(X[60:], y[60:])  # three features more
     assert pack(unbroken) == pack(resumed)
     assert kept(unbroken) == kept(resumed)
-    assert unbroken.state.n.right == resumed.state.n.right
+    assert unbroken.model.arrays.n.right == resumed.model.arrays.n.right
 
 
 def changed(arrays: dict[str, np.ndarray], part: str, value: Any) -> dict[str, np.ndarray]:
@@ -78,7 +79,7 @@ def test_a_sample_that_cannot_be_is_refused(algebra: str, tmp_path: Path) -> Non
     assert pack(nr.load(file, recollect)) == pack(learner)
     for what, odd in odd_samples(arrays, algebra).items():
         file.write_bytes(sealed(told, odd))
-        with pytest.raises(nr.Error, match=r"model.nr: the model file is damaged: the rows it remembers"):
+        with pytest.raises(nr.Error, match=r"model.nr: corrupt model file: the rows it remembers"):
             print(what, nr.load(file, recollect))
 
 
@@ -92,7 +93,7 @@ def test_chance_that_would_lead_out_of_the_sample_is_refused(counter: str, value
     told = header(learner)
     told["counters"][f"seen_{counter}"] = value
     file.write_bytes(sealed(told, tensors(learner)))
-    with pytest.raises(nr.Error, match=r"model.nr: the model file is damaged"):
+    with pytest.raises(nr.Error, match=r"model.nr: corrupt model file"):
         nr.load(file, recollect)
 
 

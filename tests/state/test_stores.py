@@ -16,7 +16,7 @@ from noregret.rules.decorators import coordinate_rule, gradient_rule, margin_rul
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.registry import REGISTRY
 from noregret.rules.rule_card import G, P, S, Z
-from noregret.state.growth import counts, lazy, plain, scaled, top_k
+from noregret.state import counts, lazy, plain, scaled, top_k
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -168,7 +168,7 @@ def test_options_are_bound_into_the_text() -> None:
                 learner = nr.make(with_options, when=when, length=length, native=native).learn(X, y)
                 np.testing.assert_allclose(learner.scores(np.eye(4)), w, rtol=1e-12)
     assert "regression" in with_options.tasks
-    with pytest.raises(nr.BadValue, match="moves on mistakes"):
+    with pytest.raises(nr.BadValue, match="updates on mistakes"):
         nr.make(with_options, when="mistake", task="regression")
 
 

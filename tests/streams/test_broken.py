@@ -212,7 +212,7 @@ def test_the_longest_line_is_read_and_a_longer_one_refused_or_skipped(
         after = [5] if len(ending) > 1 else []
         assert read(source) == ([1, 2, 3, 4] if extra <= 0 else [1, 2, 3]) + after
         assert source.skipped == (extra > 0)
-        last = [batch.place for batch in source][-1]
+        last = [batch.position for batch in source][-1]
         assert last == {"byte": path.stat().st_size, "line": 4 + len(after)}
         if extra > 0:
             with pytest.raises(nr.BadValue, match=r"t:4: the line is longer than 5000 bytes; is this the right format"):

@@ -83,7 +83,7 @@ def test_the_order_of_times_is_checked_across_blocks_and_stops(tmp_path: Path) -
     with pytest.raises(BadValue, match=r"t.csv:20002: "):
         list(open_source(path, timestamp="t"))
     path = written(tmp_path, "\n".join(["t,x,y", *rows]))
-    places = [batch.place for batch in open_source(path, timestamp="t") if batch.place is not None]
+    places = [batch.position for batch in open_source(path, timestamp="t") if batch.position is not None]
     assert places[-1]["time"] == 19_999
     path.write_text(path.read_text() + "\n5,1,1\n")
     source = open_source(path, timestamp="t")

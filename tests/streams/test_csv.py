@@ -345,7 +345,7 @@ def test_compressed_tables_are_read_and_tell_how_far_they_are(tmp_path: Path) ->
     path.write_bytes(gzip.compress(text.encode()))
     batches = list(Csv(str(path), block=5000))
     assert [value for batch in batches for value in batch.X.block.val] == list(range(5000))
-    assert batches[-1].done == 1.0
+    assert batches[-1].progress == 1.0
 
 
 def test_a_long_table_takes_little_memory(tmp_path: Path) -> None:

@@ -270,8 +270,8 @@ def test_arrays_know_how_many_rows_they_have_and_are_cut_into_batches(pair: Any)
     source = open_source(pair)
     assert source.rows == 6
     assert [len(y) for _, y in blocks(pair, rows=4)] == [4, 2]
-    assert [batch.done for batch in source] == [1.0]
-    assert [batch.done for batch in source] == [1.0]
+    assert [batch.progress for batch in source] == [1.0]
+    assert [batch.progress for batch in source] == [1.0]
 
 
 def test_a_source_is_taken_as_it_is() -> None:

@@ -30,7 +30,7 @@ class Parts(Source):
         for number, at in enumerate(range(begin, len(self.query), self.size)):
             rows = np.arange(at, min(at + self.size, len(self.query)))
             place = {"row": int(rows[-1]) + 1} if number % self.places == 0 else None
-            yield Batch(rows[:, None] + 0.5, rows * 1.0, rows, place=place, query=self.query[rows])
+            yield Batch(rows[:, None] + 0.5, rows * 1.0, rows, position=place, query=self.query[rows])
 
 
 def shaped(source: Source, **how: Any) -> Source:

@@ -79,7 +79,7 @@ def test_times_go_forward_row_by_row(tmp_path: Path) -> None:
     assert batch.lines is not None
     assert batch.lines.tolist() == [1, 2, 4]
     assert source.skipped == 3
-    assert batch.place == {"byte": path.stat().st_size, "line": 6, "time": 1704067205.5}
+    assert batch.position == {"byte": path.stat().st_size, "line": 6, "time": 1704067205.5}
     source.start = {"byte": 0, "line": 0, "time": 1704067205.0}
     (late,) = source
     assert late.lines is not None

@@ -15,10 +15,9 @@ import noregret as nr
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.jit.layout import cache_folder
-from noregret.streams import libsvm
+from noregret.streams import Batch, Reading, libsvm
 from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
 from noregret.streams.libsvm_text import NO_QUERY
-from noregret.streams.source import Batch, Reading
 from tests.naive import libsvm as naive
 
 
@@ -73,7 +72,7 @@ def collect(batch: Batch, found: Rows) -> None:
     block = batch.X.block
     assert batch.lines is not None
     assert block.width > block.idx.max(initial=-1)
-    assert not block.ready or chunk.inspect(block) == chunk.FINE
+    assert not block.ready or chunk.check_rows(block) == chunk.FINE
     labels = [np.nan] * len(batch.lines) if batch.y is None else batch.y
     found.labels.extend(np.nan if label is None else label for label in labels)
     found.queries.extend([None] * len(labels) if batch.query is None else map(query_or_none, batch.query.tolist()))
@@ -399,7 +398,7 @@ def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> No
     assert only(b"1 1:1 2:2\n1 1:1").X.block.ready
     batch = only(b"1 7:1 2:2 7:3\n1 1:1 2:2")
     assert not batch.X.block.ready
-    block = chunk.verified(batch.X.block)
+    block = chunk.verify(batch.X.block)
     assert isinstance(block, chunk.SparseBlock)
     assert block.indptr.tolist() == [0, 2, 4]
     assert block.idx.tolist() == [1, 6, 0, 1]

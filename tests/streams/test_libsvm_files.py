@@ -52,7 +52,7 @@ def test_a_file_is_read_as_scikit_learn_reads_it_again_and_again(tmp_path: Path)
 def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
     source = Libsvm(str(written(tmp_path / "rows.svm")), Reading())
     source.window = 1 << 14
-    done = [batch.done or 0.0 for batch in source]
+    done = [batch.progress or 0.0 for batch in source]
     assert done == sorted(done)
     assert done[-1] == 1.0
 
@@ -159,7 +159,7 @@ def test_whatever_goes_wrong_in_a_thread_is_raised_after_the_rows_before_it(
 
     def failing(self: Parser, stretch: Any) -> Part:
         made = part(self, stretch)
-        if made.batches[0].done == batches[5].done:
+        if made.batches[0].progress == batches[5].progress:
             raise MemoryError("no room")
         return made
 

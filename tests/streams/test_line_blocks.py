@@ -36,8 +36,8 @@ def batches(path: str, native: bool, **reading: Any) -> list[tuple[Any, ...]]:
     source = Csv(path, Reading(**reading), SMALL, native)
     return [
         (b.X.block.indptr.tolist(), b.X.block.idx.tolist(), b.X.block.val.tobytes(), b.y.tolist(), b.lines.tolist(),
-         b.done, dict(b.place))
-        for b in source if b.lines is not None and b.place is not None
+         b.progress, dict(b.position))
+        for b in source if b.lines is not None and b.position is not None
     ]  # fmt: skip
 
 

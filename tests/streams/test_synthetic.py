@@ -50,7 +50,7 @@ def test_a_stream_without_end_goes_on(name: str) -> None:
     parts = list(islice(endless, 3))
     np.testing.assert_array_equal(np.concatenate([table(part.X) for part in parts]), X)
     np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), y)
-    assert all(part.done is None for part in parts)
+    assert all(part.progress is None for part in parts)
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -58,7 +58,7 @@ def test_iterating_twice_gives_the_same_rows(name: str) -> None:
     source = Synthetic(f"{name}:rows=20")
     first, second = list(source), list(source)
     np.testing.assert_array_equal(table(first[0].X), table(second[0].X))
-    assert (source.rows, first[-1].done) == (20, 1.0)
+    assert (source.rows, first[-1].progress) == (20, 1.0)
 
 
 @pytest.mark.parametrize("margin", [0.001, 0.1, 0.9])

@@ -16,9 +16,8 @@ from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.jit.layout import cache_folder
 from noregret.rules.specialize import rebind, specializer
-from noregret.streams import vw, vw_names, vw_text
+from noregret.streams import Batch, Reading, vw, vw_names, vw_text
 from noregret.streams.libsvm import Lines, Part
-from noregret.streams.source import Batch, Reading
 from noregret.streams.vw import Parser, Vw
 from tests.naive import vw_rows as naive
 
@@ -32,13 +31,13 @@ class Memory(io.BytesIO):
         return None
 
 
-plain_text = specializer(vw_text.ENDS, rebind, "vw")(vw_text.parse_lines)
+plain_function = specializer(vw_text.ENDS, rebind, "vw")(vw_text.parse_lines)
 
 
 def plain_parse(table: np.ndarray, buffer: np.ndarray, out: Any, known: Any, shared: Any) -> None:
     """The text of the parser in plain Python."""
     with np.errstate(over="ignore"):
-        plain_text(buffer, out, known, shared, table)
+        plain_function(buffer, out, known, shared, table)
 
 
 def plain_dictionary() -> vw.Dictionary:
@@ -49,7 +48,7 @@ def plain_dictionary() -> vw.Dictionary:
             vw_names.number_names(buffer, bare, out, known, table)
 
     def arrange(table: np.ndarray, numbers: Any, indptr: Any, idx: Any, val: Any, *room: Any) -> None:
-        canonicalize.renumber(table[canonicalize.FRESH], numbers, indptr, idx, val, room)
+        canonicalize.renumber(table[canonicalize.NEW_ONLY], numbers, indptr, idx, val, room)
 
     return vw.Dictionary(number, arrange)
 
@@ -73,7 +72,7 @@ class Taken:
     def collect(self, batch: Batch) -> None:
         block, names = batch.X.block, list(batch.X.names)
         assert block.ready
-        assert chunk.inspect(block) == chunk.FINE
+        assert chunk.check_rows(block) == chunk.FINE
         assert block.width == len(names) > block.idx.max(initial=-1)
         assert names[: len(self.names)] == list(self.names)
         self.names |= dict(zip(names, batch.X.indicator.tolist(), strict=True))

@@ -79,20 +79,20 @@ def test_the_place_of_a_batch_is_where_reading_goes_on(path: Path) -> None:
     for batch in list(source)[:-1]:
         passed += batch.rows
         again = Vw(str(path), Reading())
-        again.start = batch.place
+        again.start = batch.position
         assert [(y, dict(pairs), line) for y, pairs, line in whole(again)[:-1]] == [
             (y, dict(pairs), line) for y, pairs, line in rows[passed:]
         ]
 
 
-def weights(learner: nr.Learner) -> Any:
-    return np.array([learner.state.w[number] for number in range(len(learner.names.known))])
+def weights(learner: nr.RuleLearner) -> Any:
+    return np.array([learner.model.arrays.w[number] for number in range(len(learner.model.names.known))])
 
 
 def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vw, "WINDOW", 1 << 14)
 
-    def learned(stop: int | None) -> nr.Learner:
+    def learned(stop: int | None) -> nr.RuleLearner:
         course, learner = Course(), nr.make("pa1")
         for number, batch in enumerate(open_source(path)):
             if number == stop:
@@ -109,7 +109,7 @@ def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeyp
     assert straight.rounds == 6000
     for stop in (1, 7, 20):
         stopped = learned(stop)
-        assert stopped.names.listed() == straight.names.listed()
+        assert stopped.model.names.as_list() == straight.model.names.as_list()
         np.testing.assert_array_equal(weights(stopped), weights(straight))
         assert stopped.mistakes == straight.mistakes
 
@@ -152,10 +152,10 @@ def test_features_without_a_value_are_never_scaled(tmp_path: Path) -> None:
         assert dict(zip(batch.X.names, batch.X.indicator.tolist(), strict=True)) == {
             **{f"a^word{j}": True for j in range(3)}, "n^x": False,
         }  # fmt: skip
-    assert learner.scaling is not None
-    number = learner.names.known["a^word1"]
-    assert learner.scaling.count[number] == -1.0
-    assert learner.scaling.count[learner.names.known["n^x"]] == 500
+    assert learner.model.scaling is not None
+    number = learner.model.names.known["a^word1"]
+    assert learner.model.scaling.count[number] == -1.0
+    assert learner.model.scaling.count[learner.model.names.known["n^x"]] == 500
 
 
 @pytest.mark.parametrize(

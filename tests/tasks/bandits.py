@@ -19,12 +19,12 @@ def stream(rounds: int = 120, seed: int = 0) -> tuple[Any, Any]:
     return X, np.where(rng.random(rounds) < 0.1, rng.integers(0, K, rounds), y)
 
 
-def player(name: str, **told: Any) -> nr.Learner:
+def player(name: str, **told: Any) -> nr.RuleLearner:
     return nr.make(name, **{"classes": range(K), "native": False, "seed": 5, **told})
 
 
-def weights(learner: nr.Learner) -> Any:
+def weights(learner: nr.RuleLearner) -> Any:
     """The weights, class by feature."""
-    space = learner.space
+    space = learner.model.space
     assert space is not None
-    return next(parts(learner.shape, learner.state, space))[2][: space.classes, : space.features].copy()
+    return next(parts(learner.model.shape, learner.model.arrays, space))[2][: space.classes, : space.features].copy()

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.algebra.partial_features import PRIME
 from noregret.learner.model_file import pack
-from noregret.tasks.loops.asking import asked, lead
+from noregret.tasks.label_queries import asked, lead
 from tests import naive
 from tests.conformance.plays import near, rows_of, stream
 from tests.naive.tasks.bandit import Draws, asking
@@ -22,13 +22,13 @@ SEVERAL = ["perceptron", "arow", "perceptron_averaged", "pegasos", "truncated_gr
 every_task = pytest.mark.parametrize("task", TASK_TABLE)
 
 
-def learner(name: str, task: str, **told: Any) -> nr.Learner:
+def learner(name: str, task: str, **told: Any) -> nr.RuleLearner:
     classes = [-1, 1] if task == "binary" else range(4)
     given = {"labels": "asked", "ask": 0.5, "native": False, "seed": 3, **told}
     return nr.make(name, task=task, classes=classes, **{key: value for key, value in given.items() if value != ()})
 
 
-def plain(name: str, task: str, **told: Any) -> nr.Learner:
+def plain(name: str, task: str, **told: Any) -> nr.RuleLearner:
     return learner(name, task, labels=(), ask=(), **told)
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_asked_for_leaves_no_trace(name: str, task: str, more: Any) 
     told.learn(X[rows], y[rows])
     assert 0 < rows.sum() < len(y)
     assert found.scores(X).tobytes() == told.scores(X).tobytes()
-    assert found.state.n.t == told.state.n.t
+    assert found.model.arrays.n.t == told.model.arrays.n.t
 
 
 @every_task
@@ -98,7 +98,7 @@ def test_chunks_saving_and_copying_leave_no_trace(task: str, native: bool, tmp_p
     one_by_one = learner("pa1", task, native=native)
     for x, label in zip(rows, y, strict=True):
         one_by_one.learn_one(x, label)
-        assert one_by_one._fast_path is None
+        assert one_by_one._loops.fast_path is None
     by_seven = learner("pa1", task, native=native)
     for start in range(0, len(y), 7):
         by_seven.learn(rows[start : start + 7], y[start : start + 7])
@@ -125,7 +125,7 @@ def test_a_round_without_weight_asks_nothing() -> None:
     found = learner("pa1", "binary")
     found.learn(X, y, weight=np.where(np.arange(len(y)) % 2, 1.0, 0.0))
     told = learner("pa1", "binary").learn(X[1::2], y[1::2])
-    assert (found.asked, found.state.n.asking_random) == (told.asked, told.state.n.asking_random)
+    assert (found.asked, found.model.arrays.n.asking_random) == (told.asked, told.model.arrays.n.asking_random)
 
 
 def test_a_label_is_asked_for_as_often_as_it_should() -> None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.algebra.partial_features import PRIME
 from noregret.learner.model_file import pack
-from noregret.tasks.loops.bandit import drawn
+from noregret.tasks.bandit import drawn
 from tests.conformance.plays import rows_of
 from tests.tasks.bandits import K, player, stream, weights
 
@@ -114,13 +114,13 @@ def test_batches_are_rows_chosen_and_told_in_turn(name: str) -> None:
 def test_choosing_moves_nothing_but_the_random_numbers(name: str) -> None:
     X, y = stream()
     learner = player(name).learn(rows_of(X), y)
-    before, n = weights(learner), learner.state.n.copy()
+    before, n = weights(learner), learner.model.arrays.n.copy()
     learner.choose_one({"f0": 1.0, "never seen": 2.0})
     learner.choose(rows_of(X))
     assert weights(learner).tobytes() == before.tobytes()
     assert "never seen" not in learner.features
-    assert (learner.rounds, learner.state.n.t) == (len(y), n.t)
-    assert learner.state.n.random != n.random
+    assert (learner.rounds, learner.model.arrays.n.t) == (len(y), n.t)
+    assert learner.model.arrays.n.random != n.random
 
 
 @every_player
@@ -140,7 +140,7 @@ def test_a_fresh_learner_can_choose_be_saved_and_go_on(name: str, tmp_path: Path
 def test_no_rows_choose_nothing_and_settle_nothing() -> None:
     learner = player("banditron")
     assert [len(part) for part in learner.choose([])] == [0, 0]
-    assert (learner.state, learner.algebra) == (None, None)
+    assert (learner.model.arrays, learner.algebra) == (None, None)
     X, y = stream()
     assert pack(learner.learn(X, y)) == pack(player("banditron").learn(X, y))
     before = pack(learner)

@@ -24,7 +24,7 @@ def rounds(seed: int = 0, count: int = 60, dense: bool = False) -> tuple[Array, 
     return X, by_appearance(streams.relabel(np.argmax(X @ U.T, axis=1), K, rate=0.3, seed=seed))
 
 
-def agree(learner: nr.Learner, twin: Any, X: Array, y: Any, known: bool) -> nr.Transcript:
+def agree(learner: nr.RuleLearner, twin: Any, X: Array, y: Any, known: bool) -> nr.Transcript:
     transcript = learner.play(X, y)
     scores, updated = twin.run(X, y)
     if not known:
@@ -46,7 +46,7 @@ def test_plays_as_its_twin_against_every_competitor(name: str, competitor: str, 
     X, y = rounds(seed=1)
     told: dict[str, Any] = {"classes": range(K)} if known else {}
     learner = nr.make(name, task="multiclass", competitor=competitor, native=False, **told)
-    twin = Multiclass(rule(name, **learner.settings.numbers, **dict(learner.settings.choices)), K, known, competitor)
+    twin = Multiclass(rule(name, **learner.config.numbers, **dict(learner.config.choices)), K, known, competitor)
     agree(learner, twin, X, y, known)
 
 
@@ -58,9 +58,7 @@ def test_plays_as_its_twin_where_mistakes_have_costs(name: str, competitor: str,
     told = {} if margin is None else {"margin": margin}
     learner = nr.make(name, cost=COSTS, classes=range(K), competitor=competitor, native=False, **told)
     rho = np.sqrt(COSTS) if margin == "sqrt" else COSTS
-    twin = Multiclass(
-        rule(name, **learner.settings.numbers, **dict(learner.settings.choices)), K, True, competitor, rho
-    )
+    twin = Multiclass(rule(name, **learner.config.numbers, **dict(learner.config.choices)), K, True, competitor, rho)
     transcript = agree(learner, twin, X, y, known=True)
     f, t = transcript.scores, np.arange(len(y))
     missing = rho[y] - (f[t, y][:, None] - f)
@@ -179,7 +177,7 @@ def test_one_against_the_rest_weighs_as_a_learner_of_two_does() -> None:
     for c in range(K):
         alone = nr.make("pa1", classes=[-1, 1], native=False).learn(X, np.where(y == c, 1, -1), weight=h)
         near(together.scores(X)[:, c], alone.scores(X), 1e-12)
-    assert together.state.n.t == np.count_nonzero(h)
+    assert together.model.arrays.n.t == np.count_nonzero(h)
 
 
 @pytest.mark.parametrize("name", ["alma", "fobos", "romma", "mira", "winnow_duplicated", "perceptron_pocket"])
@@ -194,7 +192,7 @@ def test_what_belongs_to_all_classes_keeps_a_rule_from_one_against_the_rest(name
 def test_the_worked_rounds_of_multiclass_pa() -> None:
     learner = nr.make("pa", task="multiclass", classes=[0, 1, 2], algebra="dense", native=False)
     learner.learn(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]]), [0, 1, 2, 0])
-    W = learner.state.w.reshape(learner.space.class_room, -1)[:3, :2]  # type: ignore[union-attr]
+    W = learner.model.arrays.w.reshape(learner.model.space.class_room, -1)[:3, :2]  # type: ignore[union-attr]
     np.testing.assert_allclose(W, [[0.875, -0.125], [-0.625, 0.375], [-0.25, -0.25]], atol=1e-12)
 
 

@@ -35,7 +35,7 @@ def stream(rounds: int = 40, seed: int = 0, density: float = 0.4) -> tuple[Array
     return X, [{order[label] for label in row} for row in sets]
 
 
-def made(name: str, **told: Any) -> nr.Learner:
+def made(name: str, **told: Any) -> nr.RuleLearner:
     return nr.make(name, task="multilabel", **{"native": False, **told})
 
 
@@ -43,7 +43,7 @@ def names(sets: Sets) -> list[tuple[str, ...]]:
     return [tuple(f"label {c}" for c in sorted(row)) for row in sets]
 
 
-def same_model(a: nr.Learner, b: nr.Learner) -> bool:
+def same_model(a: nr.RuleLearner, b: nr.RuleLearner) -> bool:
     first, second = arrays(a), arrays(b)
     whole = a.classes == b.classes and a.mistakes == b.mistakes and a.rounds == b.rounds and a.updates == b.updates
     return whole and first.keys() == second.keys() and all(same_bits(first[name], second[name]) for name in first)
@@ -107,7 +107,7 @@ def test_kernels_play_too() -> None:
 # ---- what a step does ------------------------------------------------------------------------------------------------
 
 
-def blocks(learner: nr.Learner) -> Array:
+def blocks(learner: nr.RuleLearner) -> Array:
     """The weights: of the virtual label first, then of the labels."""
     return np.asarray(arrays(learner)["state.w"])
 
@@ -361,7 +361,7 @@ def test_what_the_task_does_not_have_is_refused() -> None:
         made("pa1", class_weight={"a": 2.0})
     with pytest.raises(nr.BadValue, match="the multilabel task has no costs"):
         made("pa1", cost={("a", "b"): 2.0})
-    with pytest.raises(nr.BadValue, match='several labels ask for task="multilabel"'):
+    with pytest.raises(nr.BadValue, match='several labels per row use task="multilabel"'):
         nr.make("pa1", native=False).learn([[1.0], [2.0]], [("a", "b"), ("a",)])
     with pytest.raises(nr.BadValue, match="confidence is about labels, one for every row"):
         made("arow").learn([[1.0]], [["a"]]).confidence([[1.0]])

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 import noregret as nr
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.metrics import Multilabel
 from tests.tasks.test_multilabel import LABELS, made, names, stream
 

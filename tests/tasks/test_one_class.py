@@ -17,6 +17,7 @@ from noregret.learner.model_file import pack
 from tests.cli.running import noregret
 from tests.conformance.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.tasks.one_class import STEPS, OneClass
+from tests.support.encoding import encoded
 
 NAMES = list(STEPS)
 ALGEBRAS = ["sparse", "dense", "reference", "kernel"]
@@ -34,13 +35,13 @@ def stream(rounds: int = 60, seed: int = 0) -> tuple[Any, Any]:
     return X, y
 
 
-def player(name: str, **told: Any) -> nr.Learner:
+def player(name: str, **told: Any) -> nr.RuleLearner:
     return nr.make(name, **{"task": "one-class", "radius": 1.5, "native": False, **told})
 
 
-def centre(learner: nr.Learner) -> Any:
+def centre(learner: nr.RuleLearner) -> Any:
     """The centre, and after its coordinates its height."""
-    return np.append(state(learner)["w"][0], learner.state.n.w_height)
+    return np.append(state(learner)["w"][0], learner.model.arrays.n.w_height)
 
 
 # ---- the twin ----------------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def test_a_learned_radius_grows_from_nothing_and_stays_below_its_limit() -> None
     found = []
     for t in range(len(X)):
         learner.learn(X[t : t + 1])
-        found.append(3.0**2 - learner.state.n.w_height**2)
+        found.append(3.0**2 - learner.model.arrays.n.w_height**2)
     assert found[0] < 1.0
     assert (np.diff(found) >= 0.0).all()
     assert found[-1] < 9.0
@@ -167,9 +168,9 @@ def test_a_learned_radius_grows_from_nothing_and_stays_below_its_limit() -> None
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "reference"])
 def test_a_unit_step_may_be_stretched_and_at_the_centre_there_is_none(algebra: str) -> None:
     learner = player("pa1", algebra=algebra).learn(stream()[0])
-    w, x = learner.state.w, np.zeros((2, 5))
+    w, x = learner.model.arrays.w, np.zeros((2, 5))
     x[1] = np.add(centre(learner)[:-1], [3.0, 0.0, 0.0, 0.0, 4.0])
-    rows = learner.engine.rows(learner.block(x, grow=False), 0, 2)
+    rows = learner._loops.engine.rows(encoded(learner, x, grow=False), 0, 2)
     length = distance(w, row(rows, 1))
     assert length == pytest.approx(5.0)
     step = scaled_by(scaled_by(toward(w, row(rows, 1), length), 2.0), -3.0)

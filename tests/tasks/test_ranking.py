@@ -17,7 +17,7 @@ from noregret.learner import transaction as rounds
 from noregret.learner.model_file import pack
 from noregret.metrics import AsTheyCome, Orders
 from noregret.metrics.ranking import ndcg
-from noregret.tasks.ranking import checked
+from noregret.tasks.ranking import check_query
 from tests import naive
 from tests.naive.tasks.ranking import Ranking
 
@@ -42,7 +42,7 @@ def near(a: Any, b: Any) -> None:
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
-def bits(learner: nr.Learner) -> bytes:
+def bits(learner: nr.RuleLearner) -> bytes:
     return bytes(pack(learner))
 
 
@@ -273,9 +273,9 @@ def test_mistakes_and_losses_are_those_of_pairs() -> None:
 def test_long_lists_are_looked_at_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     relevance, f = rng.integers(0, 4, 50).astype(float), rng.normal(size=50)
-    at_once = np.concatenate(list(ground.leads(relevance, f)))
+    at_once = np.concatenate(list(ground.pair_margins(relevance, f)))
     monkeypatch.setattr(ground, "PAIRS", 20)
-    parts = list(ground.leads(relevance, f))
+    parts = list(ground.pair_margins(relevance, f))
     assert len(parts) == 50
     assert np.concatenate(parts).tolist() == at_once.tolist()
 
@@ -307,14 +307,14 @@ def test_pairs_in_the_right_order_are_counted_and_ties_half() -> None:
 
 
 def test_what_orders_report_is_the_mean_over_lists() -> None:
-    orders, given, nothing = Orders(), AsTheyCome(), np.zeros(0)
+    orders, given, nothing, none = Orders(), AsTheyCome(), np.zeros(0), np.zeros(0, bool)
     zeros = {"pair_accuracy": 0.0, "ndcg": 0.0, "ndcg_at_10": 0.0}
-    orders.see(nr.Transcript(nothing, nothing, nothing, nothing, nothing, nothing))  # of a task without lists
+    orders.see(nr.Transcript(nothing, nothing, nothing, none, none, nothing))  # of a task without lists
     assert orders.report() == zeros
     f, y = np.arange(12.0), np.array([0.0, 1.0] + [2.0] + [0.0] * 9)
     for some in (slice(0, 2), slice(0, 12)):
         size = some.stop
-        transcript = nr.Transcript(f[some], f[some], nothing, nothing, nothing, y[some], lists=np.zeros(size))
+        transcript = nr.Transcript(f[some], f[some], nothing, none, none, y[some], lists=np.zeros(size, np.int64))
         orders.see(transcript)
         given.see(transcript)
         if size == 2:
@@ -419,7 +419,7 @@ def test_what_makes_no_sense_is_said() -> None:
 
 def test_a_list_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(nr.BadValue, match=r"row 2: query b has 100,001 rows; a list has at most 100,000"):
-        checked(["a", "a", *["b"] * 100_001], 100_003)
+        check_query(["a", "a", *["b"] * 100_001], 100_003)
 
 
 def test_no_rows_and_equal_relevances_teach_nothing() -> None:

@@ -50,7 +50,7 @@ class WithNeither(Binary):
 def naive(rule: str, eps: float, weight: Any = None) -> tuple[Array, Any]:
     learner = nr.make(rule)
     numbers = {name: learner.params[name] for name in learner.card.numbers}
-    task = WithNeither(twin_of(rule, **numbers, **dict(learner.settings.choices)))
+    task = WithNeither(twin_of(rule, **numbers, **dict(learner.config.choices)))
     task.eps = eps
     return task.run(X, CODES, weight)
 
@@ -157,7 +157,7 @@ def test_class_weights_and_balancing_do_not_touch_it() -> None:
     by_hand = nr.make("pa1", native=False).play(X, Y, np.array([1.0, 3.0, 0.5])[CODES])
     assert told.scores.tolist() == by_hand.scores.tolist()
     balanced = nr.make("pa1", native=False, class_weight="balanced").learn(X, Y)
-    assert balanced.class_counts.sum() == (CODES != 0).sum()
+    assert balanced.model.class_counts.sum() == (CODES != 0).sum()
 
 
 def test_words_and_signs_that_turn_with_the_second_class() -> None:

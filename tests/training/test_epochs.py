@@ -19,7 +19,7 @@ X, Y = small_stream(rows=60)
 NOISY_X, NOISY_Y = streams.dense(80, 6, seed=3)
 
 
-def plain(rule: Any = "pa1", **told: Any) -> nr.Learner:
+def plain(rule: Any = "pa1", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
@@ -144,7 +144,7 @@ def test_a_learner_that_always_moves_takes_all_passes() -> None:
 # ---- validation ---------------------------------------------------------------------------------------------------
 
 
-def by_hand(learner: nr.Learner, passes: int) -> tuple[list[float], list[bytes]]:
+def by_hand(learner: nr.RuleLearner, passes: int) -> tuple[list[float], list[bytes]]:
     """The validation error and the state after every epoch."""
     errors, states = [], []
     for epoch in range(passes):
@@ -171,10 +171,11 @@ def test_patience_ends_it_and_puts_the_best_state_back(patience: int) -> None:
     assert pack(learner) == pack(taught_on(states[history.best]))
 
 
-def taught_on(state: bytes) -> nr.Learner:
+def taught_on(state: bytes) -> nr.RuleLearner:
     from noregret.learner.model_file import unpack
 
-    return unpack(state, "a state", None).learn_one(NOISY_X[0], NOISY_Y[0])
+    learner: nr.RuleLearner = unpack(state, "a state", None)
+    return learner.learn_one(NOISY_X[0], NOISY_Y[0])
 
 
 @pytest.mark.parametrize("told", [{}, {"native": False}, {"bias": True, "scale": True}, {"algebra": "kernel"}])

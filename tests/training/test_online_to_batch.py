@@ -18,18 +18,18 @@ HELD_OUT = small_stream(rows=40, columns=5, seed=9)
 RULES = ["perceptron", "pa1", "arow", "adaline"]
 
 
-def plain(rule: Any = "perceptron", **told: Any) -> nr.Learner:
+def plain(rule: Any = "perceptron", **told: Any) -> nr.RuleLearner:
     return nr.make(rule, native=False, **told)
 
 
-def states(learner: nr.Learner) -> Iterator[nr.Learner]:
+def states(learner: nr.RuleLearner) -> Iterator[nr.RuleLearner]:
     """The learner before the first round, and after every round."""
     yield learner.copy()
     for x, y in zip(X, Y, strict=True):
         yield learner.learn_one(x, y).copy()
 
 
-def errors(learner: nr.Learner) -> int:
+def errors(learner: nr.RuleLearner) -> int:
     rows, labels = HELD_OUT
     return sum(learner.predict_one(x) != y for x, y in zip(rows, labels, strict=True))
 

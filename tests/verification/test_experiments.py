@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.data.class_weights import balanced
+from noregret.data.class_weights import balanced_weights
 from noregret.metrics import Confusion
 from verification.experiments import delayed, imbalance
 from verification.experiments.__main__ import main, markdown
@@ -33,7 +33,7 @@ def test_the_peer_gets_the_weights_of_the_learner(way: str) -> None:
     labels = np.array(["a", "b", "c", "d"])[codes]
     firsts = {label: number for number, label in enumerate(dict.fromkeys(labels.tolist()))}
     numbered = np.array([firsts[label] for label in labels.tolist()])
-    expected, _ = balanced(numbered, np.zeros(0, np.int64), way)
+    expected, _ = balanced_weights(numbered, np.zeros(0, np.int64), way)
     assert imbalance.weights_of(labels, way) == pytest.approx(expected)
     assert imbalance.weights_of(labels, None).tolist() == [1.0] * 300
 

@@ -256,7 +256,7 @@ def divergence(mu, sigma, centre):
 
 far = np.array([100.0, 0.0])
 cw = make("cw", eta=0.9, covariance="full").learn(X[:1], y[:1])
-S = np.tril(cw.state.sigma.S[0])
+S = np.tril(cw.model.arrays.sigma.S[0])
 sigma = S + np.tril(S, -1).T
 """,
     (

@@ -66,7 +66,7 @@ def compared(name: str, make: Any, events: list[Event]) -> tuple[str, ...]:
 
 def later(learner: Any, events: list[Event]) -> tuple[float, int]:
     """The rate of mistakes of predictions made when asked, and how many flights were in the air at once."""
-    if isinstance(learner, nr.Learner):
+    if isinstance(learner, nr.RuleLearner):
         waiting, most = nr.delayed(learner), 0
         for event in events:
             waiting.play([event])

@@ -30,7 +30,7 @@ def run(base: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return HEAD, table
 
 
-def learner() -> nr.Learner:
+def learner() -> nr.RuleLearner:
     return nr.make("pa1", C=0.1, bias=True)
 
 

@@ -123,7 +123,7 @@ ENTRIES = {
 }
 
 
-def made(learner: str, told: Told) -> nr.Learner:
+def made(learner: str, told: Told) -> nr.RuleLearner:
     """A fresh learner, or one that follows the toolbox's rule."""
     if learner == "alma":
         told = {**told, "B": 1.0 / told["alpha"]}

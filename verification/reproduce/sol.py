@@ -98,7 +98,7 @@ ABSENT = {"ada-rda": "no learner here sums the gradients and divides by the root
 TWO: Told = {"classes": [-1.0, 1.0]}
 
 
-def learned(learner: str, told: Told, X: Any, y: np.ndarray, how: Told = TWO) -> tuple[nr.Learner, float]:
+def learned(learner: str, told: Told, X: Any, y: np.ndarray, how: Told = TWO) -> tuple[nr.RuleLearner, float]:
     """A learner after one pass, and what rows must be multiplied with before it sees them."""
     told, factor = dict(told), 1.0
     if "a" in told:
@@ -117,7 +117,7 @@ def learned(learner: str, told: Told, X: Any, y: np.ndarray, how: Told = TWO) ->
     return made.learn(X * factor, y), factor
 
 
-def right(made: nr.Learner, factor: float, X: Any, y: np.ndarray) -> float:
+def right(made: nr.RuleLearner, factor: float, X: Any, y: np.ndarray) -> float:
     return float(np.mean(made.predict(X * factor) == y))
 
 

@@ -63,7 +63,7 @@ def theirs(options: str, lines: list[str]) -> tuple[float, np.ndarray]:
     return loss, np.array(predicted)
 
 
-def learner(loss: str, setting: Setting, X: Any) -> nr.Learner:
+def learner(loss: str, setting: Setting, X: Any) -> nr.RuleLearner:
     """Ours, one empty round old."""
     made = nr.make("ogd", loss=loss, schedule=setting.schedule, eta0=setting.rate, classes=[-1.0, 1.0])
     return made.learn(sparse.csr_matrix((1, X.shape[1])), [-1.0])

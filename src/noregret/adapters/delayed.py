@@ -9,7 +9,7 @@ import numpy as np
 
 from noregret.data.labels import UNIVERSUM
 from noregret.errors import BadValue, Error, shown
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.training.lesson import is_learner, whole
 
 ONE_CLASS = ("binary", "multiclass")  # the tasks in which a round has a label that a prediction can miss
@@ -30,7 +30,7 @@ class Delayed:
     were given up.
     """
 
-    def __init__(self, learner: Learner, room: int | None = None) -> None:
+    def __init__(self, learner: RuleLearner, room: int | None = None) -> None:
         is_learner(learner, "delayed")
         self.learner = learner
         self.room = None if room is None else whole("room", room, 1)
@@ -177,7 +177,7 @@ def said(x: Any) -> dict[str, Any]:
     return {"row": np.ravel(x).tolist()}
 
 
-def delayed(learner: Learner, room: int | None = None) -> Delayed:
+def delayed(learner: RuleLearner, room: int | None = None) -> Delayed:
     """The learner for questions whose labels arrive later: `ask(key, x)` predicts, `tell(key, y)` learns.
 
     With `room`, at most so many questions wait; the oldest is forgotten for the next. A learner loaded from a file

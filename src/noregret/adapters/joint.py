@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from noregret.data.labels import checked
+from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 
 Features = Callable[[Any, Any], Any]  # a dict of features
 
@@ -17,14 +17,14 @@ class Joint:
     between the right class and the best other one. Two classes share what they know where they share features.
     """
 
-    def __init__(self, learner: Learner, features: Features, classes: Iterable[Any]) -> None:
+    def __init__(self, learner: RuleLearner, features: Features, classes: Iterable[Any]) -> None:
         if getattr(learner, "task", None) != "ranking" or learner.params["pairs"] != "worst":
             raise BadValue(f'joint features hold the right class against one other: give a learner made with '
                            f'task="ranking", pairs="worst", not {shown(learner)}')  # fmt: skip
         if not callable(features):
             raise BadValue(f"features must be a function of a row and a label, not {shown(features)}")
         self.learner, self.features = learner, features
-        self.classes = list(dict.fromkeys(checked(label) for label in classes))
+        self.classes = list(dict.fromkeys(check_label(label) for label in classes))
         if len(self.classes) < 2:
             raise BadValue(f"classes must name at least two different labels, not {self.classes}")
 
@@ -63,7 +63,7 @@ class Joint:
 
     def predict_one(self, x: Any) -> Any:
         """The class with the best score, the first of equals; None before anything was learned."""
-        if self.learner.state is None:
+        if self.learner.model.arrays is None:
             return None
         scores = self.scores_one(x)
         return max(self.classes, key=lambda label: scores[label])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue, shown
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.parameters import Param
 from noregret.training.epochs import put_back
 from noregret.training.lesson import Lesson, indexable, is_learner, whole
@@ -24,7 +24,7 @@ class SelfTraining:
     that were predicted wrongly.
     """
 
-    def __init__(self, learner: Learner, confidence: float = 0.5, weight: float = 0.5) -> None:
+    def __init__(self, learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> None:
         is_learner(learner, "self_training")
         self.learner = learner
         self.confidence = CONFIDENCE.check("self_training", "confidence", confidence)
@@ -77,7 +77,7 @@ class SelfTraining:
             self.left += 1
             return
         weight = None if self.weight == 1.0 else self.weight
-        self.learner.learn(lesson.X, self.learner.decided(score), weight)
+        self.learner.learn(lesson.X, self.learner.decide(score), weight)
         self.taken += 1
 
     def predict(self, X: Any) -> np.ndarray:
@@ -92,7 +92,7 @@ def stretches(y: Any) -> list[tuple[int, int, bool]]:
     return [(start, stop, not absent[start]) for start, stop in pairwise(cuts)]
 
 
-def self_training(learner: Learner, confidence: float = 0.5, weight: float = 0.5) -> SelfTraining:
+def self_training(learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> SelfTraining:
     """The learner for rows of which some have no label: `learn(X, y)` with None where there is none."""
     return SelfTraining(learner, confidence, weight)
 
@@ -104,7 +104,7 @@ class Transduced:
     labels: np.ndarray
     changes: list[int]
     settled: bool
-    learner: Learner
+    learner: RuleLearner
 
     @property
     def passes(self) -> int:
@@ -112,7 +112,7 @@ class Transduced:
 
 
 def transduce(
-    learner: Learner, pool: Any, confidence: float = 0.5, weight: float = 0.5, passes: int = 20
+    learner: RuleLearner, pool: Any, confidence: float = 0.5, weight: float = 0.5, passes: int = 20
 ) -> Transduced:
     """The labels of a fixed pool of rows: taught to a copy of the learner by self-training until none changes.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.learner.factory import make
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.parameters import Param
 from noregret.training.lesson import is_learner
 
@@ -14,19 +14,16 @@ RATE = Param(0.5, above=0.0)
 EXACT = 0.5  # up to this rate the squared loss is exp-concave, and the regret does not grow with the rounds
 
 
-def warm_start(learner: Learner, **changes: float) -> Learner:
+def warm_start(learner: RuleLearner, **changes: float) -> RuleLearner:
     """A copy of a learner that goes on from its weights, with some numbers of its card changed on the way."""
     is_learner(learner, "warm_start")
     for name in changes:
         if name not in learner.card.numbers or name == "random_start":
             able = ", ".join(one for one in learner.card.numbers if one != "random_start") or "none"
             raise BadValue(f"warm_start cannot change {name!r}: of {learner.card.name} it may change {able}")
-    new = learner.copy()
-    new.settings = make(new.card, **{**new.settings.told, **changes}).settings
-    if new.state is not None:
-        new.engine = None
-        new.rebind()
-    return new
+    model = learner.model.copy()
+    model.config = make(learner.card, **{**learner.config.given, **changes}).config
+    return RuleLearner.of(model)
 
 
 class Transfer:
@@ -37,7 +34,7 @@ class Transfer:
     those of the better of the two, plus ln(2) / rate (Kivinen, Warmuth 1999; Zhao et al. 2014).
     """
 
-    def __init__(self, source: Learner, target: Learner, rate: float = 0.5, losses: Any = (0.0, 0.0)) -> None:
+    def __init__(self, source: RuleLearner, target: RuleLearner, rate: float = 0.5, losses: Any = (0.0, 0.0)) -> None:
         for one in (source, target):
             is_learner(one, "transfer")
         self.rate = RATE.check("transfer", "rate", rate)
@@ -69,7 +66,7 @@ class Transfer:
         said = [shares(self.source.scores(X))]
         transcript = self.target.play(X, y)  # all or nothing; from here on nothing can fail
         said.append(shares(transcript.scores))
-        positive = self.source.labels.sides(2)[1]
+        positive = self.source.model.labels.sides(2)[1]
         truth = np.array([float(label == positive) for label in transcript.truth.tolist()])
         each = np.stack(said, axis=1)
         sums = np.cumsum(np.concatenate((self.losses[None], (each - truth[:, None]) ** 2)), axis=0)
@@ -83,13 +80,13 @@ class Transfer:
     def scores(self, X: Any) -> np.ndarray:
         """What is said now for the positive class, from 0 to 1."""
         source, target = self.weights
-        met = self.target.state is not None
+        met = self.target.model.arrays is not None
         own = shares(self.target.scores(X)) if met else 0.5
         return np.asarray(source * shares(self.source.scores(X)) + target * own)
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of every row."""
-        return self.source.decided(self.scores(X) - 0.5)
+        return self.source.decide(self.scores(X) - 0.5)
 
 
 def shares(scores: np.ndarray) -> np.ndarray:
@@ -103,19 +100,19 @@ def trusts(losses: np.ndarray, rate: float) -> np.ndarray:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def alike(source: Learner, target: Learner) -> Learner:
+def alike(source: RuleLearner, target: RuleLearner) -> RuleLearner:
     """The target with the classes of the source: a fresh one made for them, one that has learned as it is."""
     if source.task != "binary" or len(source.classes) != 2:
         raise BadValue(f"transfer needs a source that has learned two classes, not {shown(source)}")
     if target.task != "binary":
         raise BadValue(f"transfer is for learners of two classes; the target plays {target.task}")
     if not target.classes:
-        return make(target.card, **{**target.settings.told, "classes": list(source.classes)})
-    if target.labels.sides(len(target.classes)) != source.labels.sides(2):
+        return make(target.card, **{**target.config.given, "classes": list(source.classes)})
+    if target.model.labels.sides(len(target.classes)) != source.model.labels.sides(2):
         raise BadValue(f"the source tells {source.classes} apart, the target {target.classes}; they must be the same")
     return target
 
 
-def transfer(source: Learner, target: Learner, rate: float = 0.5) -> Transfer:
+def transfer(source: RuleLearner, target: RuleLearner, rate: float = 0.5) -> Transfer:
     """Hedge between a frozen source and a learning target; a target that has not learned gets the source's classes."""
     return Transfer(source, target, rate)

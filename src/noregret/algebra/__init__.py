@@ -22,6 +22,7 @@ from noregret.algebra import links as links
 from noregret.algebra import partial_features as glimpses
 from noregret.algebra import projections as projections
 from noregret.algebra import row_differences as row_differences
+from noregret.algebra import supports as supports
 from noregret.algebra import vectors as vectors
 from noregret.algebra.partial_features import Draw, coprime, next_random
 from noregret.algebra.verbs import (
@@ -54,6 +55,8 @@ from noregret.algebra.verbs import (
     put,
     remember,
     remembered,
+    remove_coefficients,
+    remove_support,
     scale,
     share,
     shared,
@@ -107,6 +110,8 @@ __all__ = [
     "put",
     "remember",
     "remembered",
+    "remove_coefficients",
+    "remove_support",
     "count_correct",
     "scale",
     "share",

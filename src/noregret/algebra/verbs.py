@@ -76,7 +76,7 @@ def verb_named(name: str) -> Verb:
 
 VERBS: list[Verb] = []
 # Verbs that write a vector in place, and those of them that may change cells the round does not touch.
-SWEEPING = {"apportion", "contract", "clip_peaks", "flush", "shorten"}
+SWEEPING = {"apportion", "contract", "clip_peaks", "flush", "shorten", "remove_coefficients", "remove_support"}
 WRITING = {"add", "append", "clip", "take_snapshot", "keep", "multiply", "prune", "put", "scale", "shrink"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
@@ -131,6 +131,24 @@ def add(w: Any, a: Any, z: Any) -> Any:
 @Verb
 def append(w: Any, a: Any, z: Any) -> Any:
     """w += a z, remembered apart from any equal row before it"""
+
+
+@Verb
+def remove_support(w: Any, i: Any, z: Any) -> Any:
+    """Remove support i and its coefficients in w; the supports after it move up by one and keep their order
+
+    Where other vectors of the state have supports, too, remove their coefficients first. z is the example at hand.
+    """
+
+
+@Verb
+def remove_coefficients(w: Any, i: Any, z: Any) -> Any:
+    """Remove the coefficients of support i in w, just before remove_support removes it with those of another vector"""
+
+
+@Verb
+def drop_coefficients(w: Any, i: Any) -> Any:
+    """Remove the coefficients of support i in w, which is in the kernel algebra; the bank still has the support"""
 
 
 @Verb

@@ -94,10 +94,10 @@ def warm_up(told: argparse.Namespace) -> None:
     from noregret.algebra import TYPES
     from noregret.learner.precompile import warm
     from noregret.streams import csv, libsvm, vw
-    from noregret.tasks.loops.table import TASK_TABLE
+    from noregret.tasks import TASKS
 
     chosen = {}
-    for what, text, known in (("--tasks", told.tasks, TASK_TABLE), ("--algebras", told.algebras, TYPES)):
+    for what, text, known in (("--tasks", told.tasks, TASKS), ("--algebras", told.algebras, TYPES)):
         chosen[what] = [one.strip() for one in text.split(",") if one.strip()]
         wrong = [one for one in chosen[what] if one not in known]
         if wrong:

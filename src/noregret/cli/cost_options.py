@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from noregret.data.class_weights import WAYS
+from noregret.data.class_weights import MODES
 from noregret.errors import BadValue, shown
 from noregret.streams.columns import label_of
 
@@ -16,7 +16,7 @@ LIST = ("truth", "predicted", "cost")
 
 def class_weight(text: str | None) -> dict[Any, Any] | str | None:
     """Weights by label, or the word for balanced ones."""
-    if text is None or text.strip() in WAYS:
+    if text is None or text.strip() in MODES:
         return text and text.strip()
     found: dict[Any, Any] = {}
     for label, weight in (pair(part, WEIGHT.format(text)) for part in text.split(",")):

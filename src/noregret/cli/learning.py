@@ -15,7 +15,7 @@ from noregret.evaluation.leaderboard import Standing
 from noregret.evaluation.race import played, standard, standing
 from noregret.evaluation.report import counted, described, head, score, standing_report, tell_confusion, warn_of
 from noregret.learner.model_file import load
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.metrics import Metric, Milestones
 from noregret.streams import Batch, Source
 
@@ -56,7 +56,7 @@ def run(told: argparse.Namespace) -> int:
     return INTERRUPTED if interrupted else 0
 
 
-def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
+def fresh(told: argparse.Namespace) -> tuple[RuleLearner, Source]:
     if told.learner is None:
         raise BadValue("say which learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
     card = named(told.learner)
@@ -66,7 +66,7 @@ def fresh(told: argparse.Namespace) -> tuple[Learner, Source]:
     return made([card], chosen, suited(told, source, [card]))[0], source
 
 
-def resumed(told: argparse.Namespace) -> tuple[Learner, Source]:
+def resumed(told: argparse.Namespace) -> tuple[RuleLearner, Source]:
     """A model and its source, which goes on after the rows the model has learned if it was interrupted there."""
     card = None if told.learner is None else named(told.learner)
     learner = load(told.resume, card if card is not None and file_of(told.learner) else None)
@@ -101,7 +101,7 @@ class Lesson:
             transcript = played(self.learner, self.source, batch)
             for metric in self.metrics:
                 metric.see(transcript)
-            self.show(batch.done)
+            self.show(batch.progress)
         if first and self.keeper.goes_on:
             rows = self.keeper.rows
             raise BadValue(f"{self.source.name}: all its {rows:,} rows are learned already; give it new ones")

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from noregret import __version__
 from noregret.errors import BadValue
+from noregret.version import __version__
 
 TASK_TABLE = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "bandit")
 

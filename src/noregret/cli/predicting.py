@@ -16,7 +16,7 @@ from noregret.errors import BadValue, NotLearned
 from noregret.evaluation.checkpoint import read_as_before
 from noregret.evaluation.report import head, skipped
 from noregret.learner.model_file import load
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.streams import Batch, Source, open_source
 
 
@@ -28,7 +28,7 @@ def run(told: argparse.Namespace) -> int:
     for file in told.rule:
         imported(file)
     learner = load(told.model)
-    if learner.state is None:
+    if learner.model.arrays is None:
         raise NotLearned(f"{told.model}: this model has not learned a round yet")
     source = opened(told, learner)
     count = Count()
@@ -43,14 +43,14 @@ def run(told: argparse.Namespace) -> int:
                 screen.compile(jobs_for([learner], batch, len(learner.classes)))
                 out.writerow([*(["line"] if numbered else []), *columns(learner, told.scores)])
             scores = learner.scores(batch.X)
-            found = plain_labels(learner.decided(scores), learner.task_object.real)
-            written_rows = rows(found, scores, told.scores and not learner.task_object.real)
+            found = plain_labels(learner.decide(scores), learner.config.task.real)
+            written_rows = rows(found, scores, told.scores and not learner.config.task.real)
             if numbered and batch.lines is not None:
                 written_rows = ([line, *row] for line, row in zip(batch.lines.tolist(), written_rows, strict=True))
             out.writerows(written_rows)
             count.add(learner, found, batch)
             if screen.due():
-                screen.show((), (), screen.progress(count.rows, batch.done))
+                screen.show((), (), screen.progress(count.rows, batch.progress))
     write_json(told.json, report(told, source, count))
     if told.out != "-":
         screen.note(f"{count.rows:,} predictions written to {told.out}{count.told()}")
@@ -58,18 +58,18 @@ def run(told: argparse.Namespace) -> int:
     return 0
 
 
-def opened(told: argparse.Namespace, learner: Learner) -> Source:
+def opened(told: argparse.Namespace, learner: RuleLearner) -> Source:
     """The new rows, read as the rows that were learned."""
     how: dict[str, Any] = {"labelled": False, **asked_of_labels(learner.task)}
     how |= read_as_before(told, learner)
     return open_source(told.data, reading(told, **how), seed=told.seed)
 
 
-def columns(learner: Learner, scores: bool) -> list[str]:
-    if not scores or learner.task_object.real:
+def columns(learner: RuleLearner, scores: bool) -> list[str]:
+    if not scores or learner.config.task.real:
         return ["prediction"]
-    if learner.task_object.many:
-        return ["prediction", *(f"score {plain_label(label)}" for label in learner.labels.order)]
+    if learner.config.task.many:
+        return ["prediction", *(f"score {plain_label(label)}" for label in learner.model.labels.order)]
     return ["prediction", "score"]
 
 
@@ -89,7 +89,7 @@ class Count:
         self.off = 0.0
         self.regression = False
 
-    def add(self, learner: Learner, found: Sequence[Any], batch: Batch) -> None:
+    def add(self, learner: RuleLearner, found: Sequence[Any], batch: Batch) -> None:
         self.rows += len(found)
         self.regression = learner.task == "regression"
         if learner.task == "ranking":  # a score is no guess of a relevance

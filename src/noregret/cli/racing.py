@@ -143,7 +143,7 @@ def training(told: argparse.Namespace, best: Standing) -> str:
         asked = getattr(told, name)
         words += [] if asked is None else [f"--{name}" if asked else f"--no-{name}"]
     words += [] if told.classes is None else ["--classes", told.classes]
-    for name, value in best.learner.settings.told.items():
+    for name, value in best.learner.config.given.items():
         words += [] if name in SAID else ["--set", f"{name}={value}"]
     return shlex.join([*words, "--save", f"{best.name}.nr"])
 

@@ -10,7 +10,7 @@ from typing import Any
 from noregret.errors import BadValue, Error
 from noregret.learner.factory import card_of, learners
 from noregret.rules.card import Card
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.tasks import TASKS
 
 
 def cards_of(names: str | None, task: str | None) -> list[Card]:
@@ -84,7 +84,7 @@ def settings(told: Sequence[str], cards: Sequence[Card], task: str | None = None
         if dot and owner in found:
             found[owner][name] = parsed(value)
             continue
-        of_task = task == "one-class" and key.strip() in TASK_TABLE[task].params
+        of_task = task in TASKS and key.strip() in TASKS[task].own_params
         takers = [card for card in cards if key.strip() in card.params and not of_task] or list(cards)
         for card in takers:
             found[card.name][key.strip()] = parsed(value)

@@ -8,7 +8,7 @@ from typing import Any
 
 from noregret.errors import Error
 from noregret.learner.precompile import Job, Tell, finish, job_of, missing
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.streams import Batch, Source
 
 EVERY = 2.0  # seconds between plain lines of progress
@@ -140,17 +140,18 @@ def distinct(y: Any) -> int:
     return 0 if y is None else len(set(y if isinstance(y, list) else y.tolist()))
 
 
-def jobs_for(learners: Sequence[Learner], batch: Batch, classes: int) -> list[Job]:
+def jobs_for(learners: Sequence[RuleLearner], batch: Batch, classes: int) -> list[Job]:
     """The loops that built-in learners need for data like this batch."""
     dense = not hasattr(batch.X, "block") and not hasattr(batch.X, "tocsr") and not isinstance(batch.X, list)
     jobs = []
     for learner in learners:
-        settings = learner.settings
+        settings = learner.config
         if not learner.card.built_in or not settings.native:
             continue
         tasks = [learner.task]
-        if learner.task == "binary" and settings.auto and classes > 2:
-            tasks.append("multiclass")
+        later = learner.model.task.grown(learner.model.labels)
+        if later is not None and classes > 2:
+            tasks.append(later.name)
         algebra = learner.algebra or ("dense" if dense else "sparse")
         jobs += [job_of(learner, task, algebra) for task in tasks]
     return jobs

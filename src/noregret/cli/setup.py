@@ -11,9 +11,10 @@ from noregret.cli.rules import parsed
 from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.learner.factory import make
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.card import Card
 from noregret.streams import Reading, Source, open_source
+from noregret.tasks import TASKS
 
 OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
@@ -38,8 +39,7 @@ def opened(told: argparse.Namespace, **more: Any) -> Source:
 
 def asked_of_labels(task: str | None) -> dict[str, bool]:
     """What the labels of a task are, where they are not one class for every row."""
-    asked = {"targets": task in ("regression", "ranking"), "sets": task == "multilabel", "lists": task == "ranking"}
-    return {**asked, "labelled": False} if task == "one-class" else asked
+    return dict(TASKS[task].reading) if task in TASKS else {}
 
 
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
@@ -53,8 +53,9 @@ def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ())
     task = told.task or source.suits.get("task")
     tabular = bool(source.suits.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
-    bias = (scale or task == "regression" or bool(tabular and told.transform)) if told.bias is None else told.bias
-    bias = bias and (task not in ("ranking", "one-class") or bool(told.bias))  # what all rows share tells none apart
+    usual = TASKS[task].bias_by_default if task in TASKS else None
+    bias = scale or bool(tabular and told.transform) if usual is None else usual
+    bias = bias if told.bias is None else told.bias
     wishes = {
         "task": task,
         "seed": told.seed,
@@ -102,31 +103,23 @@ def weighing(told: argparse.Namespace) -> dict[str, Any]:
     return {"class_weight": class_weight(told.class_weight), "cost": cost(told.cost)}
 
 
-def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[Learner]:
+def made(cards: Sequence[Card], settings: dict[str, dict[str, Any]], told: dict[str, Any]) -> list[RuleLearner]:
     return [make(card, **{**told, **settings[card.name]}) for card in cards]
 
 
-def remarks(learner: Learner, source: Source) -> list[str]:
+def remarks(learner: RuleLearner, source: Source) -> list[str]:
     """What a user should know of how the rows were read and prepared."""
     said = list(source.notes)
-    if learner.settings.transforms:
-        said.append(f"rows are transformed: {learner.settings.transforms!r}")
-    if learner.settings.scale:
+    if learner.config.transforms:
+        said.append(f"rows are transformed: {learner.config.transforms!r}")
+    if learner.config.scale:
         said.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
-    if learner.settings.bias:
+    if learner.config.bias:
         said.append("a constant feature is added (--no-bias leaves it out)")
-    if learner.task == "regression":
-        said.append("the labels are real targets; the loss decides")
-    if learner.task == "multilabel":
-        said.append("a row may have several labels; a mistake is a set that is not exactly right")
-    if learner.task == "ranking":
-        said.append("rows come in lists, and a list is a round")
-    if learner.task == "one-class":
-        said.append("rows are learned as one class; those labelled -1 are judged, not learned")
-    return said
+    return [*said, *learner.config.task.notes]
 
 
-def check_columns(learner: Learner, source: Source, screen: Screen) -> None:
+def check_columns(learner: RuleLearner, source: Source, screen: Screen) -> None:
     """A table should have the columns the model was learned from: refused if it has none, told if some are missing."""
     learned, there = (learner.source or {}).get("columns"), source.about().get("columns")
     if not isinstance(learned, dict) or not isinstance(there, dict):

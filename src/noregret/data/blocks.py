@@ -1,7 +1,7 @@
-"""The border: what a user hands over becomes a frozen, checked block of rows; what happened comes back as a transcript.
+"""Blocks of rows: converts the rows a user gives into frozen, checked arrays.
 
-Checked once: every value finite, every index in range, rows sorted and without duplicates. Arrays that are right
-already are not copied.
+The checks run once: every value is finite, every index is in range, rows are sorted and have no duplicate features.
+Arrays that already have the right type and layout are not copied.
 """
 
 import math
@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.errors import BadValue
 
@@ -19,11 +20,11 @@ LARGEST_INDEX = 2**31 - 1
 
 
 class SparseBlock(NamedTuple):
-    """Rows by their non-zero values: float64 values, int32 indices, int64 offsets; ready when all is checked."""
+    """Rows in compressed sparse row (CSR) form; `ready` says that every check was made."""
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
     width: int
     ready: bool = True
 
@@ -33,9 +34,9 @@ class SparseBlock(NamedTuple):
 
 
 class DenseBlock(NamedTuple):
-    """Rows with a value in every column: a float64 matrix."""
+    """Rows with a value in every column: a C-contiguous matrix."""
 
-    val: np.ndarray
+    val: NDArray[np.float64]
 
     @property
     def rows(self) -> int:
@@ -51,20 +52,20 @@ Block = SparseBlock | DenseBlock
 
 @dataclass(frozen=True)
 class Rows:
-    """Sparse rows as a stream hands them over, features by column number, or by name: column j is names[j].
+    """Sparse rows of a stream. With `names`, column j is the feature names[j]; without, features are column numbers.
 
-    `indicator` tells for every name whether it says only yes or no, like city=Paris; those are never scaled.
+    `indicator` marks the names that are indicator features (0 or 1), such as city=Paris; scaling skips these.
     """
 
     block: SparseBlock
     names: Sequence[str] | None = None
-    indicator: np.ndarray | None = None
+    indicator: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return self.block.rows
 
-    def __getitem__(self, some: slice) -> "Rows":
-        start, stop, _ = some.indices(self.block.rows)
+    def __getitem__(self, key: slice) -> "Rows":
+        start, stop, _ = key.indices(self.block.rows)
         indptr = self.block.indptr[start : max(start, stop) + 1]
         first, last = (int(indptr[0]), int(indptr[-1])) if indptr.size else (0, 0)
         indptr = indptr - first if indptr.size else np.zeros(1, np.int64)
@@ -72,48 +73,29 @@ class Rows:
         return replace(self, block=part)
 
 
-@dataclass(frozen=True)
-class Transcript:
-    """What happened, round by round: everything was predicted before its label was seen.
-
-    `relevant` says of every row which labels it has, by the columns of the scores, where it may have several.
-    In ranking a round is a list. Losses, mistakes and updated are those of lists, the rest is by rows, and `lists` has
-    the number of the list that each row belongs to.
-    """
-
-    scores: np.ndarray
-    predictions: np.ndarray
-    losses: np.ndarray
-    mistakes: np.ndarray
-    updated: np.ndarray
-    truth: np.ndarray
-    seconds: float = 0.0
-    relevant: np.ndarray | None = None
-    lists: np.ndarray | None = None
-
-    @property
-    def rounds(self) -> int:
-        return len(self.losses)
-
-
-def frozen(values: np.ndarray) -> np.ndarray:
+def freeze(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view."""
     view = values.view()
     view.flags.writeable = False
     return view
 
 
-def all_finite(values: np.ndarray) -> bool:
-    """A finite sum has finite terms; only an infinite one needs a second look."""
+def all_finite(values: NDArray[Any]) -> bool:
+    """Return whether every value is finite."""
+    # A finite sum has finite terms. A sum may overflow although all its terms are finite, hence the second test.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def as_block(X: Any, gaps: bool = False) -> Block:
-    """A matrix, sparse or dense, as a checked block of rows; with `gaps`, values may be NaN or None."""
+def as_block(X: Any, allow_missing: bool = False) -> Block:
+    """Convert a matrix, sparse or dense, to a checked block; with `allow_missing`, values may be NaN or None.
+
+    The entries of a sparse matrix are checked later, part by part, right before they are used.
+    """
     if hasattr(X, "tocsr"):
-        return sparse_block(X)
+        return convert_sparse(X)
     try:
-        table = with_gaps(X) if gaps else np.asarray(X)
+        table = missing_as_nan(X) if allow_missing else np.asarray(X)
     except ValueError:
         raise BadValue("the rows of X have different lengths; give a matrix, a sparse matrix or dicts") from None
     if table.ndim == 1 and table.dtype != object and table.size:
@@ -121,17 +103,17 @@ def as_block(X: Any, gaps: bool = False) -> Block:
     if table.ndim != 2 or table.dtype.kind not in "fiub":
         raise BadValue(f"X must be a matrix of numbers, a sparse matrix or a list of dicts, not {describe(X)}")
     table = np.ascontiguousarray(table, dtype=np.float64)
-    if not all_finite(table) and not (gaps and not np.isinf(table).any()):
-        row, column = np.argwhere(np.isinf(table) if gaps else ~np.isfinite(table))[0]
+    if not all_finite(table) and not (allow_missing and not np.isinf(table).any()):
+        row, column = np.argwhere(np.isinf(table) if allow_missing else ~np.isfinite(table))[0]
         message = f"row {row}, feature {column}: the value is {table[row, column]}; every value must be finite"
         raise BadValue(message, row=int(row))
-    return DenseBlock(frozen(table))
+    return DenseBlock(freeze(table))
 
 
-def with_gaps(X: Any) -> np.ndarray:
-    """A matrix in which None stands for NaN, where all else in it are numbers."""
+def missing_as_nan(X: Any) -> NDArray[Any]:
+    """Convert X to an array with NaN for None, if every other entry is a number."""
     table = np.asarray(X)
-    if table.dtype == object and all(one is None or isinstance(one, (int, float)) for one in table.ravel()):
+    if table.dtype == object and all(value is None or isinstance(value, (int, float)) for value in table.ravel()):
         return table.astype(np.float64)
     return table
 
@@ -141,8 +123,8 @@ def describe(X: Any) -> str:
     return f"{kind} of {X.dtype} with shape {X.shape}" if isinstance(X, np.ndarray) else kind
 
 
-def sparse_block(X: Any) -> SparseBlock:
-    """A sparse matrix as a block; its values and indices are inspected slice by slice, right before use."""
+def convert_sparse(X: Any) -> SparseBlock:
+    """Convert a sparse matrix to a block whose values and indices are still to be checked."""
     if len(X.shape) != 2:
         raise BadValue(f"X must have two dimensions, rows and columns; it has shape {X.shape}")
     X = X if getattr(X, "format", "") == "csr" else X.tocsr()
@@ -160,24 +142,24 @@ def sparse_block(X: Any) -> SparseBlock:
             raise BadValue(f"feature number {low if low < 0 else high} is outside 0 to {LARGEST_INDEX - 1}")
         width = min(width, high + 1) if width > LARGEST_INDEX else width
     idx = np.ascontiguousarray(idx, dtype=np.int32)
-    return SparseBlock(frozen(indptr), frozen(idx), frozen(val), width, ready=False)
+    return SparseBlock(freeze(indptr), freeze(idx), freeze(val), width, ready=False)
 
 
 FINE, NOT_FINITE, OUTSIDE, UNSORTED = 0, 1, 2, 3
 
 
-def inspect(block: SparseBlock, start: int = 0) -> int:
-    """What is wrong with sparse rows from `start` on, and where: 4 * row + kind, or 0."""
+def check_rows(block: SparseBlock, start: int = 0) -> int:
+    """Return the first fault in the rows from `start` on as 4 * row + kind of fault, or 0 where there is none."""
     indptr, idx, val = block.indptr[start:], block.idx, block.val
     first, last = int(indptr[0]), int(indptr[-1])
     idx, val = idx[first:last], val[first:last]
-    falling = np.zeros(idx.size, bool)
-    falling[1:] = idx[1:] <= idx[:-1]
+    unsorted = np.zeros(idx.size, bool)
+    unsorted[1:] = idx[1:] <= idx[:-1]
     starts = indptr[1:-1] - first
-    falling[starts[starts < idx.size]] = False
+    unsorted[starts[starts < idx.size]] = False
     for kind, wrong in (
         (NOT_FINITE, ~np.isfinite(val)),
-        (UNSORTED, falling),
+        (UNSORTED, unsorted),
         (OUTSIDE, (idx < 0) | (idx >= block.width)),
     ):
         if wrong.any():
@@ -186,76 +168,84 @@ def inspect(block: SparseBlock, start: int = 0) -> int:
     return FINE
 
 
-def complaint(block: SparseBlock, finding: int) -> str:
-    """The finding of `inspect` in words."""
-    row, kind = finding // 4, finding % 4
+def describe_fault(block: SparseBlock, fault: int) -> str:
+    """Describe a fault that `check_rows` returned, for an error message."""
+    row, kind = fault // 4, fault % 4
     first, last = block.indptr[row], block.indptr[row + 1]
     idx, val = block.idx[first:last], block.val[first:last]
     if kind == NOT_FINITE:
         at = int(np.flatnonzero(~np.isfinite(val))[0])
         return f"row {row}, feature {idx[at]}: the value is {val[at]}; every value must be finite"
     bad = idx[(idx < 0) | (idx >= block.width)]
-    return f"row {row}: feature number {bad[0]} is outside 0 to {block.width - 1}; the sparse matrix is broken"
+    return f"row {row}: feature number {bad[0]} is outside 0 to {block.width - 1}; the sparse matrix is corrupt"
 
 
-def verified(block: Block) -> Block:
-    """The block with nothing left to check; unsorted rows are sorted, anything else is an error."""
+def verify(block: Block) -> Block:
+    """Return the block fully checked; unsorted rows are sorted, any other fault is an error."""
     if isinstance(block, DenseBlock) or block.ready:
         return block
-    finding = inspect(block)
-    if finding == FINE:
+    fault = check_rows(block)
+    if fault == FINE:
         return block._replace(ready=True)
-    if finding % 4 == UNSORTED:
-        return verified(tidied(block))
-    raise BadValue(complaint(block, finding), row=finding // 4)
+    if fault % 4 == UNSORTED:
+        return verify(sort_rows(block))
+    raise BadValue(describe_fault(block, fault), row=fault // 4)
 
 
-def tidied(block: SparseBlock) -> SparseBlock:
-    """The same rows with their indices sorted and duplicates summed."""
+def sort_rows(block: SparseBlock) -> SparseBlock:
+    """Sort the features of every row and sum duplicates (scipy's canonical format)."""
     rows = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     order = np.lexsort((block.idx[: rows.size], rows))
     rows, idx, val = rows[order], block.idx[order], block.val[order]
-    fresh = np.ones(rows.size, bool)
-    fresh[1:] = (rows[1:] != rows[:-1]) | (idx[1:] != idx[:-1])
-    starts = np.flatnonzero(fresh)
+    first = np.ones(rows.size, bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (idx[1:] != idx[:-1])
+    starts = np.flatnonzero(first)
     val = np.add.reduceat(val, starts) if starts.size else val
     counts = np.bincount(rows[starts], minlength=block.rows)
     indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     return SparseBlock(indptr, idx[starts], val, block.width, block.ready)
 
 
-def check_offsets(indptr: np.ndarray, idx: np.ndarray, val: np.ndarray, rows: int) -> None:
+def check_offsets(indptr: NDArray[Any], idx: NDArray[Any], val: NDArray[Any], rows: int) -> None:
+    """Refuse CSR arrays whose shapes and offsets do not fit together."""
     bad = not (indptr.ndim == idx.ndim == val.ndim == 1 and indptr.dtype.kind in "iu" and idx.dtype.kind in "iu")
     bad = bad or indptr.size != rows + 1 or indptr[0] != 0 or indptr[-1] > idx.size or idx.size != val.size
     if bad or (indptr.size > 1 and bool((indptr[1:] < indptr[:-1]).any())):
-        raise BadValue("the sparse matrix is broken: its offsets do not fit its values")
+        raise BadValue("the sparse matrix is corrupt: its offsets do not fit its values")
 
 
-def gather(rows: Sequence[Mapping[Any, Any]], gaps: bool = False) -> tuple[np.ndarray, list[Any], np.ndarray]:
-    """The offsets, names and values of rows given as dicts, in the order of each dict; with `gaps`, None is NaN."""
+def flatten_dicts(
+    rows: Sequence[Mapping[Any, Any]], allow_missing: bool = False
+) -> tuple[NDArray[np.int64], list[Any], NDArray[np.float64]]:
+    """Return the offsets, names and values of rows given as dicts, in the order of each dict.
+
+    With `allow_missing`, values may be NaN or None; None becomes NaN.
+    """
     names: list[Any] = []
     values = array("d")
     try:
         for row in rows:
             names += row
-            values.extend([math.nan if value is None else value for value in row.values()] if gaps else row.values())
+            values.extend(
+                [math.nan if value is None else value for value in row.values()] if allow_missing else row.values()
+            )
     except (TypeError, AttributeError, OverflowError):
-        raise BadValue(*what_is_wrong(rows, gaps)) from None
+        raise BadValue(*find_bad_value(rows, allow_missing)) from None
     indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)
-    if not all_finite(val) and not (gaps and not np.isinf(val).any()):
-        raise BadValue(*what_is_wrong(rows, gaps))
+    if not all_finite(val) and not (allow_missing and not np.isinf(val).any()):
+        raise BadValue(*find_bad_value(rows, allow_missing))
     return indptr, names, val
 
 
-def what_is_wrong(rows: Sequence[Any], gaps: bool = False) -> tuple[str, int | None]:
-    """The first thing in rows of dicts that is not a finite number, or missing where that may be, and its row."""
+def find_bad_value(rows: Sequence[Any], allow_missing: bool = False) -> tuple[str, int | None]:
+    """Describe the first value that is not a finite number and return its row; `allow_missing` permits NaN, None."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             return f"row {number}: expected a dict of features, not {type(row).__name__}", number
         for name, value in row.items():
             where = f"row {number}, feature {name!r}"
-            if gaps and (value is None or value != value):
+            if allow_missing and (value is None or value != value):
                 continue
             try:
                 if not np.isfinite(array("d", [value])[0]):
@@ -268,6 +258,7 @@ def what_is_wrong(rows: Sequence[Any], gaps: bool = False) -> tuple[str, int | N
 
 
 def to_sparse(block: Block) -> SparseBlock:
+    """Convert a block to sparse form; zeros are dropped."""
     if isinstance(block, SparseBlock):
         return block
     rows, columns = np.nonzero(block.val)
@@ -277,6 +268,7 @@ def to_sparse(block: Block) -> SparseBlock:
 
 
 def to_dense(block: Block) -> DenseBlock:
+    """Convert a block to a matrix."""
     if isinstance(block, DenseBlock):
         return block
     table = np.zeros((block.rows, block.width))
@@ -285,8 +277,8 @@ def to_dense(block: Block) -> DenseBlock:
     return DenseBlock(table)
 
 
-def narrowed(block: Block, width: int) -> Block:
-    """The same rows without the features from `width` on."""
+def narrow(block: Block, width: int) -> Block:
+    """Drop the features from number `width` on."""
     if block.width <= width:
         return block
     if isinstance(block, DenseBlock):
@@ -298,14 +290,14 @@ def narrowed(block: Block, width: int) -> Block:
     return SparseBlock(before[block.indptr], block.idx[keep], block.val[keep], width, block.ready)
 
 
-def with_bias(block: Block) -> Block:
-    """The same rows with a constant 1 in front: column 0 is the bias, every other column moves up by one."""
+def add_bias(block: Block) -> Block:
+    """Add the bias feature: column 0 is the constant 1, every other column number grows by one."""
     if isinstance(block, DenseBlock):
         return DenseBlock(np.concatenate((np.ones((block.rows, 1)), block.val), axis=1))
     indptr = block.indptr + np.arange(block.rows + 1)
     used, each = int(block.indptr[-1]), int(block.indptr[-1]) // max(block.rows, 1)
     idx, val = np.zeros(used + block.rows, np.int32), np.ones(used + block.rows)
-    if (np.diff(block.indptr) == each).all():  # rows of one length are a table, and tables move fast
+    if (np.diff(block.indptr) == each).all():  # rows of equal length: copying as a matrix is faster
         own: Any = (slice(None), slice(1, None))
         shape, inside = (block.rows, each + 1), (block.rows, each)
     else:
@@ -317,8 +309,8 @@ def with_bias(block: Block) -> Block:
     return SparseBlock(indptr, idx, val, block.width + 1, block.ready)
 
 
-def weights(given: Any, rows: int) -> np.ndarray | None:
-    """Importance weights as an array, or None when all rounds weigh the same."""
+def check_weights(given: Any, rows: int) -> NDArray[np.float64] | None:
+    """Convert importance weights to an array, or None if none are given; refuse negative and non-finite ones."""
     if given is None:
         return None
     try:

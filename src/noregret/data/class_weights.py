@@ -1,29 +1,37 @@
-"""Balanced classes: every round weighs as if all classes had been equally frequent so far."""
+"""Class weights for imbalanced data: each round is weighted as if all classes had been equally frequent so far."""
+
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-BALANCED, ROOT = "balanced", "balanced_root"
-WAYS = (BALANCED, ROOT)
+Mode = Literal["balanced", "balanced_root"]
+
+BALANCED: Mode = "balanced"
+ROOT: Mode = "balanced_root"
+MODES: tuple[Mode, ...] = (BALANCED, ROOT)
 
 
-def balanced(codes: np.ndarray, class_counts: np.ndarray, way: str = BALANCED) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of each of these rounds after `class_counts` rounds of every class, and how many there are afterwards.
+def balanced_weights(
+    codes: NDArray[np.int64], class_counts: NDArray[np.int64], mode: str = BALANCED
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the weight of each round, given the rounds of every class before it, and the class counts afterwards.
 
-    A round weighs n / (k n_c): n rounds so far and itself among them, n_c of its class, k classes seen by then; or the
-    square root of that, where the rarest would weigh too much. A code below zero is a round of no class: it weighs 1
-    and is not counted.
+    The weight is n / (k n_c): n rounds so far including this one, n_c of its class, k classes seen so far. Mode
+    "balanced_root" takes the square root, which keeps the weights of rare classes small. A negative code is a round
+    without a class: its weight is 1 and it is not counted.
     """
-    own = np.flatnonzero(codes >= 0)
-    found, weights = codes[own], np.ones(codes.size)
-    before = np.zeros(max(class_counts.size, int(found.max(initial=-1)) + 1), np.int64)
+    labeled = np.flatnonzero(codes >= 0)
+    known, weights = codes[labeled], np.ones(codes.size)
+    before = np.zeros(max(class_counts.size, int(known.max(initial=-1)) + 1), np.int64)
     before[: class_counts.size] = class_counts
-    order = np.argsort(found, kind="stable")
-    sizes = np.bincount(found, minlength=before.size)
+    order = np.argsort(known, kind="stable")
+    sizes = np.bincount(known, minlength=before.size)
     starts = np.cumsum(sizes) - sizes
-    turn = np.empty(found.size, np.int64)  # which of its class a round is
-    turn[order] = np.arange(found.size) - np.repeat(starts, sizes) + 1 + np.repeat(before, sizes)
-    rounds = int(before.sum()) + np.arange(1, found.size + 1)
-    classes = np.count_nonzero(before) + np.cumsum(turn == 1)
-    even = rounds / (classes * turn)
-    weights[own] = np.sqrt(even) if way == ROOT else even
+    of_class = np.empty(known.size, np.int64)  # rounds of the same class so far, including this one
+    of_class[order] = np.arange(known.size) - np.repeat(starts, sizes) + 1 + np.repeat(before, sizes)
+    rounds = int(before.sum()) + np.arange(1, known.size + 1)
+    classes = np.count_nonzero(before) + np.cumsum(of_class == 1)
+    balanced = rounds / (classes * of_class)
+    weights[labeled] = np.sqrt(balanced) if mode == ROOT else balanced
     return weights, before + sizes

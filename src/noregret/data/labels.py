@@ -1,20 +1,21 @@
-"""Labels: numbered by first appearance, round by round, also inside a batch; two classes carry a sign.
+"""Labels of a classifier: each class gets a code in order of first appearance; two classes also get a sign.
 
--1/+1, 0/1 and False/True keep their sign; of any other pair the first seen is negative.
+-1/+1, 0/1 and False/True keep their sign. Of any other pair, the class seen first is negative.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.errors import BadValue, shown
 
-MANY = 32  # beyond so many classes, one sort is cheaper than a pass over the labels for each
+MANY = 32  # with more classes than this, one sort is faster than one pass over the labels per class
 
 
 class Universum:
-    """The label of an example of neither class; there is one, `noregret.UNIVERSUM`."""
+    """The type of `noregret.UNIVERSUM`, the label of an example that belongs to neither class."""
 
     def __repr__(self) -> str:
         return "UNIVERSUM"
@@ -27,18 +28,18 @@ UNIVERSUM = Universum()
 
 
 class Codes(dict[Any, int]):
-    """Gives every new label the next number, after a look at what it is."""
+    """A dict from label to code that checks each new label and gives it the next code."""
 
     def __missing__(self, label: Any) -> int:
-        code = self[checked(label)] = len(self)
+        code = self[check_label(label)] = len(self)
         return code
 
 
-def checked(label: Any) -> Any:
-    """The label as a plain value, or an error that says why it cannot be one."""
+def check_label(label: Any) -> Any:
+    """Return the label as a plain Python value, or raise an error that says why it cannot be a label."""
     label = label.item() if isinstance(label, np.generic) else label
     if not isinstance(label, (bool, int, float, str)):
-        several = '; for several labels ask for task="multilabel" (--task multilabel)'
+        several = '; for several labels per row use task="multilabel" (--task multilabel)'
         hint = several if isinstance(label, (tuple, frozenset)) else ""
         raise BadValue(f"a label must be a number, a string or a truth value, not {shown(label)}{hint}")
     if isinstance(label, float):
@@ -46,92 +47,98 @@ def checked(label: Any) -> Any:
             raise BadValue(f"the label is {label}; it must be finite")
         if label != int(label):
             raise BadValue(
-                f'the label {label!r} is not a class; for real targets ask for task="regression" (--task regression)'
+                f'the label {label!r} is not a class; for real targets use task="regression" (--task regression)'
             )
     return label
 
 
 class Labels:
-    """The classes a learner knows, and how they look to the task."""
+    """The classes a learner knows, with their codes and signs."""
 
     def __init__(self, classes: Iterable[Any] | None = None) -> None:
         self.code = Codes()
         self.fixed = classes is not None
         for label in classes or ():
-            self.code[checked(label)] = len(self.code)
+            self.code[check_label(label)] = len(self.code)
         if self.fixed and len(self.code) < 2:
             raise BadValue(f"classes must name at least two different labels, not {list(self.code)}")
+        self.committed = len(self.code)  # the classes of calls that succeeded; later ones may be forgotten again
+
+    def copy(self) -> "Labels":
+        new = Labels()
+        new.code.update(self.code)
+        new.fixed, new.committed = self.fixed, self.committed
+        return new
 
     @property
     def order(self) -> list[Any]:
+        """The labels, by code."""
         return list(self.code)
 
     def __len__(self) -> int:
         return len(self.code)
 
-    def codes(self, y: Any) -> np.ndarray:
-        """The number of every label; labels not seen before get the next numbers, in order of appearance."""
+    def encode(self, y: Any) -> NDArray[np.int64]:
+        """Return the code of every label; new labels get the next codes, in order of appearance."""
         try:
-            return self.coded(y)
+            return self.encode_values(y)
         except BadValue as error:
-            row = self.first_unusable(y)
+            row = self.find_unusable(y)
             if row is None or len(y) == 1:
                 raise
             raise BadValue(f"row {row}: {error}", row) from None
 
-    def first_unusable(self, y: Any) -> int | None:
-        """The first row whose label cannot be one."""
+    def find_unusable(self, y: Any) -> int | None:
+        """Return the first row whose label cannot be used."""
         for row, label in enumerate(y if getattr(y, "ndim", 1) == 1 else ()):
             try:
                 hash(label)
                 if label not in self.code:
-                    checked(label)
+                    check_label(label)
             except (BadValue, TypeError):
                 return row
         return None
 
-    def coded(self, y: Any) -> np.ndarray:
+    def encode_values(self, y: Any) -> NDArray[np.int64]:
         if isinstance(y, np.ndarray) and y.ndim != 1:
             raise BadValue(f"y must be one label for every row, not an array of shape {y.shape}")
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
-            found = self.numeric(y)
-        else:
-            values = list(y)
-            try:
-                found = np.fromiter(map(self.code.__getitem__, values), np.int64, len(values))
-            except TypeError:
-                bad = next(label for label in values if getattr(type(label), "__hash__", None) is None)
-                raise BadValue(f"a label must be a number, a string or a truth value, not {shown(bad)}") from None
-        return found
+            return self.encode_numbers(y)
+        values = list(y)
+        try:
+            return np.fromiter(map(self.code.__getitem__, values), np.int64, len(values))
+        except TypeError:
+            bad = next(label for label in values if getattr(type(label), "__hash__", None) is None)
+            raise BadValue(f"a label must be a number, a string or a truth value, not {shown(bad)}") from None
 
-    def numeric(self, y: np.ndarray) -> np.ndarray:
-        """Codes of numeric labels: one pass over them for each class, as long as classes are few."""
-        found, seen, coded = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
+    def encode_numbers(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the codes of numeric labels, with one pass over them per class while there are few classes."""
+        codes, encoded, count = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
 
-        def take(label: Any, number: int) -> int:
+        def write(label: Any, code: int) -> int:
             same = y == label
-            if number:
-                np.add(found, number * same, out=found)
-            np.logical_or(seen, same, out=seen)
+            if code:
+                np.add(codes, code * same, out=codes)
+            np.logical_or(encoded, same, out=encoded)
             return int(np.count_nonzero(same))
 
-        for label, number in list(self.code.items())[:MANY]:
-            if coded < y.size and isinstance(label, (int, float)):
-                coded += take(label, number)
-        while coded < y.size:
+        for label, code in list(self.code.items())[:MANY]:
+            if count < y.size and isinstance(label, (int, float)):
+                count += write(label, code)
+        while count < y.size:
             if len(self.code) >= MANY:
-                missing = np.flatnonzero(~seen)
-                values, first, where = np.unique(y[missing], return_index=True, return_inverse=True)
+                rest = np.flatnonzero(~encoded)
+                values, first, where = np.unique(y[rest], return_index=True, return_inverse=True)
                 for at in np.argsort(first):
                     self.code[values[at].item()]
-                found[missing] = np.array([self.code[value.item()] for value in values])[where]
+                codes[rest] = np.array([self.code[value.item()] for value in values])[where]
                 break
-            label = y[int(np.argmin(seen))].item()
-            coded += take(label, self.code[label])
-        return found
+            label = y[int(np.argmin(encoded))].item()
+            count += write(label, self.code[label])
+        return codes
 
-    def refuse_new(self, before: int, codes: np.ndarray) -> None:
-        """With fixed classes, a label that was not named is an error."""
+    def refuse_new(self, before: int, codes: NDArray[np.int64]) -> None:
+        """Raise an error for a label that is not among the fixed classes."""
         if self.fixed and len(self.code) > before:
             new = self.order[before]
             raise BadValue(
@@ -139,14 +146,15 @@ class Labels:
                 row=int(np.argmax(codes >= before)),
             )
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
+        """Forget all but the first `size` labels."""
         while len(self.code) > size:
             self.code.popitem()
 
     # ---- two classes ---------------------------------------------------------------------------------------------
 
-    def signs(self, known: int) -> np.ndarray:
-        """The sign of each of the first `known` classes."""
+    def signs(self, known: int) -> NDArray[np.float64]:
+        """Return the sign of each of the first `known` classes."""
         order = self.order[:known]
         if known == 1:
             return np.array([1.0 if is_number(order[0], 1) else -1.0])
@@ -154,19 +162,19 @@ class Labels:
             return np.array([1.0, -1.0])
         return np.array([-1.0, 1.0])
 
-    def signed(self) -> bool:
-        """Whether the first two labels are a pair with signs of its own: -1/+1, 0/1, False/True."""
+    def has_signs(self) -> bool:
+        """Return whether the first two labels are a pair with natural signs: -1/+1, 0/1 or False/True."""
         first, second = self.order[:2]
         return is_number(first, 1) != is_number(second, 1) and any(
             is_number(label, value) for label in (first, second) for value in (-1, 0)
         )
 
     def turns(self, known: int) -> bool:
-        """Whether the class seen first changes its sign when the second appears."""
+        """Return whether the first class changes its sign when the second one appears."""
         return known == 2 and self.signs(1)[0] != self.signs(2)[0]
 
     def sides(self, known: int) -> tuple[Any, Any]:
-        """The labels predicted for a negative and for a positive score; None where nothing can be said."""
+        """Return the labels predicted for a negative and for a positive score; None before any label was seen."""
         if known == 0:
             return None, None
         order, signs = self.order, self.signs(known)
@@ -186,8 +194,8 @@ def is_number(label: Any, value: int) -> bool:
     return isinstance(label, (int, float)) and label == value
 
 
-def as_array(labels: list[Any]) -> np.ndarray:
-    """Labels as an array of their own kind; of objects when they are mixed."""
+def as_array(labels: list[Any]) -> NDArray[Any]:
+    """Convert labels to an array of their type, or of objects if the types are mixed."""
     kinds = {type(label) for label in labels}
     if kinds <= {bool} or kinds <= {int, float} or kinds <= {str}:
         return np.array(labels)
@@ -196,8 +204,8 @@ def as_array(labels: list[Any]) -> np.ndarray:
     return out
 
 
-def targets(y: Any, what: str = "target") -> np.ndarray:
-    """Real targets for regression, or what else is one number for every row."""
+def targets(y: Any, what: str = "target") -> NDArray[np.float64]:
+    """Convert one number per row (regression targets, relevances) to an array; `what` names them in errors."""
     try:
         values = np.asarray(y)
     except ValueError:

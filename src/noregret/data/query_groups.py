@@ -1,44 +1,48 @@
-"""Rows that come in lists: where a list begins and ends, and its pairs."""
+"""Query groups for ranking: consecutive rows of one query form a list, which is ranked as a whole."""
 
 from collections.abc import Iterator
 from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-LONGEST = 100_000  # rows of a list; it may have five billion pairs
-PAIRS = 1 << 20  # pairs that are looked at in one go
+LONGEST = 100_000  # the most rows of a list: that many already have five billion pairs
+PAIRS = 1 << 20  # pairs compared at a time
 
 
-def identities(query: Any) -> np.ndarray | None:
-    """What tells the lists of rows apart, in an array; None where it is nothing of the kind."""
+def query_ids(query: Any) -> NDArray[Any] | None:
+    """Convert the query of every row to an array; None if `query` is not one-dimensional."""
     if isinstance(query, (str, bytes)) or not hasattr(query, "__iter__"):
         return None
     if hasattr(query, "dtype") or hasattr(query, "to_numpy"):
-        found = np.asarray(query)
-        return found if found.ndim == 1 else None
+        values = np.asarray(query)
+        return values if values.ndim == 1 else None
     listed = list(query)
     ids = np.empty(len(listed), object)
     ids[:] = listed
     return ids
 
 
-def borders(query: Any) -> np.ndarray:
-    """Where lists begin, and where the last one ends: the same query again after another is another list."""
+def group_offsets(query: Any) -> NDArray[np.int64]:
+    """Return where each list begins, and where the last one ends.
+
+    A query that comes again after another one starts a new list.
+    """
     if not len(query):
         return np.zeros(1, np.int64)
     changes = np.asarray(query[1:] != query[:-1], bool)
     return np.concatenate(([0], np.flatnonzero(changes) + 1, [len(query)]))
 
 
-def each_list(query: Any) -> Iterator[slice]:
-    """The rows of every list."""
-    return starmap(slice, pairwise(borders(query).tolist()))
+def group_slices(query: Any) -> Iterator[slice]:
+    """Yield the rows of every list."""
+    return starmap(slice, pairwise(group_offsets(query).tolist()))
 
 
-def leads(relevance: np.ndarray, f: np.ndarray) -> Iterator[np.ndarray]:
-    """By how much each row of a list is above each one that is less relevant; of a long list, some rows at a time."""
-    some = max(PAIRS // max(f.size, 1), 1)
-    for at in range(0, f.size, some):
-        better = relevance[at : at + some, None] > relevance
-        yield (f[at : at + some, None] - f)[better]
+def pair_margins(relevance: NDArray[np.float64], f: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Yield f[i] - f[j] for all pairs of a list with i more relevant than j, in parts where the list is long."""
+    step = max(PAIRS // max(f.size, 1), 1)
+    for start in range(0, f.size, step):
+        better = relevance[start : start + step, None] > relevance
+        yield (f[start : start + step, None] - f)[better]

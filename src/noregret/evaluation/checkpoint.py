@@ -9,7 +9,7 @@ from typing import Any
 
 from noregret.cli.setup import OPTIONS
 from noregret.errors import BadValue
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.streams import Batch, Course, Source
 from noregret.streams.read_options import SHAPES
 
@@ -24,7 +24,7 @@ ROLES = (
 class Keeper:
     """Keeps a model now and then while it learns, with the place where its source stands."""
 
-    def __init__(self, told: argparse.Namespace, learner: Learner, source: Source, target: str | None) -> None:
+    def __init__(self, told: argparse.Namespace, learner: RuleLearner, source: Source, target: str | None) -> None:
         self.learner, self.source, self.target, self.every = learner, source, target, told.every
         if not self.every >= 0.0:
             raise BadValue(f"--every must be a number of seconds, not {self.every}")
@@ -117,11 +117,11 @@ def remembered(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in OPTIONS}
 
 
-def read_as_before(told: argparse.Namespace, learner: Learner) -> dict[str, Any]:
+def read_as_before(told: argparse.Namespace, learner: RuleLearner) -> dict[str, Any]:
     """What of the reading a model remembers and nobody told now."""
     kept = remembered(learner.source or {})
     found = {name: value for name, value in kept.items() if name in ROLES and unsaid(told, name)}
-    if learner.settings.takes_gaps:
+    if learner.config.allows_missing:
         found["gaps"] = True
     return {**found, "mild": tuple(found)}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from noregret.evaluation.tables import table
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.metrics import Confusion
 
 LONG = 1e9  # losses from here on are shown by their size only
@@ -19,7 +19,7 @@ class Standing:
     """
 
     name: str
-    learner: Learner
+    learner: RuleLearner
     rounds: int
     mistakes: int
     loss: float
@@ -51,7 +51,7 @@ class Standing:
     @property
     def asked(self) -> int | None:
         """How many labels were asked for, where that is up to the learner."""
-        return self.learner.asked if self.learner.settings.asks else None
+        return self.learner.asked if self.learner.config.task.queries_labels else None
 
     @property
     def costs(self) -> Any:
@@ -61,7 +61,7 @@ class Standing:
     @property
     def uneven(self) -> bool:
         """Whether the rate alone may mislead: some class is rare, or classes were weighed."""
-        weighed = self.learner.settings.class_weight is not None
+        weighed = self.learner.config.class_weight is not None
         return self.confusion is not None and (weighed or self.confusion.imbalanced)
 
 
@@ -86,7 +86,7 @@ class Race:
         return 0.0 if self.costs is None or one.confusion is None else one.confusion.cost_by(self.costs)
 
     @property
-    def winner(self) -> Learner:
+    def winner(self) -> RuleLearner:
         return self.standings[0].learner
 
     def __iter__(self) -> Iterator[Standing]:

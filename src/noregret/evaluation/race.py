@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.evaluation.leaderboard import Race, Standing
 from noregret.learner.factory import card_of, full_information, make
 from noregret.learner.factory import learners as catalogue
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.metrics import (
     AsTheyCome,
     Baselines,
@@ -24,18 +23,18 @@ from noregret.metrics import (
     Updates,
 )  # fmt: skip
 from noregret.streams import Batch, Source, open_source
-from noregret.tasks.regression import loss_of
+from noregret.tasks.regression import Regression
 
-Entrants = list[tuple[str, Learner]]
+Entrants = list[tuple[str, RuleLearner]]
 OWN: dict[str, type] = {"multilabel": Multilabel, "ranking": Orders}  # the metric that only one task has
 ONE_CLASS = ("binary", "multiclass", "bandit")  # the tasks in which a round has one class, and is predicted to be one
 LONG = 1e9  # losses from here on are shown by their size only
 
 
-def standard(learner: Learner) -> list[Metric]:
+def standard(learner: RuleLearner) -> list[Metric]:
     """The metrics of every run, those of its task, and, where each round has one class, who is taken for whom."""
     own = [OWN[learner.task]()] if learner.task in OWN else []
-    seen = [Confusion(learner.settings.cost)] if learner.task in ONE_CLASS else []
+    seen = [Confusion(learner.config.task.cost)] if learner.task in ONE_CLASS else []
     return [Mistakes(), Loss(), Updates(), Runtime(), *own, *seen]
 
 
@@ -47,9 +46,9 @@ def opened(source: Any, task: str | None) -> Source:
     return found
 
 
-def play(source: Any, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
+def play(source: Any, learner: RuleLearner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
     """Play a source through a learner before some metrics; returns what they report."""
-    if not isinstance(learner, Learner):
+    if not isinstance(learner, RuleLearner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
     watching = standard(learner) if metrics is None else list(metrics)
     strangers = [one for one in watching if not (hasattr(one, "see") and hasattr(one, "report"))]
@@ -68,7 +67,7 @@ def play(source: Any, learner: Learner, metrics: Sequence[Metric] | None = None)
 class Yardstick:
     """Where a learner is not told every label: the mistakes of one that is, on the same rounds from the first."""
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: RuleLearner) -> None:
         self.learner = full_information(learner) if learner.rounds == 0 else None
 
     def see(self, source: Source, batch: Batch) -> None:
@@ -80,7 +79,7 @@ class Yardstick:
         return None if self.learner is None else self.learner.mistakes
 
 
-def played(learner: Learner, source: Source, batch: Batch) -> Transcript:
+def played(learner: RuleLearner, source: Source, batch: Batch) -> Transcript:
     """Play a batch; an error names the place of the row at fault in the source."""
     try:
         return learner.play(batch.X, batch.y, batch.weight, batch.query if learner.task == "ranking" else None)
@@ -124,7 +123,7 @@ def race(
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     invited = guests(learners)
-    tasks = [told.get("task"), *(one.task for one in invited or () if isinstance(one, Learner))]
+    tasks = [told.get("task"), *(one.task for one in invited or () if isinstance(one, RuleLearner))]
     source = opened(source, "ranking" if "ranking" in tasks else None)
     entrants = line_up(invited, {**source.suits, **told})
     return Course(entrants, source, watcher or Watcher()).run(threads)
@@ -140,8 +139,9 @@ class Course:
         self.stopped: dict[int, str] = {}
         first = entrants[0][1]
         self.baselines: Baselines | AsTheyCome = AsTheyCome()
-        if first.task != "ranking":
-            self.baselines = Baselines(partial(loss_of, first) if first.task == "regression" else None)
+        task = first.config.task
+        if not task.needs_query:
+            self.baselines = Baselines(task.loss_of_errors if isinstance(task, Regression) else None)
 
     def run(self, threads: int) -> Race:
         with ThreadPoolExecutor(max_workers=max(1, min(threads, len(self.entrants)))) as pool:
@@ -151,7 +151,7 @@ class Course:
                 going = [number for number in range(len(self.entrants)) if number not in self.stopped]
                 running = [pool.submit(self.lap, number, batch) for number in going]
                 self.settle(dict(zip(going, [finished.result() for finished in running], strict=True)))
-                self.watcher.lap(self.so_far, batch.done)
+                self.watcher.lap(self.so_far, batch.progress)
         return self.so_far()
 
     def lap(self, number: int, batch: Batch) -> Transcript | BadValue:
@@ -187,7 +187,7 @@ def guests(learners: Sequence[Any] | None) -> list[Any] | None:
         return None
     if isinstance(learners, str) or not isinstance(learners, Iterable):
         raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
-    return [one if isinstance(one, Learner) else card_of(one) for one in learners]
+    return [one if isinstance(one, RuleLearner) else card_of(one) for one in learners]
 
 
 def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
@@ -196,12 +196,12 @@ def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
         invited = [card for card in catalogue() if card.runs_by_default and told.get("task", "binary") in card.tasks]
     if not invited:
         raise BadValue("a race needs at least one learner")
-    return [(one.card.name, one) if isinstance(one, Learner) else (one.name, make(one, **told)) for one in invited]
+    return [(one.card.name, one) if isinstance(one, RuleLearner) else (one.name, make(one, **told)) for one in invited]
 
 
 def standing(
     name: str,
-    learner: Learner,
+    learner: RuleLearner,
     metrics: Sequence[Metric],
     stopped: str | None = None,
     full_information: int | None = None,

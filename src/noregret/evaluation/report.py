@@ -4,15 +4,15 @@ import argparse
 import sys
 from typing import Any
 
-from noregret import __version__
 from noregret.cli.output import plain_label
 from noregret.cli.screen import Screen
 from noregret.evaluation.leaderboard import Standing
 from noregret.evaluation.tables import confusion_table
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.metrics import Confusion
 from noregret.streams import Batch, Source
-from noregret.tasks.regression import deviation_of, scales
+from noregret.tasks.regression import Regression
+from noregret.version import __version__
 
 MANY_CLASSES = 50
 
@@ -83,19 +83,21 @@ def score(one: Standing) -> str:
     return told if one.confusion is None or one.costs is None else f"{told}, cost {one.confusion.cost:,.6g}"
 
 
-def warn_of(screen: Screen, source: Source, learner: Learner, updates: int) -> None:
+def warn_of(screen: Screen, source: Source, learner: RuleLearner, updates: int) -> None:
     """What is odd about the data, said at the end where it is seen."""
     skipped(screen, source)
     if learner.collisions:
-        cells = f"{learner.collisions:,} of {1 << (learner.settings.bits or 0):,}"
+        cells = f"{learner.collisions:,} of {1 << (learner.config.bits or 0):,}"
         screen.note(f"{source.name}: {cells} cells are shared by several names; more --bits make them fewer")
-    weights = learner.settings.class_weight
+    weights = learner.config.class_weight
     absent = [label for label in weights if label not in learner.classes] if isinstance(weights, dict) else []
     if absent:
         screen.warn(f"{source.name}: no row has the label {absent[0]!r}, which --class-weight names")
-    labels, eps = learner.classes, learner.settings.setting.get("eps")
-    if learner.task == "regression":
-        if scales(learner) and deviation_of(learner) == 0.0:
+    labels, task = learner.classes, learner.config.task
+    eps = task.numbers.get("eps")
+    if isinstance(task, Regression):
+        counters = None if learner.model.arrays is None else learner.model.arrays.n
+        if task.deviation(counters) == 0.0:
             screen.warn(f"{source.name}: all targets are the same, so nothing was learned but their mean")
         elif updates == 0 and eps:
             screen.warn(f"{source.name}: every prediction was within eps = {eps:g}, so nothing was learned; "

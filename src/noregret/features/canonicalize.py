@@ -1,176 +1,184 @@
-"""Rows with other numbers for their features: sorted again, and values of the same feature summed in their order."""
+"""Renumber the features of sparse rows, then sort every row and sum the values of equal features in their order.
+
+The functions above `slots` are compiled. They read their arrays from a table of addresses.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
 from noregret.data.blocks import LARGEST_INDEX, SparseBlock
 
-read_numbers = read_indptr = read_idx = read_val = read_room = read_more = unbound
+read_numbers = read_indptr = read_idx = read_val = read_numbers_buffer = read_values_buffer = unbound
 
-FRESH, NUMBERS, INDPTR, IDX, VAL, ROOM, MORE, SLOTS = 0, 1, 3, 5, 7, 9, 11, 13
-SHORT = 64  # features that are sorted by counting, for each, those that go before it
-TOGETHER = 16  # numbers that are compared at once
-RANKED = 256  # features of a row that is sorted and summed in one go
-NOT_THERE, NO_VALUE = np.int32(-1), -0.0  # -0.0 is what changes no value that is added to it
+NEW_ONLY, NUMBERS, INDPTR, IDX, VAL, NUMBERS_BUFFER, VALUES_BUFFER, SLOTS = 0, 1, 3, 5, 7, 9, 11, 13
+SHORT = 64  # the length of the runs that `sort` sorts by counting before it merges them
+TOGETHER = 16  # numbers compared in one vector instruction
+RANKED = 256  # the longest row that `rank_sort` handles
+EMPTY, NO_VALUE = np.int32(-1), -0.0  # adding -0.0 changes no value, not even -0.0
 
-Run = Callable[[np.ndarray, SparseBlock], SparseBlock]
+Renumber = Callable[[NDArray[np.int32], SparseBlock], SparseBlock]
 
 
-def tidy(table: Any) -> int:
-    """`renumber` on what the table holds."""
-    room = (read_room(table), read_more(table))
-    renumber(table[FRESH], read_numbers(table), read_indptr(table), read_idx(table), read_val(table), room)
+def entry(table: Any) -> int:
+    """Run `renumber` on the arrays in the table."""
+    buffers = (read_numbers_buffer(table), read_values_buffer(table))
+    renumber(table[NEW_ONLY], read_numbers(table), read_indptr(table), read_idx(table), read_val(table), buffers)
     return 0
 
 
-def at_place(i: Any) -> Any:
-    """A place that is known not to be negative: compiled code need not look whether it counts from the end."""
+def unsigned(i: Any) -> Any:
+    """Mark an index as not negative, so that compiled code does not test for indices that count from the end."""
     return np.uint64(i)
 
 
-def renumber(fresh: Any, numbers: Any, indptr: Any, idx: Any, val: Any, room: Any) -> None:
-    """Feature j becomes numbers[j]; or, where only fresh ones are told, feature -1 - j does, and others stay.
+def renumber(new_only: Any, numbers: Any, indptr: Any, idx: Any, val: Any, buffers: Any) -> None:
+    """Replace feature j by numbers[j]; with `new_only`, replace feature -1 - j by numbers[j] and keep all others.
 
-    Every row is sorted, in place, and moves up where rows before it became shorter.
+    Every row is sorted in place. It moves toward the front where earlier rows became shorter.
     """
     start = at = 0
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
-        falls, previous = 0, -1
+        unsorted, previous = 0, -1
         for k in range(start, stop):
-            number = idx[at_place(k)]
-            if fresh == 0:
-                number = numbers[at_place(number)]
+            number = idx[unsigned(k)]
+            if new_only == 0:
+                number = numbers[unsigned(number)]
             elif number < 0:
-                number = numbers[at_place(-1 - number)]
-            idx[at_place(k)] = number
-            falls += number <= previous
+                number = numbers[unsigned(-1 - number)]
+            idx[unsigned(k)] = number
+            unsorted += number <= previous
             previous = number
-        if falls > 0 and stop - start <= RANKED:
-            at = ranked(idx, val, start, stop, at, room)
-        elif falls > 0 or at < start:
-            if falls > 0:
-                sort(idx[start:stop], val[start:stop], room[0], room[1])
-            at = summed(idx, val, start, stop, at)
+        if unsorted > 0 and stop - start <= RANKED:
+            at = rank_sort(idx, val, start, stop, at, buffers)
+        elif unsorted > 0 or at < start:
+            if unsorted > 0:
+                sort(idx[start:stop], val[start:stop], buffers[0], buffers[1])
+            at = sum_duplicates(idx, val, start, stop, at)
         else:
             at = stop
         indptr[row + 1] = at
         start = stop
 
 
-def summed(idx: Any, val: Any, start: Any, stop: Any, at: Any) -> Any:
-    """Move a sorted row to where `at` says, one value for each feature: where it ends there."""
+def sum_duplicates(idx: Any, val: Any, start: Any, stop: Any, at: Any) -> Any:
+    """Move a sorted row to position `at`, with one value per feature, and return the position behind it."""
     previous = -1
     for k in range(start, stop):
-        number, value = idx[at_place(k)], val[at_place(k)]
+        number, value = idx[unsigned(k)], val[unsigned(k)]
         if number == previous:
-            val[at_place(at - 1)] += value
+            val[unsigned(at - 1)] += value
         else:
-            idx[at_place(at)] = number
-            val[at_place(at)] = value
+            idx[unsigned(at)] = number
+            val[unsigned(at)] = value
             at += 1
         previous = number
     return at
 
 
 def smaller(array: Any, i: Any, number: Any) -> Any:
-    """How many of the next numbers, TOGETHER of them, are below one; a machine compares them at once."""
+    """Count how many of the next TOGETHER numbers are smaller; compiles to one vector comparison."""
     return int(np.count_nonzero(array[i : i + TOGETHER] < number))
 
 
-def ranked(idx: Any, val: Any, start: Any, stop: Any, at: Any, room: Any) -> Any:
-    """Sort a short row, sum its values and move it to where `at` says: where it ends there.
+def rank_sort(idx: Any, val: Any, start: Any, stop: Any, at: Any, buffers: Any) -> Any:
+    """Sort a short row, sum its duplicates, move it to position `at` and return the position behind it.
 
-    The place of a feature is how many numbers are below its own. So equal ones meet at one place, and the places after
-    it stay empty. Nothing here is asked, so nothing must be guessed.
+    The rank of a feature is how many numbers in the row are smaller. Equal features share a rank, and the ranks behind
+    it stay empty. The loops have no branches, so the processor mispredicts none.
     """
-    numbers, places, values, size = room[0], room[0][RANKED + TOGETHER :], room[1], stop - start
+    numbers, sorted_numbers, values, size = buffers[0], buffers[0][RANKED + TOGETHER :], buffers[1], stop - start
     for k in range(size):
-        numbers[at_place(k)] = idx[at_place(start + k)]
-        places[at_place(k)] = NOT_THERE
-        values[at_place(k)] = NO_VALUE
+        numbers[unsigned(k)] = idx[unsigned(start + k)]
+        sorted_numbers[unsigned(k)] = EMPTY
+        values[unsigned(k)] = NO_VALUE
     for k in range(size, size + TOGETHER):
-        numbers[at_place(k)] = LARGEST_INDEX
+        numbers[unsigned(k)] = LARGEST_INDEX
     for k in range(size):
-        number, before = numbers[at_place(k)], 0
+        number, rank = numbers[unsigned(k)], 0
         for part in range(0, size, TOGETHER):
-            before += smaller(numbers, part, number)
-        places[at_place(before)] = number
-        values[at_place(before)] += val[at_place(start + k)]
+            rank += smaller(numbers, part, number)
+        sorted_numbers[unsigned(rank)] = number
+        values[unsigned(rank)] += val[unsigned(start + k)]
     for k in range(size):
-        number = places[at_place(k)]
-        idx[at_place(at)] = number
-        val[at_place(at)] = values[at_place(k)]
-        at += number != NOT_THERE
+        number = sorted_numbers[unsigned(k)]
+        idx[unsigned(at)] = number
+        val[unsigned(at)] = values[unsigned(k)]
+        at += number != EMPTY
     return at
 
 
-def sort(idx: Any, val: Any, room: Any, more: Any) -> None:
-    """Sort by number, equal ones in their order: short runs by counting, then merged to runs of twice the length."""
+def sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
+    """Sort by number (stable): short runs by counting, then merge runs of doubling length; uses two buffers."""
     for start in range(0, idx.size, SHORT):
         stop = min(start + SHORT, idx.size)
-        counted(idx[start:stop], val[start:stop], room, more)
+        count_sort(idx[start:stop], val[start:stop], numbers, values)
     length = SHORT
     while length < idx.size:
         for start in range(0, idx.size - length, 2 * length):
-            merge(idx[start : start + 2 * length], val[start : start + 2 * length], length, room, more)
+            merge(idx[start : start + 2 * length], val[start : start + 2 * length], length, numbers, values)
         length *= 2
 
 
-def counted(idx: Any, val: Any, room: Any, more: Any) -> None:
+def count_sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
+    """Sort a short run: the rank of an entry is the number of entries before it in the sorted order."""
     for i in range(idx.size):
-        number, before = idx[at_place(i)], np.int32(0)  # as wide as the numbers, so that many are compared at once
+        number, rank = idx[unsigned(i)], np.int32(0)  # int32 like the numbers, so that the comparisons vectorize
         for j in range(i):
-            before += np.int32(idx[at_place(j)] <= number)
+            rank += np.int32(idx[unsigned(j)] <= number)
         for j in range(i + 1, idx.size):
-            before += np.int32(idx[at_place(j)] < number)
-        room[at_place(before)] = number
-        more[at_place(before)] = val[at_place(i)]
+            rank += np.int32(idx[unsigned(j)] < number)
+        numbers[unsigned(rank)] = number
+        values[unsigned(rank)] = val[unsigned(i)]
     for i in range(idx.size):
-        idx[at_place(i)] = room[at_place(i)]
-        val[at_place(i)] = more[at_place(i)]
+        idx[unsigned(i)] = numbers[unsigned(i)]
+        val[unsigned(i)] = values[unsigned(i)]
 
 
-def merge(idx: Any, val: Any, length: Any, room: Any, more: Any) -> None:
-    """Two sorted runs, the first of some length, become one."""
+def merge(idx: Any, val: Any, length: Any, numbers: Any, values: Any) -> None:
+    """Merge two adjacent sorted runs, the first of the given length."""
     for i in range(length):
-        room[i] = idx[i]
-        more[i] = val[i]
+        numbers[i] = idx[i]
+        values[i] = val[i]
     i, j, k = 0, length, 0
     while i < length:
-        if j < idx.size and idx[j] < room[i]:
+        if j < idx.size and idx[j] < numbers[i]:
             idx[k] = idx[j]
             val[k] = val[j]
             j += 1
         else:
-            idx[k] = room[i]
-            val[k] = more[i]
+            idx[k] = numbers[i]
+            val[k] = values[i]
             i += 1
         k += 1
 
 
-def places() -> dict[str, tuple[int, Any]]:
-    """Where the arrays stand in the table, with an example of each."""
-    whole, real = np.zeros(1, np.int32), np.zeros(1)
-    wholes = {"numbers": (NUMBERS, whole), "indptr": (INDPTR, np.zeros(1, np.int64)), "idx": (IDX, whole)}
-    return {**wholes, "val": (VAL, real), "room": (ROOM, whole), "more": (MORE, real)}
+def slots() -> dict[str, tuple[int, Any]]:
+    """Return the slot of every array in the table, with an example of the array."""
+    integers, floats = np.zeros(1, np.int32), np.zeros(1)
+    rows = {"indptr": (INDPTR, np.zeros(1, np.int64)), "idx": (IDX, integers), "val": (VAL, floats)}
+    buffers = {"numbers_buffer": (NUMBERS_BUFFER, integers), "values_buffer": (VALUES_BUFFER, floats)}
+    return {"numbers": (NUMBERS, integers), **rows, **buffers}
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock, run: Callable[..., None], fresh: bool = False) -> SparseBlock:
-    """The block with other numbers, by `tidy` compiled; it must be sound, every feature of it one of the numbered.
+def renumber_block(
+    numbers: NDArray[np.int32], block: SparseBlock, run: Callable[..., None], new_only: bool = False
+) -> SparseBlock:
+    """Renumber a checked block by `run`, the compiled `entry`; every feature must have a number.
 
-    With `fresh` only features -1, -2, ... are told numbers, and the arrays of the block are written over.
+    With `new_only`, only the features -1, -2, ... are renumbered, and the arrays of the block are overwritten.
     """
     used = int(block.indptr[-1])
     indptr, idx, val = block.indptr, block.idx[:used], block.val[:used]
-    if not fresh:
+    if not new_only:
         indptr, idx, val = indptr.copy(), idx.copy(), val.copy()
     longest = max(int(np.diff(indptr).max(initial=0)), 2 * RANKED + TOGETHER)
     table = np.zeros(SLOTS, np.int64)
-    table[FRESH] = fresh
+    table[NEW_ONLY] = new_only
     run(table, numbers, indptr, idx, val, np.empty(longest, np.int32), np.empty(longest))
     last = int(indptr[-1])
     return block._replace(indptr=indptr, idx=idx[:last], val=val[:last])

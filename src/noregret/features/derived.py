@@ -1,133 +1,155 @@
-"""Features made of features. Each is known by two whole numbers, and numbered as it first appears."""
+"""Transforms that derive new features from others, such as squares and products.
+
+Each derived feature has a key of two integers and gets the next number when it first appears.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
-from noregret.features.feature_selectors import Choosing, gathered
-from noregret.features.fitted import Passed, Runner, Running, by_entry, distinct, entries, finite
+from noregret.features.feature_selectors import FeatureSelectors, merge_groups
+from noregret.features.fitted import (
+    FittedTransform,
+    Groups,
+    PipelineRows,
+    Runner,
+    check_finite,
+    entries,
+    expand_groups,
+    unique_below,
+)
 from noregret.features.keys import HashedKeys, Keys
 
-PLAIN = -1  # in the place of the second number: the feature as it is
-Kinds = np.ndarray | None
+PLAIN = -1  # as the second integer of a key: the input feature itself
 
 
-class Made(NamedTuple):
-    """Made features: the two numbers each is known by, values, and kinds where features are chosen by them."""
+class DerivedFeatures(NamedTuple):
+    """Derived features: the two integers of each key, the values, and the selector groups if there are any."""
 
-    first: np.ndarray
-    second: np.ndarray
-    val: np.ndarray
-    kinds: Kinds = None
+    first: NDArray[Any]
+    second: NDArray[np.int64]
+    val: NDArray[np.float64]
+    groups: Groups = None
 
 
-class Derived(Running):
-    """Numbers the features it makes in the order in which they appear in the rounds learned, or hashes them."""
+class DerivedTransform(FittedTransform):
+    """Numbers derived features in the order in which they appear in the rounds learned, or hashes them."""
 
-    regular: ClassVar[bool] = True  # whether a table makes the same features in every row, whatever its values
+    fixed_columns: ClassVar[bool] = True  # whether every row of a matrix yields the same features
 
     def __init__(
-        self, told: Mapping[str, Any], run: Runner, choosing: Choosing | None = None, keys: HashedKeys | None = None
+        self,
+        options: Mapping[str, Any],
+        run: Runner,
+        selectors: FeatureSelectors | None = None,
+        keys: HashedKeys | None = None,
     ) -> None:
-        super().__init__(told, run, choosing)
+        super().__init__(options, run, selectors)
         self.keys: Keys | HashedKeys = keys or Keys(run)
 
-    def from_table(self, val: np.ndarray, kinds: Kinds) -> Made:
-        """The features that the columns of a table make, and their values in each row."""
+    def derive_table(self, val: NDArray[np.float64], groups: Groups) -> DerivedFeatures:
+        """Derive features from the columns of a matrix, with a row of values for each of its rows."""
         raise NotImplementedError
 
-    def from_rows(self, block: Block, kinds: Kinds, offsets: np.ndarray) -> Iterator[Made]:
-        """The features that rows make, some rows at a time where they make many."""
+    def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[np.int64]) -> Iterator[DerivedFeatures]:
+        """Derive the features of every row, in parts where there are many."""
         raise NotImplementedError
 
-    def offsets(self, block: Block, kinds: Kinds) -> np.ndarray:
-        """Where each row of made features begins."""
+    def offsets(self, block: Block, groups: Groups) -> NDArray[np.int64]:
+        """Return where the derived features of each row begin."""
         return entries(block)[0]
 
-    def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
-        """How a made feature is called, from how its first one is, and any other."""
+    def name_feature(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
+        """Name a derived feature by the name of its first input and its second integer."""
         raise NotImplementedError
 
     @property
-    def keeps(self) -> bool:
+    def has_state(self) -> bool:
         return not self.keys.hashed
 
-    def apply(self, rows: Passed, learn: bool, include_unknown: bool) -> Passed:
-        rows = rows._replace(block=self.checked(rows.block))
+    def apply(self, rows: PipelineRows, learn: bool, include_unknown: bool) -> PipelineRows:
+        rows = rows._replace(block=self.check(rows.block))
         size = len(self.keys)
-        self.before = size if learn else None
+        self.savepoint = size if learn else None
         try:
-            if isinstance(rows.block, DenseBlock) and self.regular:
-                return self.table_of(rows.block, rows, grow=learn or include_unknown)
-            return self.rows_of(rows, grow=learn or include_unknown)
+            if isinstance(rows.block, DenseBlock) and self.fixed_columns:
+                return self.apply_table(rows.block, rows, grow=learn or include_unknown)
+            return self.apply_rows(rows, grow=learn or include_unknown)
         finally:
             if include_unknown and not learn:
-                self.keys.forget_from(size)
+                self.keys.truncate(size)
 
-    def rows_of(self, rows: Passed, grow: bool) -> Passed:
-        block, entry_kinds = rows.block, by_entry(rows.kinds, rows.block)
-        idx, val, says_yes = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(0, np.int64)]
-        kinds, indptr = [np.zeros(0, np.int64)], self.offsets(block, entry_kinds)
-        for made in self.from_rows(block, entry_kinds, indptr):
-            numbers, yes = self.numbered(made, rows.never, block.width, grow)
+    def apply_rows(self, rows: PipelineRows, grow: bool) -> PipelineRows:
+        """Derive the features of every row; new keys get numbers with `grow`."""
+        block, by_entry = rows.block, expand_groups(rows.groups, rows.block)
+        idx, val, flags = [np.zeros(0, np.int32)], [np.zeros(0)], [np.zeros(0, np.int64)]
+        parts, indptr = [np.zeros(0, np.int64)], self.offsets(block, by_entry)
+        for made in self.derive_rows(block, by_entry, indptr):
+            numbers, new_indicators = self.number(made, rows.indicators, block.width, grow)
             idx.append(numbers.astype(np.int32))
             val.append(made.val)
-            says_yes.append(yes)
-            kinds += [] if made.kinds is None else [made.kinds]
-        numbers = np.concatenate(idx)
-        values = finite(self.name, np.concatenate(val), indptr)
-        out = SparseBlock(indptr, numbers, values, self.reached(numbers))
-        now, never = None if rows.kinds is None else np.concatenate(kinds), np.unique(np.concatenate(says_yes))
+            flags.append(new_indicators)
+            parts += [] if made.groups is None else [made.groups]
+        features = np.concatenate(idx)
+        values = check_finite(self.name, np.concatenate(val), indptr)
+        out = SparseBlock(indptr, features, values, self.width_with(features))
+        groups = None if rows.groups is None else np.concatenate(parts)
+        indicators = np.unique(np.concatenate(flags))
         if isinstance(self.keys, Keys):
-            return Passed(out, never, now)
-        whole = self.keys.tidied(out)
-        return Passed(whole, never, None if now is None else gathered(whole, out, now))
+            return PipelineRows(out, indicators, groups)
+        merged = self.keys.sort_rows(out)
+        return PipelineRows(merged, indicators, None if groups is None else merge_groups(merged, out, groups))
 
-    def table_of(self, block: DenseBlock, rows: Passed, grow: bool) -> Passed:
+    def apply_table(self, block: DenseBlock, rows: PipelineRows, grow: bool) -> PipelineRows:
+        """Derive features from the columns of a matrix; new keys get numbers with `grow`."""
         with np.errstate(over="ignore"):
-            made = self.from_table(block.val, rows.kinds)
+            made = self.derive_table(block.val, rows.groups)
         if not block.rows:
-            made = Made(
-                made.first[:0], made.second[:0], made.val[:, :0], None if made.kinds is None else made.kinds[:0]
+            made = DerivedFeatures(
+                made.first[:0], made.second[:0], made.val[:, :0], None if made.groups is None else made.groups[:0]
             )
-        finite(self.name, made.val.reshape(-1), np.arange(block.rows + 1) * made.first.size)
-        numbers, yes = self.numbered(made, rows.never, block.width, grow)
-        table = np.zeros((block.rows, self.reached(numbers)))
+        check_finite(self.name, made.val.reshape(-1), np.arange(block.rows + 1) * made.first.size)
+        numbers, indicators = self.number(made, rows.indicators, block.width, grow)
+        table = np.zeros((block.rows, self.width_with(numbers)))
         table[:, numbers] = made.val
-        if made.kinds is None:
-            return Passed(DenseBlock(table), yes)
-        kinds = np.zeros(table.shape[1], np.int64)
-        kinds[numbers] = made.kinds
-        return Passed(DenseBlock(table), yes, kinds)
+        if made.groups is None:
+            return PipelineRows(DenseBlock(table), indicators)
+        groups = np.zeros(table.shape[1], np.int64)
+        groups[numbers] = made.groups
+        return PipelineRows(DenseBlock(table), indicators, groups)
 
-    def numbered(self, made: Made, never: np.ndarray, width: int, grow: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of made features, and the different ones of those that only say yes or no.
+    def number(
+        self, made: DerivedFeatures, indicators: NDArray[Any], width: int, grow: bool
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the numbers of derived features, and the distinct numbers of the indicators among them.
 
-        The unknown ones share the number past the known ones, those that only say yes or no the one after it.
+        Unknown features share the number past the known ones; unknown indicators share the number after it.
         """
-        yes = self.says_yes(made, never, width)
+        flags = self.find_indicators(made, indicators, width)
         numbers = self.keys.numbers(made.first, made.second, grow)
         known = len(self.keys)
-        numbers = np.where(numbers < 0, known + yes, numbers)
-        return numbers, distinct(numbers[yes], known + 2)
+        numbers = np.where(numbers < 0, known + flags, numbers)
+        return numbers, unique_below(numbers[flags], known + 2)
 
-    def reached(self, numbers: np.ndarray) -> int:
+    def width_with(self, numbers: NDArray[Any]) -> int:
+        """Return the number of features, counting those in `numbers`."""
         return max(len(self.keys), 1 + int(numbers.max()) if numbers.size else 0)
 
-    def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
-        """Which of the features made only say yes or no: those made of such alone."""
-        if not never.size:
+    def find_indicators(self, made: DerivedFeatures, indicators: NDArray[Any], width: int) -> NDArray[np.bool_]:
+        """Mark the derived features that are indicators: those derived from indicators alone."""
+        if not indicators.size:
             return np.zeros(made.first.size, bool)
-        yes = np.zeros(width, bool)
-        yes[never] = True
-        return np.asarray(yes[made.first] & ((made.second < 0) | yes[np.maximum(made.second, 0)]))
+        flags = np.zeros(width, bool)
+        flags[indicators] = True
+        return np.asarray(flags[made.first] & ((made.second < 0) | flags[np.maximum(made.second, 0)]))
 
-    def restore(self) -> None:
-        if self.before is not None:
-            self.keys.forget_from(self.before)
-            self.before = None
+    def rollback(self) -> None:
+        if self.savepoint is not None:
+            self.keys.truncate(self.savepoint)
+            self.savepoint = None
 
     def namer(self, before: Callable[[int], Any]) -> Callable[[int], Any]:
         if self.keys.hashed:
@@ -135,20 +157,20 @@ class Derived(Running):
 
         def name(number: int) -> Any:
             first, second = self.keys.at(number)
-            return before(first) if second == PLAIN else self.called(before(first), second, before)
+            return before(first) if second == PLAIN else self.name_feature(before(first), second, before)
 
         return name
 
-    def saved(self, width: int | None = None) -> dict[str, np.ndarray]:
-        return self.keys.saved()
+    def dump(self, width: int | None = None) -> dict[str, NDArray[Any]]:
+        return self.keys.dump()
 
-    def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
-        if not self.keys.revive(saved) or not (self.keys.hashed or self.possible(saved)):
+    def restore(self, saved: Mapping[str, NDArray[Any]], width: int | None = None) -> bool:
+        if not self.keys.restore(saved) or not (self.keys.hashed or self.is_valid(saved)):
             return False
         return width is None or self.keys.hashed or bool((saved["left"] < width).all())
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return bool((saved["right"] == PLAIN).all())
 
-    def outputs(self) -> int | None:
+    def output_width(self) -> int | None:
         return None if self.keys.hashed else len(self.keys)

@@ -1,203 +1,213 @@
-"""A transform at work: what it has seen of every feature, kept up row by row, put back when a call is refused."""
+"""Fitted transforms: keep statistics of every feature, updated row by row and rolled back when a call fails."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verified
+from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verify
 from noregret.errors import BadValue
-from noregret.features.feature_selectors import Choosing, Chosen, names_in
+from noregret.features.feature_selectors import FeatureSelectors, SelectorParam, selected_names
 from noregret.rules.parameters import Choice, Param
 
-NEVER = -1.0  # the count of a feature that only says yes or no, and is left as it is
-LEARN = 0  # the slot of a loop's table that says whether to learn; its arrays stand behind it
+INDICATOR = -1.0  # the count of an indicator feature (0 or 1), which is not transformed
+LEARN = 0  # the slot of a loop's table that says whether to learn; the slots of its arrays follow
 NOTHING = np.zeros(0, np.int32)
+
+Arrays = tuple[NDArray[Any], ...]
+Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]  # offsets, feature numbers, values
+Groups = NDArray[np.int64] | None  # for each entry, a bit mask of the selector groups its feature belongs to
 
 
 class Loop(NamedTuple):
-    """A loop `plain(learn, given, out, seen)`, the text that reads its arrays from a table, and their types by name."""
+    """A compiled loop: the function, the entry that reads its arrays from a table, and the arrays' types by name.
+
+    The function is called as `plain(learn, inputs, out, statistics)`.
+    """
 
     plain: Callable[..., None]
-    text: Callable[..., int]
+    entry: Callable[..., int]
     arrays: Mapping[str, Any]
-    given: int = 3  # how many of the arrays are given, before the one that is written
+    inputs: int = 3  # how many of the arrays are inputs; the next one is the output, the rest are statistics
 
 
-class Passed(NamedTuple):
-    """Rows on their way through transforms: the numbers of the features that only say yes or no, and, where features
-    are chosen by name, the kinds of all."""
+class PipelineRows(NamedTuple):
+    """Rows between two transforms, with the numbers of the indicator features (0 or 1) and the selector groups."""
 
     block: Block
-    never: np.ndarray
-    kinds: np.ndarray | None = None
+    indicators: NDArray[Any]
+    groups: Groups = None
 
 
-Options = Mapping[str, Param | Choice | Chosen]
-Runner = Callable[[Loop, bool, tuple[np.ndarray, ...]], None]
+Options = Mapping[str, Param | Choice | SelectorParam]
+Runner = Callable[[Loop, bool, Arrays], None]
 VALUES = {"indptr": np.int64, "idx": np.int32, "val": np.float64, "out": np.float64}
 
 
-def over_values(plain: Callable[..., None], text: Callable[..., int], *seen: str) -> Loop:
-    """A loop over the values of some rows and the arrays named."""
-    return Loop(plain, text, VALUES | dict.fromkeys(seen, np.float64))
+def value_loop(plain: Callable[..., None], entry: Callable[..., int], *statistics: str) -> Loop:
+    """Describe a loop over the values of rows and the named arrays of statistics."""
+    return Loop(plain, entry, VALUES | dict.fromkeys(statistics, np.float64))
 
 
-def interpreted(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
-    """Run a loop as the plain Python it is."""
+def run_interpreted(loop: Loop, learn: bool, arrays: Arrays) -> None:
+    """Run a loop as plain Python."""
     with np.errstate(all="ignore"):
-        loop.plain(learn, arrays[: loop.given], arrays[loop.given], arrays[loop.given + 1 :])
+        loop.plain(learn, arrays[: loop.inputs], arrays[loop.inputs], arrays[loop.inputs + 1 :])
 
 
-class Running:
-    """A step between rows and a learner. It measures a row by the rows before, then learns from it."""
+class FittedTransform:
+    """A transform in use: transforms each row by statistics of the earlier rows, then updates these with the row."""
 
     name: ClassVar[str]
-    params: ClassVar[Options] = {"only": Chosen()}
+    params: ClassVar[Options] = {"only": SelectorParam()}
     loop: ClassVar[Loop]
-    fields: ClassVar[tuple[str, ...]] = ()  # arrays with a cell for every feature
-    counts: ClassVar[tuple[str, ...]] = ()  # single numbers
-    spares: ClassVar[str | None] = None  # the field that remembers which features are left as they are
-    takes_gaps: ClassVar[bool] = False  # whether values may be missing
+    fields: ClassVar[tuple[str, ...]] = ()  # statistics with one cell per feature
+    counters: ClassVar[tuple[str, ...]] = ()  # statistics that are single numbers
+    indicator_field: ClassVar[str | None] = None  # the field whose value INDICATOR marks features to leave unchanged
+    accepts_missing: ClassVar[bool] = False  # whether values may be missing
 
-    def __init__(self, told: Mapping[str, Any], run: Runner, choosing: Choosing | None = None) -> None:
-        self.told, self.run = told, run
-        self.bits = {} if choosing is None else {name: choosing.bits[name] for name in names_in(told)}
-        self.only = sum(self.bits[name] for name in told.get("only", ()))  # the kinds it is for; 0 where it is for all
-        self.arrays = {name: np.zeros(0) for name in self.fields} | {name: np.zeros(1) for name in self.counts}
-        self.width = 0  # features learned; the arrays may be longer
-        self.before: Any = None
+    def __init__(self, options: Mapping[str, Any], run: Runner, selectors: FeatureSelectors | None = None) -> None:
+        self.options, self.run = options, run
+        self.bits = {} if selectors is None else {name: selectors.bits[name] for name in selected_names(options)}
+        self.only = sum(self.bits[name] for name in options.get("only", ()))  # the selected groups; 0 selects all
+        self.arrays = {name: np.zeros(0) for name in self.fields} | {name: np.zeros(1) for name in self.counters}
+        self.width = 0  # features learned so far; the arrays may be longer
+        self.savepoint: Any = None
 
     @property
-    def keeps(self) -> bool:
-        """Whether it keeps anything of the rows it has learned."""
+    def has_state(self) -> bool:
+        """Whether it keeps statistics of the rows learned."""
         return bool(self.arrays)
 
     @property
-    def room(self) -> int:
-        """How many features the arrays have cells for."""
+    def capacity(self) -> int:
+        """The number of features the arrays have cells for."""
         return min((self.arrays[name].size for name in self.fields), default=0)
 
-    def options(self) -> tuple[np.ndarray, ...]:
-        """What the loop must know beside the rows and what was seen."""
+    def extra_arrays(self) -> Arrays:
+        """Return the arrays that the loop needs besides rows and statistics: its options."""
         return ()
 
-    def checked(self, block: Block) -> Block:
-        return verified(block)
+    def check(self, block: Block) -> Block:
+        """Return the block with all checks made."""
+        return verify(block)
 
-    def chosen(self, kinds: np.ndarray | None) -> np.ndarray | None:
-        """Which of the features this transform is for; None where it is for all."""
-        return None if not self.only or kinds is None else (kinds & self.only) != 0
+    def select(self, groups: Groups) -> NDArray[np.bool_] | None:
+        """Mark the entries this transform applies to; None if it applies to all."""
+        return None if not self.only or groups is None else (groups & self.only) != 0
 
-    def apply(self, rows: Passed, learn: bool, include_unknown: bool) -> Passed:
-        """The rows transformed.
+    def apply(self, rows: PipelineRows, learn: bool, include_unknown: bool) -> PipelineRows:
+        """Transform rows, and with `learn` update the statistics.
 
-        With `include_unknown`, features never learned get numbers of their own; otherwise they may share one number
+        With `include_unknown`, features not learned yet get numbers of their own; otherwise they may share one number
         past the known ones.
         """
-        block = self.checked(rows.block)
-        self.reach(block.width)
-        some = self.chosen(by_entry(rows.kinds, block))
+        block = self.check(rows.block)
+        self.reserve(block.width)
+        selected = self.select(expand_groups(rows.groups, block))
         given = entries(block)
-        if some is None:
-            return rows._replace(block=with_values(block, self.measured(given, learn, rows.never, block.width)))
+        if selected is None:
+            values = self.transform_values(given, learn, rows.indicators, block.width)
+            return rows._replace(block=replace_values(block, values))
         out = given[2].copy()
-        out[some] = self.measured(those(given, some), learn, rows.never, block.width)
-        return rows._replace(block=with_values(block, out))
+        out[selected] = self.transform_values(select_entries(given, selected), learn, rows.indicators, block.width)
+        return rows._replace(block=replace_values(block, out))
 
-    def measured(self, rows: tuple[np.ndarray, ...], learn: bool, never: np.ndarray, width: int) -> np.ndarray:
-        """The values transformed."""
-        touched = self.remember(rows[1], never, width) if learn and rows[0].size > 1 else NOTHING
-        marks = None if self.spares is None else self.arrays[self.spares]
-        fresh = NOTHING if marks is None else never[marks[never] == 0.0]
+    def transform_values(self, rows: Entries, learn: bool, indicators: NDArray[Any], width: int) -> NDArray[np.float64]:
+        """Return the transformed values of the entries, and with `learn` update the statistics."""
+        touched = self.save_touched(rows[1], indicators, width) if learn and rows[0].size > 1 else NOTHING
+        marks = None if self.indicator_field is None else self.arrays[self.indicator_field]
+        new = NOTHING if marks is None else indicators[marks[indicators] == 0.0]
         out = np.empty(rows[1].size)
         try:
             if marks is not None:
-                marks[fresh] = NEVER
-            self.run(self.loop, learn, (*rows, out, *self.arrays.values(), *self.options()))
+                marks[new] = INDICATOR
+            self.run(self.loop, learn, (*rows, out, *self.arrays.values(), *self.extra_arrays()))
         finally:
-            if marks is not None and not learn:  # what is only looked at may turn out to be a number when it is learned
-                marks[fresh] = 0.0
+            if marks is not None and not learn:  # only learning decides whether a feature is an indicator
+                marks[new] = 0.0
         if not all(all_finite(self.arrays[name][touched]) for name in self.fields):
-            raise BadValue(self.too_large())
-        return finite(self.name, out, rows[0])
+            raise BadValue(self.overflow_message())
+        return check_finite(self.name, out, rows[0])
 
-    def too_large(self) -> str:
-        return f"values this large cannot be taken by {self.name}; leave it out"
+    def overflow_message(self) -> str:
+        """Return the error message for values too large for the statistics."""
+        return f"{self.name} cannot handle values this large; leave it out"
 
-    def reach(self, width: int) -> None:
-        """Make room for so many features."""
+    def reserve(self, width: int) -> None:
+        """Grow the arrays to hold at least `width` features."""
         for name in self.fields:
             array = self.arrays[name]
             if width > array.size:
                 more = np.zeros(max(width - array.size, array.size))
                 self.arrays[name] = np.concatenate((array, more))
 
-    def remember(self, idx: np.ndarray, never: np.ndarray, width: int) -> np.ndarray:
-        """Keep all that learning these features will change; the numbers of the features that are touched."""
-        touched = distinct(np.concatenate((idx, never)), width) if self.fields else NOTHING
+    def save_touched(self, idx: NDArray[Any], indicators: NDArray[Any], width: int) -> NDArray[Any]:
+        """Save the cells that learning these features will change, for a rollback; return the features' numbers."""
+        touched = unique_below(np.concatenate((idx, indicators)), width) if self.fields else NOTHING
         cells = {name: self.arrays[name][touched] for name in self.fields}
-        counts = {name: self.arrays[name].copy() for name in self.counts}
-        self.before = (self.width, touched, cells, counts)
+        counters = {name: self.arrays[name].copy() for name in self.counters}
+        self.savepoint = (self.width, touched, cells, counters)
         self.width = max(self.width, width)
         return touched
 
-    def keep(self) -> None:
-        """What was learned so far stays."""
-        self.before = None
+    def commit(self) -> None:
+        """Keep what was learned: drop the savepoint."""
+        self.savepoint = None
 
-    def restore(self) -> None:
-        """Forget what was learned last, if it was not kept."""
-        if self.before is None:
+    def rollback(self) -> None:
+        """Undo what was learned since the last commit."""
+        if self.savepoint is None:
             return
-        self.width, touched, cells, counts = self.before
+        self.width, touched, cells, counters = self.savepoint
         for name, old in cells.items():
             self.arrays[name][touched] = old
-        for name, old in counts.items():
+        for name, old in counters.items():
             self.arrays[name][:] = old
-        self.before = None
+        self.savepoint = None
 
     def namer(self, before: Callable[[int], Any]) -> Callable[[int], Any]:
-        """How features are called after this step, from how they are called before it."""
+        """Return the function that names features after this transform, given the one for features before it."""
         return before
 
     # ---- in a model file ------------------------------------------------------------------------------------------
 
-    def saved(self, width: int | None = None) -> dict[str, np.ndarray]:
-        """Every array without its spare room."""
+    def dump(self, width: int | None = None) -> dict[str, NDArray[Any]]:
+        """Return the arrays for a model file, cut to the features learned."""
         width = self.width if width is None else width
-        cut = {name: padded(self.arrays[name], width) for name in self.fields}
-        return cut | {name: self.arrays[name].copy() for name in self.counts}
+        cut = {name: pad(self.arrays[name], width) for name in self.fields}
+        return cut | {name: self.arrays[name].copy() for name in self.counters}
 
-    def revive(self, saved: Mapping[str, np.ndarray], width: int | None = None) -> bool:
-        """Take up what was saved, of so many features if that is known; False if this transform cannot have seen it."""
+    def restore(self, saved: Mapping[str, NDArray[Any]], width: int | None = None) -> bool:
+        """Load the arrays of a model file, for `width` features if known; False if they are not valid."""
         sizes = {saved[name].shape for name in self.fields} | (
             {(width,)} if width is not None and self.fields else set()
         )
         sound = len(sizes) <= 1 and all(len(size) == 1 for size in sizes)
-        sound = sound and all(saved[name].shape == (1,) for name in self.counts)
-        names = (*self.fields, *self.counts)
+        sound = sound and all(saved[name].shape == (1,) for name in self.counters)
+        names = (*self.fields, *self.counters)
         sound = sound and all(saved[name].dtype == np.float64 and all_finite(saved[name]) for name in names)
-        if sound and self.possible(saved):
+        if sound and self.is_valid(saved):
             self.arrays = {name: saved[name].copy() for name in names}
             self.width = next(iter(sizes))[0] if sizes else 0
             return True
         return False
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
-        """Whether finite arrays of the right sizes can be what this transform has seen."""
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
+        """Return whether finite arrays of the right sizes can be the statistics of this transform."""
         return True
 
-    def outputs(self) -> int | None:
-        """How many features come out, where they are other ones than go in."""
+    def output_width(self) -> int | None:
+        """Return the number of output features, or None if they are the input features."""
         return None
 
 
 # ---- rows --------------------------------------------------------------------------------------------------------
 
 
-def entries(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows as offsets, columns and values; a row of a dense block has a value in every column."""
+def entries(block: Block) -> Entries:
+    """Return the offsets, feature numbers and values of rows; a row of a dense block has all features."""
     if isinstance(block, SparseBlock):
         used = int(block.indptr[-1])
         idx = np.ascontiguousarray(block.idx[:used], dtype=np.int32)
@@ -207,39 +217,40 @@ def entries(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, idx, np.ascontiguousarray(block.val).reshape(-1)
 
 
-def those(rows: tuple[np.ndarray, ...], some: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Some of the values of rows."""
+def select_entries(rows: Entries, selected: NDArray[np.bool_]) -> Entries:
+    """Return only the selected entries of rows."""
     indptr, idx, val = rows
-    return np.concatenate(([0], np.cumsum(some)))[indptr], idx[some], val[some]
+    return np.concatenate(([0], np.cumsum(selected)))[indptr], idx[selected], val[selected]
 
 
-def by_entry(kinds: np.ndarray | None, block: Block) -> np.ndarray | None:
-    """The kinds of every value that `entries` lists."""
-    return np.tile(kinds, block.rows) if kinds is not None and isinstance(block, DenseBlock) else kinds
+def expand_groups(groups: Groups, block: Block) -> Groups:
+    """Return the groups of every entry that `entries` lists; for a matrix they are given per column."""
+    return np.tile(groups, block.rows) if groups is not None and isinstance(block, DenseBlock) else groups
 
 
-def with_values(block: Block, values: np.ndarray) -> Block:
-    """The same rows with other values."""
+def replace_values(block: Block, values: NDArray[np.float64]) -> Block:
+    """Return the rows with other values."""
     if isinstance(block, DenseBlock):
         return DenseBlock(values.reshape(block.val.shape))
     return block._replace(val=values)
 
 
-def finite(name: str, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """The values, or an error that names the row in which one is no longer finite."""
+def check_finite(name: str, values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the values, or raise an error that names the row in which one is not finite."""
     if not all_finite(values):
         at = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(indptr, at, side="right")) - 1
-        raise BadValue(f"row {row}: after {name} a value is no longer finite; clip the values before", row=row)
+        raise BadValue(f"row {row}: after {name} a value is no longer finite; clip the values first", row=row)
     return values
 
 
-def padded(array: np.ndarray, size: int) -> np.ndarray:
+def pad(array: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Cut or zero-pad an array to a size."""
     return np.concatenate((array, np.zeros(max(0, size - array.size))))[:size]
 
 
-def distinct(numbers: np.ndarray, width: int) -> np.ndarray:
-    """The different numbers, all below the width: marked where they are many, sorted where they are few."""
+def unique_below(numbers: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return the distinct numbers, sorted; all are below `width`. Many are found by marking, few by sorting."""
     if 16 * numbers.size < width:
         return np.unique(numbers)
     marked = np.zeros(width, bool)

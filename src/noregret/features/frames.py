@@ -1,47 +1,55 @@
-"""Frames of pandas, polars and others, and Arrow tables, handed to a learner: features by names of columns."""
+"""Data frames (pandas, polars, Arrow tables and others) as input of a learner: features are named by column."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock
 from noregret.errors import BadValue, shown
 
-MAKERS = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
 
 def is_frame(thing: Any) -> bool:
-    """Whether this is a frame or a table, asked without loading any library that makes them."""
-    return maker(thing) in MAKERS and hasattr(type(thing), "columns")
+    """Return whether this is a data frame or an Arrow table; imports no library to find out."""
+    return library_of(thing) in LIBRARIES and hasattr(type(thing), "columns")
 
 
-def maker(thing: Any) -> str:
+def library_of(thing: Any) -> str:
+    """Return the top-level package that defines the type of an object."""
     return type(thing).__module__.partition(".")[0]
 
 
-def named_row(x: Any) -> Any:
-    """A row of a frame of pandas as a dict, where its columns have names; anything else as it is."""
-    named = maker(x) in ("pandas", "modin") and hasattr(x, "to_dict") and all(isinstance(name, str) for name in x.index)
+def row_to_dict(x: Any) -> Any:
+    """Convert a row of a pandas frame with named columns to a dict; return anything else unchanged."""
+    named = (
+        library_of(x) in ("pandas", "modin")
+        and hasattr(x, "to_dict")
+        and all(isinstance(name, str) for name in x.index)
+    )
     return x.to_dict() if named and len(x) else x
 
 
-def listed(y: Any) -> Any:
-    """Labels as a learner takes them; those of Arrow as a list."""
-    return y.to_pylist() if maker(y) == "pyarrow" else y
+def labels_to_list(y: Any) -> Any:
+    """Convert Arrow labels to a list; return any other labels unchanged."""
+    return y.to_pylist() if library_of(y) == "pyarrow" else y
 
 
-def given(X: Any, gaps: bool = False) -> Any:
-    """What a user handed over; a frame as rows whose features have the names of its columns; one whose columns are
-    numbered from 0 on as a matrix."""
+def convert_frame(X: Any, allow_missing: bool = False) -> Any:
+    """Convert a data frame to rows with the names of its columns; return anything else unchanged.
+
+    A frame whose columns are numbered becomes rows without names, or a matrix if the numbers are 0, 1, 2, ...
+    """
     if not is_frame(X):
         return X
-    values, names = opened(X)
-    gone = np.isnan(values)
-    wrong = np.isinf(values) if gaps else gone | np.isinf(values)
+    values, names = read_frame(X)
+    absent = np.isnan(values)
+    wrong = np.isinf(values) if allow_missing else absent | np.isinf(values)
     if wrong.any():
-        row, at = (int(one) for one in np.argwhere(wrong)[0])
+        row, at = (int(number) for number in np.argwhere(wrong)[0])
         where = f"row {row}, column {names[at]!r}: the value is"
-        if gone[row, at]:
+        if absent[row, at]:
             raise BadValue(f"{where} missing; fill it, or put nr.missing() before the learner", row=row)
         raise BadValue(f"{where} {values[row, at]}; every value must be finite", row=row)
     numbered = bool(names) and not isinstance(names[0], str)
@@ -51,41 +59,41 @@ def given(X: Any, gaps: bool = False) -> Any:
         return values[:, order]
     indptr = np.arange(len(values) + 1, dtype=np.int64) * idx.size
     cells = np.ascontiguousarray(values[:, order]).reshape(-1)
-    block = SparseBlock(indptr, np.tile(idx, len(values)), cells, 1 + int(idx.max(initial=-1)), not gone.any())
+    block = SparseBlock(indptr, np.tile(idx, len(values)), cells, 1 + int(idx.max(initial=-1)), not absent.any())
     return Rows(block, None if numbered else names)
 
 
-def opened(X: Any) -> tuple[np.ndarray, list[Any]]:
-    """A frame as a matrix, nan where a value is missing, and the names of its columns."""
+def read_frame(X: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return a frame as a matrix, with NaN for missing values, and the names of its columns."""
     import narwhals
 
-    if maker(X) == "pyarrow" and not hasattr(X, "group_by"):  # a batch of records
+    if library_of(X) == "pyarrow" and not hasattr(X, "group_by"):  # a RecordBatch
         import pyarrow
 
         X = pyarrow.Table.from_batches([X])
     if not hasattr(type(X), "__len__"):
-        raise BadValue(f"a {type(X).__name__} has no rows yet; collect it first")
-    names = [*(X.column_names if maker(X) == "pyarrow" else X.columns)]
-    must_be_names(names)
+        raise BadValue(f"a {type(X).__name__} is lazy; collect it first")
+    names = [*(X.column_names if library_of(X) == "pyarrow" else X.columns)]
+    check_columns(names)
     frame = narwhals.from_native(X, eager_only=True)
-    kinds = [*frame.schema.values()]
-    for name, kind in zip(names, kinds, strict=True):
+    groups = [*frame.schema.values()]
+    for name, kind in zip(names, groups, strict=True):
         if not (kind.is_numeric() or kind == narwhals.Boolean or frame[name].null_count() == len(frame)):
             raise BadValue(
-                f"column {name!r} holds {kind}, not numbers; leave it out, or have features made of it by "
+                f"column {name!r} holds {kind}, not numbers; leave it out, or read it as categories with "
                 f"nr.open_source((X, y), categorical=[{name!r}])"
             )
-    if any(kind != narwhals.Float64 for kind in kinds):
+    if any(kind != narwhals.Float64 for kind in groups):
         frame = frame.select(narwhals.all().cast(narwhals.Float64))
     values = frame.to_numpy()
     return np.asarray(values, np.float64).reshape(len(frame), len(names)), names
 
 
-def must_be_names(names: list[Any]) -> None:
-    """Refuse columns that could not be told apart, or not be found again."""
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if twice is not None:
-        raise BadValue(f"more than one column is named {shown(twice)}; rename one of them")
+def check_columns(names: list[Any]) -> None:
+    """Refuse duplicate column names, and names that are neither strings nor numbers from 0 on."""
+    if len(set(names)) < len(names):
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise BadValue(f"more than one column is named {shown(duplicate)}; rename one of them")
     if all(isinstance(name, str) for name in names):
         return
     for name in names:

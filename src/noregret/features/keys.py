@@ -1,9 +1,10 @@
-"""Numbers for features made of others: each is known by two whole numbers, and numbered as it first appears."""
+"""Keys of derived features: a hash table from two integers to the number of the feature, in order of appearance."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
 from noregret.data.blocks import LARGEST_INDEX, SparseBlock
@@ -21,80 +22,82 @@ def number_rows(table: Any) -> int:
     return 0
 
 
-def number_keys(grow: Any, asked: Any, out: Any, known: Any) -> None:
-    """The number of every key; a new one gets the next number when growing, and -1 otherwise."""
-    first, second = asked
+def number_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
+    """Write the number of every key; a new key gets the next number with `grow`, and -1 otherwise."""
+    first, second = keys
     slots, left, right, size = known
     for k in range(first.size):
-        place = place_of(first[k], second[k], known)
-        if slots[place] == 0 and grow:
+        slot = find_slot(first[k], second[k], known)
+        if slots[slot] == 0 and grow:
             left[size[0]], right[size[0]] = first[k], second[k]
             size[0] += 1
-            slots[place] = size[0]
-        out[k] = slots[place] - 1
+            slots[slot] = size[0]
+        out[k] = slots[slot] - 1
 
 
-def forget_rows(table: Any) -> int:
-    forget_keys(
+def remove_rows(table: Any) -> int:
+    remove_keys(
         table[LEARN], (read_first(table), read_second(table)), read_out(table),
         (read_slots(table), read_left(table), read_right(table), read_size(table)),
     )  # fmt: skip
     return 0
 
 
-def forget_keys(grow: Any, asked: Any, out: Any, known: Any) -> None:
-    """Take out the latest keys until as many are left as the first number asked says."""
+def remove_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
+    """Remove the latest keys until keys[0][0] are left."""
     slots, left, right, size = known
-    while size[0] > asked[0][0]:
+    while size[0] > keys[0][0]:
         last = size[0] - 1
-        slots[place_of(left[last], right[last], known)] = 0  # nothing later was put behind it
+        slots[find_slot(left[last], right[last], known)] = 0  # the latest key: no probe sequence passes this slot
         size[0] = last
 
 
-def place_of(a: Any, b: Any, known: Any) -> Any:
-    """The slot of a key, or the empty one where it belongs."""
+def find_slot(a: Any, b: Any, known: Any) -> Any:
+    """Return the slot of a key, or the empty slot where it belongs (linear probing)."""
     slots, left, right, _ = known
     last = slots.size - 1
     mixed = a * 0x2545F4914F6CDD1D + b * 0x5851F42D4C957F2D
     mixed ^= mixed >> 32
     mixed *= 0x27BB2EE687B0B0FD
-    place = (mixed ^ (mixed >> 29)) & last
-    while slots[place] > 0 and (left[slots[place] - 1] != a or right[slots[place] - 1] != b):
-        place = (place + 1) & last
-    return place
+    slot = (mixed ^ (mixed >> 29)) & last
+    while slots[slot] > 0 and (left[slots[slot] - 1] != a or right[slots[slot] - 1] != b):
+        slot = (slot + 1) & last
+    return slot
 
 
-NAMES = ("first", "second", "out", "slots", "left", "right", "size")
-TYPES = dict.fromkeys(NAMES, np.int64)
-NUMBER, FORGET = Loop(number_keys, number_rows, TYPES, 2), Loop(forget_keys, forget_rows, TYPES, 2)
+ARRAYS = ("first", "second", "out", "slots", "left", "right", "size")
+TYPES = dict.fromkeys(ARRAYS, np.int64)
+NUMBER, REMOVE = Loop(number_keys, number_rows, TYPES, 2), Loop(remove_keys, remove_rows, TYPES, 2)
 
 
 class Keys:
-    """The keys in the order in which they came, and where to find each."""
+    """The keys in order of appearance, with a hash table to find them."""
 
     hashed = False
 
     def __init__(self, run: Runner) -> None:
         self.run = run
-        # slots, the two numbers of every key, how many there are: replaced all at once, so that no interrupt parts them
+        # slots, the two integers of every key, the number of keys: replaced in one step, so that interrupts do no harm
         self.known = (np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(1, np.int64))
 
     def __len__(self) -> int:
         return int(self.known[3][0])
 
     def at(self, number: int) -> tuple[int, int]:
+        """Return the key of a number."""
         _, left, right, _ = self.known
         return int(left[number]), int(right[number])
 
-    def numbers(self, first: np.ndarray, second: np.ndarray, grow: bool) -> np.ndarray:
-        """The numbers of some keys, -1 for the unknown unless growing."""
+    def numbers(self, first: NDArray[Any], second: NDArray[Any], grow: bool) -> NDArray[np.int64]:
+        """Return the numbers of keys; new keys get the next numbers with `grow`, and -1 otherwise."""
         if grow:
-            self.make_room(first.size)
+            self.reserve(first.size)
         out = np.empty(first.size, np.int64)
-        self.run(NUMBER, grow, (ready(first), ready(second), out, *self.known))
+        self.run(NUMBER, grow, (as_int64(first), as_int64(second), out, *self.known))
         return out
 
-    def make_room(self, more: int) -> None:
+    def reserve(self, more: int) -> None:
+        """Make room for so many more keys."""
         slots, left, right, size = self.known
         count, needed = len(self), len(self) + more
         if needed >= LARGEST_INDEX:
@@ -104,23 +107,24 @@ class Keys:
             left, right = np.concatenate((left, spare)), np.concatenate((right, spare))
         if 2 * needed > slots.size:
             slots, size = np.zeros(1 << (4 * needed - 1).bit_length() - 1, np.int64), np.zeros(1, np.int64)
-            asked = (left[:count].copy(), right[:count].copy(), np.empty(count, np.int64))
-            self.run(NUMBER, True, (*asked, slots, left, right, size))
+            keys = (left[:count].copy(), right[:count].copy(), np.empty(count, np.int64))
+            self.run(NUMBER, True, (*keys, slots, left, right, size))
         self.known = (slots, left, right, size)
 
-    def forget_from(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
+        """Forget all but the first `size` keys."""
         if len(self) > size:
             nothing = np.zeros(0, np.int64)
-            self.run(FORGET, False, (np.array([size], np.int64), nothing, nothing, *self.known))
+            self.run(REMOVE, False, (np.array([size], np.int64), nothing, nothing, *self.known))
 
     # ---- in a model file ------------------------------------------------------------------------------------------
 
-    def saved(self) -> dict[str, np.ndarray]:
+    def dump(self) -> dict[str, NDArray[Any]]:
         _, left, right, _ = self.known
         return {"left": left[: len(self)].copy(), "right": right[: len(self)].copy()}
 
-    def revive(self, saved: Mapping[str, np.ndarray]) -> bool:
-        """Take up saved keys; False if there is one twice."""
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> bool:
+        """Load the keys of a model file; False if they are not valid or not distinct."""
         left, right = saved["left"], saved["right"]
         if left.ndim != 1 or left.shape != right.shape or left.dtype != np.int64 or right.dtype != np.int64:
             return False
@@ -130,13 +134,13 @@ class Keys:
 
 
 class HashedKeys:
-    """Keys by their hash: a feature as it is keeps its cell, one that is made has the cell that its two numbers say."""
+    """Keys by hash: an input feature keeps its cell, a derived one gets the cell its key hashes to."""
 
     hashed = True
 
-    def __init__(self, cells: int, tidied: Callable[[SparseBlock], SparseBlock]) -> None:
-        """`tidied` sorts rows and puts together what shares a cell."""
-        self.cells, self.tidied = cells, tidied
+    def __init__(self, cells: int, sort_rows: Callable[[SparseBlock], SparseBlock]) -> None:
+        """`sort_rows` sorts rows and sums the values that share a cell."""
+        self.cells, self.sort_rows = cells, sort_rows
 
     def __len__(self) -> int:
         return self.cells
@@ -144,23 +148,23 @@ class HashedKeys:
     def at(self, number: int) -> tuple[int, int]:
         return number, -1
 
-    def numbers(self, first: np.ndarray, second: np.ndarray, grow: bool) -> np.ndarray:
-        """The cells of some keys, the same on every machine and for ever."""
+    def numbers(self, first: NDArray[Any], second: NDArray[Any], grow: bool) -> NDArray[np.int64]:
+        """Return the cells of keys; they are the same on every machine and in every version."""
         mixed = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
-        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # so that every bit of both numbers counts
+        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # so that every bit of both integers counts
             mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
         mixed ^= mixed >> np.uint64(31)
         return np.where(second == -1, first, (mixed & np.uint64(self.cells - 1)).astype(np.int64))
 
-    def forget_from(self, size: int) -> None:
-        """Nothing is remembered."""
+    def truncate(self, size: int) -> None:
+        """Do nothing: hashed keys are not stored."""
 
-    def saved(self) -> dict[str, np.ndarray]:
+    def dump(self) -> dict[str, NDArray[Any]]:
         return {}
 
-    def revive(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return not saved
 
 
-def ready(numbers: np.ndarray) -> np.ndarray:
+def as_int64(numbers: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(numbers, dtype=np.int64)

@@ -1,29 +1,39 @@
-"""Values that are missing, NaN or None: what stands in their place. It comes before all that needs numbers."""
+"""Missing values (NaN or None): replaced by zero, by the mean, or flagged by an indicator feature."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.data.blocks import UNSORTED, Block, DenseBlock, inspect, tidied, verified
-from noregret.features.derived import PLAIN, Derived, Kinds, Made
-from noregret.features.fitted import LEARN, Options, Passed, Running, entries, over_values, with_values
+from noregret.data.blocks import UNSORTED, Block, DenseBlock, check_rows, sort_rows, verify
+from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
+from noregret.features.fitted import (
+    LEARN,
+    FittedTransform,
+    Groups,
+    Options,
+    PipelineRows,
+    entries,
+    replace_values,
+    value_loop,
+)
 from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = unbound
 
-MISSING = -2  # in the place of a second feature: whether the first one is missing
+MISSING = -2  # as the second integer of a key: the indicator that the feature is missing
 
 
-def apart_from_gaps(block: Block) -> Block:
-    """The rows, sorted and checked but for the values that are missing."""
+def check_except_missing(block: Block) -> Block:
+    """Sort and check the rows, but permit missing values."""
     if isinstance(block, DenseBlock) or block.ready:
         return block
     filled = block._replace(val=np.nan_to_num(block.val, nan=0.0, posinf=np.inf, neginf=-np.inf))
-    if inspect(filled) % 4 == UNSORTED:
-        return apart_from_gaps(tidied(block))
-    verified(filled)
+    if check_rows(filled) % 4 == UNSORTED:
+        return check_except_missing(sort_rows(block))
+    verify(filled)
     return block._replace(ready=True)
 
 
@@ -36,7 +46,7 @@ def fill_rows(table: Any) -> int:
 
 
 def fill_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
-    """The mean of the values before it for one that is missing; the others stay, and are learned."""
+    """Replace each missing value by the mean of earlier values; learn from the others."""
     _, idx, val = rows
     count, mean = seen
     for k in range(idx.size):
@@ -50,62 +60,64 @@ def fill_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
             mean[j] += x / count[j] - mean[j] / count[j]
 
 
-class Missing(Running):
-    """What is missing counts as 0."""
+class Missing(FittedTransform):
+    """Replaces missing values by 0."""
 
     name = "missing"
     params: ClassVar[Options] = {
-        "policy": Choice("zero", dict.fromkeys(("zero", "mean", "indicator")), "what stands for a missing value")
+        "policy": Choice("zero", dict.fromkeys(("zero", "mean", "indicator")), "how to replace missing values")
     }
-    takes_gaps = True
+    accepts_missing = True
 
-    def checked(self, block: Block) -> Block:
-        return apart_from_gaps(block)
+    def check(self, block: Block) -> Block:
+        return check_except_missing(block)
 
-    def apply(self, rows: Passed, learn: bool, include_unknown: bool) -> Passed:
-        block = self.checked(rows.block)
+    def apply(self, rows: PipelineRows, learn: bool, include_unknown: bool) -> PipelineRows:
+        block = self.check(rows.block)
         values = entries(block)[2]
-        return rows._replace(block=with_values(block, np.where(np.isnan(values), 0.0, values)))
+        return rows._replace(block=replace_values(block, np.where(np.isnan(values), 0.0, values)))
 
 
 class MissingMean(Missing):
-    """What is missing counts as the mean of the feature's values before it, 0 where there are none."""
+    """Replaces missing values by the mean of the feature's earlier values, or 0 if there are none."""
 
     fields = ("count", "mean")
-    loop = over_values(fill_values, fill_rows, *fields)
-    apply = Running.apply
+    loop = value_loop(fill_values, fill_rows, *fields)
+    apply = FittedTransform.apply
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return bool((saved["count"] >= 0.0).all())
 
 
-class MissingIndicator(Derived):
-    """What is missing counts as 0, and a feature says that it is missing."""
+class MissingIndicator(DerivedTransform):
+    """Replaces missing values by 0 and adds an indicator feature "... is missing"."""
 
-    name, params, takes_gaps = Missing.name, Missing.params, True
+    name, params, accepts_missing = Missing.name, Missing.params, True
 
-    def checked(self, block: Block) -> Block:
-        return apart_from_gaps(block)
+    def check(self, block: Block) -> Block:
+        return check_except_missing(block)
 
-    def from_table(self, val: np.ndarray, kinds: Kinds) -> Made:
-        gone, columns = np.isnan(val), np.arange(val.shape[1])
-        both = np.stack((np.where(gone, 0.0, val), gone.astype(np.float64)), axis=2).reshape(len(val), -1)
-        twice = None if kinds is None else np.repeat(kinds, 2)
-        return Made(np.repeat(columns, 2), np.tile((PLAIN, MISSING), columns.size), both, twice)
+    def derive_table(self, val: NDArray[Any], groups: Groups) -> DerivedFeatures:
+        absent, columns = np.isnan(val), np.arange(val.shape[1])
+        both = np.stack((np.where(absent, 0.0, val), absent.astype(np.float64)), axis=2).reshape(len(val), -1)
+        twice = None if groups is None else np.repeat(groups, 2)
+        return DerivedFeatures(np.repeat(columns, 2), np.tile((PLAIN, MISSING), columns.size), both, twice)
 
-    def from_rows(self, block: Block, kinds: Kinds, offsets: np.ndarray) -> Iterator[Made]:
+    def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[Any]) -> Iterator[DerivedFeatures]:
         _, idx, val = entries(block)
-        gone = np.isnan(val)
-        yield Made(idx.astype(np.int64), np.where(gone, MISSING, PLAIN), np.where(gone, 1.0, val), kinds)
+        absent = np.isnan(val)
+        yield DerivedFeatures(
+            idx.astype(np.int64), np.where(absent, MISSING, PLAIN), np.where(absent, 1.0, val), groups
+        )
 
-    def says_yes(self, made: Made, never: np.ndarray, width: int) -> np.ndarray:
-        return np.asarray(super().says_yes(made, never, width) | (made.second == MISSING))
+    def find_indicators(self, made: DerivedFeatures, indicators: NDArray[Any], width: int) -> NDArray[Any]:
+        return np.asarray(super().find_indicators(made, indicators, width) | (made.second == MISSING))
 
-    def called(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
+    def name_feature(self, first: Any, second: int, before: Callable[[int], Any]) -> str:
         return f"{first} is missing"
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return bool(np.isin(saved["right"], (PLAIN, MISSING)).all())
 
 
-POLICIES: dict[str, type[Running]] = {"zero": Missing, "mean": MissingMean, "indicator": MissingIndicator}
+POLICIES: dict[str, type[FittedTransform]] = {"zero": Missing, "mean": MissingMean, "indicator": MissingIndicator}

@@ -1,22 +1,24 @@
-"""Feature names and their numbers: a dictionary that grows, is kept, and can be read backwards."""
+"""Feature names and their numbers: a vocabulary that grows as names appear."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, gather, tidied
+from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock, flatten_dicts, sort_rows
 from noregret.errors import BadValue
-from noregret.features.canonicalize import Run
+from noregret.features.canonicalize import Renumber
 
-FEW = 256  # names that are looked up as fast as they are compared
+FEW = 256  # up to so many names, looking them up is as fast as comparing them with the cached list
 
 
-class Growing(Sequence[str]):
-    """The first names of a list that only ever grows, at its end, and names nothing twice.
+class GrowingNames(Sequence[str]):
+    """The first `size` names of a shared list that only grows at its end and has no duplicates.
 
-    So a stream hands over the names of each batch: none is copied, and that one list begins as another is seen at once.
+    A stream gives each batch its names in this form: no name is copied, and whether one such list begins with another
+    is known at once.
     """
 
     def __init__(self, names: list[str], size: int) -> None:
@@ -26,9 +28,9 @@ class Growing(Sequence[str]):
         return self.size
 
     def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, (list, Growing)) else NotImplemented
+        return list(self) == list(other) if isinstance(other, (list, GrowingNames)) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]  # as a list has none
+    __hash__ = None  # type: ignore[assignment]  # not hashable, like a list
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -44,54 +46,56 @@ class Growing(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return islice(self.names, self.size)
 
-    def from_place(self, first: int) -> list[str]:
-        """The names from one on."""
+    def names_from(self, first: int) -> list[str]:
+        """Return the names from number `first` on."""
         return self.names[first : self.size]
 
 
 def extends(names: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether a list of names begins with another."""
+    """Return whether a list of names begins with another one."""
     if len(names) < len(before):
         return False
-    if isinstance(names, Growing) and isinstance(before, Growing) and names.names is before.names:
+    if isinstance(names, GrowingNames) and isinstance(before, GrowingNames) and names.names is before.names:
         return True
     return not before or list(names[: len(before)]) == list(before)
 
 
-class Numbered:
-    """The numbers of the names of a stream, which grow batch by batch; `same` where each is its place, `rising` where
-    they are in order, `known` where none stands for a name nobody knows."""
+class NameNumbers:
+    """The learner's numbers of the names of a stream, extended batch by batch.
+
+    `identity`: name i has number i. `increasing`: the numbers increase. `all_known`: no name is unknown.
+    """
 
     def __init__(self) -> None:
         self.names: Sequence[str] = ()
-        self.room = np.zeros(0, np.int32)
-        self.same = self.rising = self.known = True
-        self.among = 0  # how many features there were
+        self.buffer = np.zeros(0, np.int32)
+        self.identity = self.increasing = self.all_known = True
+        self.vocabulary_size = 0  # the size of the vocabulary when the numbers were looked up
 
     @property
-    def numbers(self) -> np.ndarray:
-        return self.room[: len(self.names)]
+    def numbers(self) -> NDArray[Any]:
+        return self.buffer[: len(self.names)]
 
-    def fresh(self, names: Sequence[str]) -> Sequence[str]:
-        """The names that have no numbers here yet."""
+    def new_names(self, names: Sequence[str]) -> Sequence[str]:
+        """Return the names that have no numbers here yet."""
         first = len(self.names)
-        return names.from_place(first) if isinstance(names, Growing) else names[first:]
+        return names.names_from(first) if isinstance(names, GrowingNames) else names[first:]
 
-    def go_on(self, names: Sequence[str], numbers: np.ndarray) -> None:
-        """Take the numbers of the names that are new here."""
+    def extend(self, names: Sequence[str], numbers: NDArray[Any]) -> None:
+        """Add the numbers of the new names."""
         first, size = len(self.names), len(names)
-        if size > self.room.size:
-            self.room = np.concatenate((self.room, np.zeros(max(size, 2 * first) - self.room.size, np.int32)))
-        self.room[first:size] = numbers
+        if size > self.buffer.size:
+            self.buffer = np.concatenate((self.buffer, np.zeros(max(size, 2 * first) - self.buffer.size, np.int32)))
+        self.buffer[first:size] = numbers
         self.names = names
-        if self.same:
-            self.same = bool((numbers == np.arange(first, size)).all())
-        if self.rising:
-            self.rising = self.same or bool((np.diff(self.room[max(first - 1, 0) : size]) > 0).all())
+        if self.identity:
+            self.identity = bool((numbers == np.arange(first, size)).all())
+        if self.increasing:
+            self.increasing = self.identity or bool((np.diff(self.buffer[max(first - 1, 0) : size]) > 0).all())
 
 
 class Vocabulary(dict[str, int]):
-    """Gives every new name the next number."""
+    """A dict from name to number that gives every new name the next number."""
 
     def __missing__(self, name: Any) -> int:
         if not isinstance(name, str):
@@ -101,30 +105,30 @@ class Vocabulary(dict[str, int]):
 
 
 class Names:
-    """How a learner knows its features: by the number of their column, or by name. The first data decide."""
+    """How a learner identifies its features: by name or by column number, as in the first data it learns from."""
 
     def __init__(self) -> None:
-        self.entered = Vocabulary()
-        self.all = Growing([], 0)  # all names, where they are a stream's; the last ones may not be entered yet
-        self.mode: str | None = None
-        self.latest = Numbered()
-        self.seen = Numbered()
+        self.vocabulary = Vocabulary()
+        self.stream_names = GrowingNames([], 0)  # names of a stream, entered into the vocabulary only when needed
+        self.mode: str | None = None  # "names", "columns", "hashed", or None before anything was learned
+        self.grow_cache = NameNumbers()
+        self.lookup_cache = NameNumbers()
 
     @property
     def known(self) -> Vocabulary:
-        """The number of every name. Those of a stream, each its place there, are entered when somebody asks."""
-        first = len(self.entered)
-        if first < len(self.all):
-            self.entered.update(zip(self.all.from_place(first), range(first, len(self.all)), strict=True))
-        return self.entered
+        """The number of every name."""
+        first, size = len(self.vocabulary), len(self.stream_names)
+        if first < size:
+            self.vocabulary.update(zip(self.stream_names.names_from(first), range(first, size), strict=True))
+        return self.vocabulary
 
     @property
     def size(self) -> int:
-        """How much a refused call may have added to."""
-        return max(len(self.entered), len(self.all))
+        """The number of names; `truncate` undoes what a failed call added."""
+        return max(len(self.vocabulary), len(self.stream_names))
 
-    def settle(self, mode: str, fix: bool) -> None:
-        """Refuse data of the other mode; without a mode yet, fix it where data are learned."""
+    def check_mode(self, mode: str, fix: bool) -> None:
+        """Refuse data of another mode; with `fix`, the first mode seen becomes the learner's."""
         if self.mode is None:
             self.mode = mode if fix else None
         elif self.mode != mode:
@@ -132,110 +136,116 @@ class Names:
             raise BadValue(f"this learner knows its features by {has} and was given {got}; use one learner for each")
 
     def mode_of(self, name: Any) -> str:
+        """Return the mode that a feature name belongs to."""
         return "names" if isinstance(name, str) else "columns"
 
-    def block(
-        self, rows: Sequence[Mapping[Any, Any]], grow: bool, include_unknown: bool = False, gaps: bool = False
+    def encode_dicts(
+        self, rows: Sequence[Mapping[Any, Any]], grow: bool, include_unknown: bool = False, allow_missing: bool = False
     ) -> SparseBlock:
-        """Rows given as dicts, as a checked block; values may be missing with `gaps`. New names are added when growing.
+        """Convert rows given as dicts to a block; with `allow_missing`, values may be missing.
 
-        Otherwise all of them look at one cell past the known ones, which no feature owns: they keep their place in
-        the row, so that its score is summed as it will be when they are known. Where new names are heeded all the
-        same, each gets a number of its own past the known ones.
+        With `grow`, new names get the next numbers. Otherwise they share one cell past the known ones, which belongs
+        to no feature: each keeps its position in the row, so that the score is summed in the same order as when it is
+        known. With `include_unknown`, each new name gets a temporary number of its own past the known ones.
         """
-        indptr, names, val = gather(rows, gaps)
+        indptr, names, val = flatten_dicts(rows, allow_missing)
         mode = self.mode
         if names:
             mode = self.mode_of(names[0])
-            self.settle(mode, fix=grow)
+            self.check_mode(mode, fix=grow)
         if mode == "columns":
-            idx = columns(names)
+            idx = check_column_numbers(names)
             return SparseBlock(indptr, idx, val, 1 + int(idx.max()) if idx.size else 0)
         idx, width = self.numbers(names, grow, include_unknown)
         return SparseBlock(indptr, idx, val, width)
 
-    def renumbered(
-        self, rows: Rows, grow: bool, include_unknown: bool = False, arrange: Run | None = None
-    ) -> tuple[SparseBlock, np.ndarray]:
-        """Rows of a stream that names its features, with the numbers this learner has for them; and the number of every
-        name. `arrange` is what renumbers rows at full speed."""
-        assert rows.names is not None
-        self.settle("names", fix=grow)
-        found, width = self.found(rows.names, grow, include_unknown)
-        block = rows.block._replace(width=width)
-        if found.same:
-            return block, found.numbers
-        if found.rising:
-            return block._replace(idx=found.numbers[block.idx]), found.numbers
-        if arrange is not None and block.ready:
-            return arrange(found.numbers, block), found.numbers
-        return tidied(block._replace(idx=found.numbers[block.idx])), found.numbers
+    def encode_rows(
+        self, rows: Rows, grow: bool, include_unknown: bool = False, renumber: Renumber | None = None
+    ) -> tuple[SparseBlock, NDArray[Any]]:
+        """Convert rows with names to the numbers of this learner; also return the number of every name.
 
-    def numbers(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[np.ndarray, int]:
-        """The number of every name, and how many features there are with these."""
-        found, width = self.found(names, grow, include_unknown)
+        `renumber` is the compiled version of the last line, if there is one.
+        """
+        assert rows.names is not None
+        self.check_mode("names", fix=grow)
+        found, width = self.find_numbers(rows.names, grow, include_unknown)
+        block = rows.block._replace(width=width)
+        if found.identity:
+            return block, found.numbers
+        if found.increasing:
+            return block._replace(idx=found.numbers[block.idx]), found.numbers
+        if renumber is not None and block.ready:
+            return renumber(found.numbers, block), found.numbers
+        return sort_rows(block._replace(idx=found.numbers[block.idx])), found.numbers
+
+    def numbers(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[NDArray[Any], int]:
+        """Return the number of every name, and the number of features including them."""
+        found, width = self.find_numbers(names, grow, include_unknown)
         return found.numbers, width
 
-    def found(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[Numbered, int]:
-        """The same, with what is known of the numbers."""
+    def find_numbers(self, names: Sequence[str], grow: bool, include_unknown: bool) -> tuple[NameNumbers, int]:
+        """Return the numbers of names with their properties, and the number of features including them."""
         if grow:
-            return self.grown(names), self.size
+            return self.add_names(names), self.size
         size = self.size
         if include_unknown:
             extra: dict[str, int] = {}
-            found = Numbered()
-            each = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
-            found.go_on(names, np.array(each, np.int32))
+            found = NameNumbers()
+            numbers = [self.known[n] if n in self.known else extra.setdefault(n, size + len(extra)) for n in names]
+            found.extend(names, np.array(numbers, np.int32))
             return found, size + len(extra)
-        found = self.looked_up(names)
-        return found, size + (not found.known)
+        found = self.look_up(names)
+        return found, size + (not found.all_known)
 
-    def grown(self, names: Sequence[str]) -> Numbered:
-        """The numbers of names, new ones included; the names of a stream mostly begin as they did in its last batch."""
-        latest = self.latest if extends(names, self.latest.names) else Numbered()
+    def add_names(self, names: Sequence[str]) -> NameNumbers:
+        """Return the numbers of names, after adding the new ones; the names of the last batch are cached."""
+        cache = self.grow_cache if extends(names, self.grow_cache.names) else NameNumbers()
         size = self.size
-        if isinstance(names, Growing) and latest.same and len(latest.names) == size:  # a stream names nothing twice
-            self.all = names
-            latest.go_on(names, np.arange(size, len(names), dtype=np.int32))
+        if isinstance(names, GrowingNames) and cache.identity and len(cache.names) == size:  # all new ones are distinct
+            self.stream_names = names
+            cache.extend(names, np.arange(size, len(names), dtype=np.int32))
         else:
-            fresh = latest.fresh(names)
-            if isinstance(names, Growing) and self.known.keys().isdisjoint(fresh):
-                self.known.update(zip(fresh, range(size, size + len(fresh)), strict=True))
-                numbers = np.arange(size, size + len(fresh), dtype=np.int32)
+            new = cache.new_names(names)
+            if isinstance(names, GrowingNames) and self.known.keys().isdisjoint(new):
+                self.known.update(zip(new, range(size, size + len(new)), strict=True))
+                numbers = np.arange(size, size + len(new), dtype=np.int32)
             else:
-                numbers = np.fromiter(map(self.known.__getitem__, fresh), np.int32, len(fresh))
-            latest.go_on(names, numbers)
-        self.latest = latest if len(names) > FEW else Numbered()
-        return latest
+                numbers = np.fromiter(map(self.known.__getitem__, new), np.int32, len(new))
+            cache.extend(names, numbers)
+        self.grow_cache = cache if len(names) > FEW else NameNumbers()
+        return cache
 
-    def looked_up(self, names: Sequence[str]) -> Numbered:
-        """The numbers of names; those nobody knows share the number after the last."""
-        size, seen = self.size, self.seen
-        if seen.among != size or not extends(names, seen.names):
-            seen = Numbered()
-            seen.among = size
-        fresh = seen.fresh(names)
-        numbers = np.fromiter((self.known.get(name, size) for name in fresh), np.int32, len(fresh))
-        seen.known = seen.known and not bool((numbers == size).any())
-        seen.go_on(names, numbers)
-        self.seen = seen if len(names) > FEW else Numbered()
-        return seen
+    def look_up(self, names: Sequence[str]) -> NameNumbers:
+        """Return the numbers of names; unknown names share the number after the last."""
+        size, cache = self.size, self.lookup_cache
+        if cache.vocabulary_size != size or not extends(names, cache.names):
+            cache = NameNumbers()
+            cache.vocabulary_size = size
+        new = cache.new_names(names)
+        numbers = np.fromiter((self.known.get(name, size) for name in new), np.int32, len(new))
+        cache.all_known = cache.all_known and not bool((numbers == size).any())
+        cache.extend(names, numbers)
+        self.lookup_cache = cache if len(names) > FEW else NameNumbers()
+        return cache
 
     def name(self, number: int) -> Any:
-        return number if self.mode != "names" else self.listed()[number]
+        """Return the name of a feature, or its number if features have no names."""
+        return number if self.mode != "names" else self.as_list()[number]
 
-    def listed(self) -> list[str]:
+    def as_list(self) -> list[str]:
+        """Return all names, by number."""
         return list(self.known)
 
-    def forget_from(self, size: int) -> None:
-        """Undo what a refused call added."""
-        known, self.all = self.known, Growing([], 0)
-        self.latest, self.seen = Numbered(), Numbered()
+    def truncate(self, size: int) -> None:
+        """Forget all but the first `size` names."""
+        known, self.stream_names = self.known, GrowingNames([], 0)
+        self.grow_cache, self.lookup_cache = NameNumbers(), NameNumbers()
         while len(known) > size:
             known.popitem()
 
 
-def columns(names: Iterable[Any]) -> np.ndarray:
+def check_column_numbers(names: Iterable[Any]) -> NDArray[np.int32]:
+    """Return column numbers as an array, or raise an error that names the first one that is invalid."""
     numbers = list(names)
     for number in numbers:
         if not isinstance(number, (int, np.integer)):

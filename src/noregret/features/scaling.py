@@ -1,13 +1,13 @@
-"""Running scaling: every value is measured from the mean of the values before it, in their standard deviations."""
+"""Standard scaling: subtracts the mean of the earlier values of a feature and divides by their standard deviation."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.features.fitted import LEARN, NEVER, Running, over_values
+from noregret.features.fitted import INDICATOR, LEARN, FittedTransform, value_loop
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = read_spread = unbound
 
@@ -21,17 +21,17 @@ def scale_rows(table: Any) -> int:
 
 
 def scale_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
-    """Scale each value by those before it, then learn from it (Welford 1962).
+    """Scale each value by earlier ones, then learn from it (Welford 1962).
 
-    No value is further from the mean of n + 1 values it belongs to than sqrt(n) of their deviations; one that seems
-    to be is a newcomer whose scale is not known yet, and is cut off there.
+    Among n + 1 values, none is more than sqrt(n) standard deviations away from their mean. A larger result means that
+    the scale of the feature is not known yet; it is clipped to sqrt(n).
     """
     _, idx, val = rows
     count, mean, spread = seen
     for k in range(idx.size):
         j, x = idx[k], val[k]
         n = count[j]
-        if n == NEVER:
+        if n == INDICATOR:
             out[k] = x
             continue
         out[k] = 0.0
@@ -45,24 +45,24 @@ def scale_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
             spread[j] += step * (x - mean[j])
 
 
-class Scaling(Running):
-    """The count, mean and sum of squared deviations of every feature's values in the rounds learned."""
+class Scaling(FittedTransform):
+    """Standard scaling. Keeps for each feature the count, mean and sum of squared deviations of its values."""
 
     name = "scale"
     fields = ("count", "mean", "spread")
-    spares = "count"
-    loop = over_values(scale_values, scale_rows, *fields)
+    indicator_field = "count"
+    loop = value_loop(scale_values, scale_rows, *fields)
 
     @property
-    def count(self) -> np.ndarray:
+    def count(self) -> NDArray[Any]:
         return self.arrays["count"]
 
     @property
-    def mean(self) -> np.ndarray:
+    def mean(self) -> NDArray[Any]:
         return self.arrays["mean"]
 
-    def too_large(self) -> str:
+    def overflow_message(self) -> str:
         return "values this large cannot be scaled: their squares are not finite. Learn without scaling"
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return bool((saved["spread"] >= 0.0).all())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import unique_labels
 
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Coding:
         by_label = np.argsort(self.labels)
         return np.asarray(by_label[np.searchsorted(self.labels, y, sorter=by_label)])
 
-    def decisions(self, learner: Learner, X: Any) -> np.ndarray:
+    def decisions(self, learner: RuleLearner, X: Any) -> np.ndarray:
         """How much speaks for each class, in sorted order; one number for the greater of two classes.
 
         A class that was announced and never seen has minus infinity.
@@ -49,11 +49,11 @@ class Coding:
         elif len(learner.classes) == 1:
             out[:, learner.classes] = 0.0
         else:  # as two classes are split when the third appears
-            negative, positive = learner.labels.sides(2)
+            negative, positive = learner.model.labels.sides(2)
             out[:, negative], out[:, positive] = -0.5 * scores, 0.5 * scores
         return np.asarray(out[:, by_label])
 
-    def predictions(self, learner: Learner, X: Any) -> np.ndarray:
+    def predictions(self, learner: RuleLearner, X: Any) -> np.ndarray:
         if len(self.labels) == 1:
             return np.repeat(self.labels, X.shape[0])
         if len(self.labels) == 2:

@@ -8,11 +8,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import validate_data
 
-from noregret.data.blocks import weights
+from noregret.data.blocks import check_weights
 from noregret.errors import BadValue
 from noregret.interop.coding import Coding
 from noregret.interop.online import READABLE, Online, Weighable
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
 
@@ -75,7 +75,7 @@ class OnlineClassifier(ClassifierMixin, Online):
 
     def _weight(self, coding: Coding, y: np.ndarray, given: Any, whole: bool) -> np.ndarray | None:
         """How much each row counts: its own weight times that of its class."""
-        weight = some(weights(given, len(y)), whole)
+        weight = some(check_weights(given, len(y)), whole)
         by_class = getattr(self, "class_weight", None)
         if by_class is None:
             return weight
@@ -128,7 +128,7 @@ class OnlineRegressor(RegressorMixin, Online):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Forget all, then learn every row `passes` times; rows of weight 0 are not learned."""
         X, y = validate_data(self, X, y, y_numeric=True, **READABLE)
-        self._fit_all(self._fresh(), X, y, some(weights(sample_weight, len(y)), whole=True))
+        self._fit_all(self._fresh(), X, y, some(check_weights(sample_weight, len(y)), whole=True))
         return self
 
     @Weighable
@@ -137,11 +137,11 @@ class OnlineRegressor(RegressorMixin, Online):
         first = not hasattr(self, "learner_")
         X, y = validate_data(self, X, y, reset=first, y_numeric=True, **READABLE)
         learner = self._fresh() if first else self.learner_
-        learner.learn(X, y, weights(sample_weight, len(y)))
+        learner.learn(X, y, check_weights(sample_weight, len(y)))
         self.learner_ = learner
         return self
 
-    def _fresh(self) -> Learner:
+    def _fresh(self) -> RuleLearner:
         loss = getattr(self, "loss", None)
         sharp = isinstance(loss, str) and loss in LOSSES and not LOSSES[loss].insensitive
         NOT_NEGATIVE.check(type(self).__name__, "eps", self.eps)

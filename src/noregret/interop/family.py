@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from noregret.errors import BadValue
-from noregret.learner.config import COVARIANCES, default_option
+from noregret.learner.config import COVARIANCES
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice, Param, suggestion
 from noregret.rules.rule_card import RuleCard
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.tasks import TASKS
 
 REGRESSION = "regression"
 AROUND = {
@@ -101,12 +101,12 @@ class Family:
         if isinstance(param, Param):
             return param.default, limits_of(param)
         fits = [one for one in param.among if name != "loss" or self.task in LOSSES[one].tasks]
-        return default_option(name, param, self.task), either(fits)
+        return TASKS[self.task].default_option(name, param), either(fits)
 
     def of_the_estimator(self) -> Iterator[Told]:
-        for name, param in TASK_TABLE[self.task].params.items() if self.estimator_type == "regressor" else ():
+        for name, param in TASKS[self.task].params.items() if self.estimator_type == "regressor" else ():
             yield Told(name, param.default, limits_of(param), f"{param.about}; only where the loss knows it")
-        for name, choice in TASK_TABLE[self.task].choices.items() if self.estimator_type == "regressor" else ():
+        for name, choice in TASKS[self.task].options.items() if self.estimator_type == "regressor" else ():
             yield Told(name, choice.default == "yes", "bool", choice.about)
         if any(card.keeps_covariance for card in self.cards):
             kept = "what is kept of the covariance; full takes features squared of memory"
@@ -139,6 +139,5 @@ def families(cards: Iterable[RuleCard], estimator_type: str) -> Iterator[Family]
     fit = [card for card in cards if tasks & set(card.tasks)]
     for title in dict.fromkeys(card.title for card in fit):
         members = [card for card in fit if card.title == title]
-        yield Family(
-            title, estimator_type, tuple(sorted(members, key=lambda card: (not card.default_variant, card.name)))
-        )
+        members.sort(key=lambda card: (not card.default_variant, card.name))
+        yield Family(title, estimator_type, tuple(members))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from noregret.errors import BadValue
 from noregret.interop.family import Family
 from noregret.learner.factory import make
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.rule_card import RuleCard
 
 READABLE = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
@@ -50,7 +50,7 @@ class Online(BaseEstimator):
     """Parameters, the learner, and the order of the rounds."""
 
     _family: ClassVar[Family]
-    learner_: Learner
+    learner_: RuleLearner
     n_iter_: int
 
     @property
@@ -84,7 +84,7 @@ class Online(BaseEstimator):
         damped = self._member.final is not None or self._member.keeps_covariance
         return not damped and self.passes == 1
 
-    def _make(self, **more: Any) -> Learner:
+    def _make(self, **more: Any) -> RuleLearner:
         """A fresh learner; a parameter outside its limits is found here."""
         family = self._family
         card = family.card(self.variant) if len(family.cards) > 1 else family.lead
@@ -97,7 +97,7 @@ class Online(BaseEstimator):
             raise BadValue(f"{family.name}: fit_intercept must be True or False, not {self.fit_intercept!r}")
         return make(card, **told, bias=bool(self.fit_intercept))
 
-    def _fit_all(self, learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
+    def _fit_all(self, learner: RuleLearner, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         """All passes over the rows, each in an order of its own."""
         passes, shuffle = self.passes, self.shuffle
         if isinstance(passes, bool) or not isinstance(passes, numbers.Integral) or passes < 1:

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from noregret.tasks.loops.assembly import Plan
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.tasks.assemble import Plan
+from noregret.tasks.task import Task
 
 BOUNDS = bool(os.environ.get("NOREGRET_BOUNDS_CHECK"))
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
@@ -62,15 +62,14 @@ def files_hash(files: Iterable[Path], options: Any) -> str:
     return digest.hexdigest()
 
 
-def source_hash(task: str, options: Any) -> str:
+def source_hash(task: type[Task], options: Any) -> str:
     """A hash of our own texts a loop is made from: the algebra, its task, the entry, `native`."""
     here = Path(__file__).parents[1]
     files = sorted((here / "algebra").glob("*.py"))
-    played = TASK_TABLE[task]
-    moves = [move for choice in played.choices.values() for move in choice.among.values() if hasattr(move, "__code__")]
-    texts = {text.__code__.co_filename for text in (played.module.play, played.module.score_rows, *moves)}
-    files += [*map(Path, sorted(texts)), here / "tasks/loops/hooks.py", here / "tasks/loops/entry.py"]
-    files += [here / "tasks/loops/assembly.py", here / "jit/layout.py", here / "jit/compiler.py"]
+    moves = [move for choice in task.options.values() for move in choice.among.values() if hasattr(move, "__code__")]
+    texts = {text.__code__.co_filename for text in (task.play, task.score_rows, *moves)}
+    files += [*map(Path, sorted(texts)), here / "tasks/hooks.py", here / "tasks/entry.py"]
+    files += [here / "tasks/assemble.py", here / "jit/layout.py", here / "jit/compiler.py"]
     return files_hash(files, options)
 
 

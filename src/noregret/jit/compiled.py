@@ -24,7 +24,7 @@ from noregret.jit import dict_reader, objects
 from noregret.jit.cache import MADE_WITH, files_hash, source_hash, waiting, writable
 from noregret.jit.layout import Layout, address, cache_folder, fill
 from noregret.state import guarded_round as guard
-from noregret.tasks.loops.assembly import Plan, fingerprint
+from noregret.tasks.assemble import Plan, fingerprint
 
 log = logging.getLogger("noregret")
 Bindings = Callable[[Any], Mapping[str, Any]]

@@ -26,9 +26,9 @@ from noregret.jit.layout import Layout, cache_folder
 from noregret.jit.machine import instructions
 from noregret.rules.specialize import rebind
 from noregret.state import guarded_round as guard
-from noregret.tasks.loops import hooks
-from noregret.tasks.loops.assembly import Plan, assemble
-from noregret.tasks.loops.entry import entry
+from noregret.tasks import hooks
+from noregret.tasks.assemble import Plan, assemble
+from noregret.tasks.entry import entry
 
 log = logging.getLogger("noregret")
 MACHINE = instructions(intrinsic, types, cgutils, ir)

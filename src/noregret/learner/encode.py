@@ -1,7 +1,7 @@
-"""Intake: from what a user hands over to a block of the learner's algebra: names, transforms, the constant feature."""
+"""Encode rows: names, transforms and the constant feature make a block of the model's algebra of them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,120 +10,110 @@ from noregret.data.blocks import (
     DenseBlock,
     Rows,
     SparseBlock,
+    add_bias,
     as_block,
-    narrowed,
-    tidied,
+    missing_as_nan,
+    narrow,
     to_dense,
     to_sparse,
-    verified,
-    with_bias,
-    with_gaps,
+    verify,
 )
 from noregret.errors import BadValue, shown
-from noregret.features import canonicalize
-from noregret.features.feature_selectors import Choosing, as_rows, gathered
-from noregret.features.fitted import LEARN, Loop, Passed, Runner, Running, interpreted
-from noregret.features.frames import given, named_row
+from noregret.features.feature_selectors import dicts_to_rows, merge_groups
+from noregret.features.fitted import FittedTransform, PipelineRows
+from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
-from noregret.features.keys import HashedKeys
-from noregret.features.transforms import scale
-from noregret.learner.config import Settings
-from noregret.state.growth import physical_memory
-
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+from noregret.learner.model import Model
+from noregret.learner.transform_loops import renumber_rows
+from noregret.state.space import physical_memory
 
 NOTHING = np.zeros(0, np.int32)
 
 
-def taken(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> Block:
-    """A block of the learner's algebra; names, transforms and the algebra itself are learned only when growing.
+def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Block:
+    """A block of the model's algebra; names, transforms and the algebra itself are learned only when growing.
 
-    Names that are not learned now are left out unless the learner is to include_unknown them.
+    Otherwise features that are not known are left out, unless they are to be included.
     """
-    X = given(X, learner.settings.takes_gaps)
+    X = convert_frame(X, model.config.allows_missing)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
-    if learner.card.ignores_features:
-        return unseen(learner, X, grow)
-    rows = numbered(learner, X, grow, include_unknown)
-    for transform in learner.transforms:
-        must_fit(transform, rows.block.width)
+    if model.card.ignores_features:
+        return constant_rows(model, X, grow)
+    rows = number_features(model, X, grow, include_unknown)
+    for transform in model.transforms:
+        check_capacity(transform, rows.block.width)
         rows = transform.apply(rows, grow, include_unknown)
     block = rows.block
-    if learner.settings.transforms and learner.space is not None and not (grow or include_unknown):
-        block = folded(block, learner.space.features - learner.settings.bias)
-    if learner.settled_algebra(block) in ("sparse", "kernel"):
+    if model.config.transforms and model.space is not None and not (grow or include_unknown):
+        block = fold_unknown(block, model.space.features - model.config.bias)
+    if model.choose_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
-        block = to_dense(verified(block))
-    return with_bias(verified(block)) if learner.settings.bias else block
+        block = to_dense(verify(block))
+    return add_bias(verify(block)) if model.config.bias else block
 
 
-def unseen(learner: "Learner", X: Any, grow: bool) -> Block:
+def constant_rows(model: Model, X: Any, grow: bool) -> Block:
     """For a rule that does not look at rows: each of them is one constant feature."""
     rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
     if rows is None or isinstance(X, (str, bytes, Mapping)):
         raise BadValue(f"X must be a matrix, a sparse matrix or a list of rows, not {shown(X)}")
-    learner.names.settle("columns", fix=grow)
+    model.names.check_mode("columns", fix=grow)
     block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
-    return block if learner.settled_algebra(block) in ("sparse", "kernel") else to_dense(block)
+    return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
-def numbered(learner: "Learner", X: Any, grow: bool, include_unknown: bool) -> Passed:
-    """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
-    names, gaps, choosing = learner.names, learner.settings.takes_gaps, learner.choosing
+def number_features(model: Model, X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
+    """Rows with a number for every feature, the numbers of those that only say yes or no, and the groups of all."""
+    names, missing, selectors = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
         first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
-        if not choosing.bits or not isinstance(first, str):
-            return with_kinds(learner, names.block(X, grow, include_unknown, gaps))
-        X = as_rows(X, gaps)
+        if not selectors.bits or not isinstance(first, str):
+            return add_groups(model, names.encode_dicts(X, grow, include_unknown, missing))
+        X = dicts_to_rows(X, missing)
     if isinstance(X, Rows):
         if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
-            several = include_unknown or bool(learner.settings.transforms)
-            rows, numbers = names.renumbered(X, grow, several, arranged if learner.settings.native else None)
-            never = NOTHING if X.indicator is None or not learner.transforms else numbers[np.flatnonzero(X.indicator)]
-            return named_kinds(learner, rows, never, X, numbers)
-        names.settle("columns", fix=grow)
-        return with_kinds(learner, X.block)
-    block = as_block(X, gaps)
-    names.settle("columns", fix=grow)
-    return with_kinds(learner, block)
+            several = include_unknown or bool(model.config.transforms)
+            rows, numbers = names.encode_rows(X, grow, several, renumber_rows if model.config.native else None)
+            never = NOTHING if X.indicator is None or not model.transforms else numbers[np.flatnonzero(X.indicator)]
+            return add_named_groups(model, rows, never, X, numbers)
+        names.check_mode("columns", fix=grow)
+        return add_groups(model, X.block)
+    block = as_block(X, missing)
+    names.check_mode("columns", fix=grow)
+    return add_groups(model, block)
 
 
-def with_kinds(learner: "Learner", block: Block) -> Passed:
-    """Rows whose features have only numbers, with the kinds of these where transforms choose by them."""
-    if not learner.choosing.bits:
-        return Passed(block, NOTHING)
-    block = learner.transforms[0].checked(block)
-    return Passed(block, NOTHING, learner.choosing.of_columns(block))
+def add_groups(model: Model, block: Block) -> PipelineRows:
+    """Rows whose features have only numbers, with the groups of these where transforms choose by them."""
+    if not model.selectors.bits:
+        return PipelineRows(block, NOTHING)
+    block = model.transforms[0].check(block)
+    return PipelineRows(block, NOTHING, model.selectors.groups_of_columns(block))
 
 
-def named_kinds(learner: "Learner", block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> Passed:
-    """Rows with the learner's numbers, and the kinds of features that have names where transforms choose by them."""
-    if not learner.choosing.bits or given.names is None:
-        return Passed(block, never)
-    kinds, checked = learner.choosing.of_names(given.names), learner.transforms[0].checked(block)
+def add_named_groups(
+    model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray
+) -> PipelineRows:
+    """Rows with the learner's numbers, and the groups of features that have names where transforms choose by them."""
+    if not model.selectors.bits or given.names is None:
+        return PipelineRows(block, never)
+    groups, checked = model.selectors.groups_of_names(given.names), model.transforms[0].check(block)
     assert isinstance(checked, SparseBlock)
-    if isinstance(learner.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
+    if isinstance(model.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
         used = given.block.idx[: int(given.block.indptr[-1])]
-        return Passed(checked, never, gathered(checked, given.block._replace(idx=numbers[used]), kinds[used]))
+        return PipelineRows(
+            checked, never, merge_groups(checked, given.block._replace(idx=numbers[used]), groups[used])
+        )
     by_number = np.zeros(max(checked.width, 1), np.int64)
-    by_number[numbers] = kinds
-    return Passed(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
+    by_number[numbers] = groups
+    return PipelineRows(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
 
 
-def at_work(settings: Settings, choosing: Choosing) -> list[Running]:
-    """The transforms of a learner; what scale=True asks for is the last."""
-    steps = (*settings.transforms, *(scale() if settings.scale else ()))
-    tidy = sorted_out if settings.native else tidied
-    keys = None if settings.bits is None else HashedKeys(1 << settings.bits, tidy)
-    return [step.running(runner(settings.native), choosing, keys) for step in steps]
-
-
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    x = given(named_row(x), gaps)
+def one_row(x: Any, missing: bool = False) -> Any:
+    """A single row as a batch of one; with `missing`, values may be None."""
+    x = convert_frame(row_to_dict(x), missing)
     if isinstance(x, Mapping):
         return [x]
     if isinstance(x, Rows):
@@ -131,7 +121,7 @@ def one_row(x: Any, gaps: bool = False) -> Any:
             return x
         raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
     try:
-        row = x if hasattr(x, "tocsr") else with_gaps(x) if gaps else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if missing else np.asarray(x)
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:
@@ -141,46 +131,17 @@ def one_row(x: Any, gaps: bool = False) -> Any:
     return row
 
 
-def must_fit(transform: Running, width: int) -> None:
+def check_capacity(transform: FittedTransform, width: int) -> None:
     """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
-    if width > transform.room and 8 * len(transform.fields) * width > physical_memory() // 2:
+    if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
-                       "(strings), or number the features without gaps")  # fmt: skip
+                       "(strings), or number the features without missing")  # fmt: skip
 
 
-def folded(block: Block, known: int) -> Block:
+def fold_unknown(block: Block, known: int) -> Block:
     """The same rows; features never learned, which have no say, look at one cell past the known ones."""
     if isinstance(block, DenseBlock):
-        return narrowed(block, known)
+        return narrow(block, known)
     if block.width <= known + 1:
         return block
     return block._replace(idx=np.minimum(block.idx, np.int32(known)), width=known + 1)
-
-
-def runner(native: bool) -> Runner:
-    """What runs the loops of transforms: compiled, or the same texts in plain Python."""
-    return compiled if native else interpreted
-
-
-def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
-    from noregret.jit.compiled import over_arrays
-
-    places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
-    table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
-    table[LEARN] = learn
-    over_arrays(loop.text, places)(table, *arrays)
-
-
-def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
-    """Rows with other numbers for their features, at full speed."""
-    from noregret.jit.compiled import over_arrays
-
-    return canonicalize.arranged(numbers, block, over_arrays(canonicalize.tidy, canonicalize.places()))
-
-
-def sorted_out(block: SparseBlock) -> SparseBlock:
-    """The rows sorted, one value for each feature, at full speed."""
-    from noregret.jit.compiled import over_arrays
-
-    copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
-    return canonicalize.arranged(NOTHING, copied, over_arrays(canonicalize.tidy, canonicalize.places()), fresh=True)

@@ -1,23 +1,27 @@
-"""A loop bound to a state: compiled, or the same text in plain Python."""
+"""The engine: the loops of a plan bound to a state, compiled or the same text in plain Python."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
+from noregret.learner.model import Model
 from noregret.rules.specialize import rebind
-from noregret.state.growth import Space, bank_of
-from noregret.state.reservoirs import tell_classes
-from noregret.tasks.loops.assembly import Plan, assemble
-from noregret.tasks.loops.table import TASK_TABLE
+from noregret.state.growth import bank_of, set_classes
+from noregret.state.space import Space
+from noregret.tasks.assemble import Plan, assemble
+
+if TYPE_CHECKING:
+    from noregret.learner.fast_path import FastPath
 
 
 class Engine:
-    """Plays and judges blocks of rows for one learner."""
+    """The two loops of a plan, bound to a state: play rounds, and score rows."""
 
     def __init__(self, plan: Plan, params: Any, native: bool) -> None:
         self.plan, self.params = plan, params
@@ -31,7 +35,7 @@ class Engine:
     def bind(self, state: Any, space: Space, setting: Any) -> None:
         """Work on this state in this setting of the task from now on."""
         self.state, self.space, self.setting = state, space, setting
-        tell_classes(state, space.classes)
+        set_classes(state, space.classes)
         self.bound = False
 
     def rows(self, block: Block, start: int, stop: int) -> Any:
@@ -53,16 +57,17 @@ class Engine:
         from noregret.jit.compiled import loop
 
         if self.layout is None:
-            task = TASK_TABLE[self.plan.task]
-            self.layout = Layout(self.params, self.setting, self.state, rows, task.truths, 2 if task.many else 1)
+            task = self.plan.task
+            dimensions = (task.truth_dimensions, 2 if task.many else 1)
+            self.layout = Layout(self.params, self.setting, self.state, rows, *dimensions)
             self.entry = loop(self.plan, self.layout)
             self.table = np.zeros(self.layout.slots, np.int64)
             self.at = address(self.table)
             fill(self.table, self.layout.first["params"], self.params)
-        self.seat()
+        self.fill_table()
         return self.entry
 
-    def seat(self) -> None:
+    def fill_table(self) -> None:
         """See that the table leads to the state and the setting as they are now."""
         if not self.bound:
             fill(self.table, self.layout.first["setting"], self.setting)  # type: ignore[union-attr]
@@ -95,3 +100,38 @@ class Engine:
         fill(self.table, self.layout.first["out"], out)  # type: ignore[union-attr]
         self.table[0] = 0
         return bool(entry.run(self.at) == 0)
+
+
+class Loops:
+    """The loops that a model is played by: made for its task and algebra, and bound to its arrays."""
+
+    def __init__(self) -> None:
+        self.bound_engine: Engine | None = None
+        self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
+
+    @property
+    def engine(self) -> Engine:
+        assert self.bound_engine is not None
+        return self.bound_engine
+
+    def bind(self, model: Model) -> None:
+        """Work on the arrays of the model as they are now."""
+        self.fast_path = None
+        if model.arrays is None:
+            self.bound_engine = None
+            return
+        plan, native = model.config.plan(model.task, str(model.algebra)), model.config.native
+        if self.bound_engine is None or self.bound_engine.plan != plan or self.bound_engine.asked != native:
+            self.bound_engine = Engine(plan, model.config.params, native)
+        space = model.known_space
+        self.bound_engine.bind(model.arrays, space, model.task.setting(space, model.labels))
+
+    def undo_log(self) -> Any:
+        """The compiled undo of the cells that a few rows touch."""
+        from noregret.jit.compiled import undo_log
+
+        return undo_log()
+
+    def score(self, block: Block, out: NDArray[np.float64], start: int, stop: int) -> bool:
+        """Score some rows of a block; False when the rule raised an error in compiled code."""
+        return self.engine.score(self.engine.rows(block, start, stop), out)

@@ -1,91 +1,92 @@
-"""Why a row has the score it has: each feature's share, by name."""
+"""Explain a score: each feature's share, by name; and count the features that have a weight."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verified
+from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
 from noregret.errors import BadValue
-from noregret.features.frames import named_row
+from noregret.features.frames import row_to_dict
 from noregret.learner.encode import one_row
-from noregret.state.growth import at_rest, parts
-from noregret.tasks.regression import scales
-
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+from noregret.learner.engine import Loops
+from noregret.learner.model import Model
+from noregret.state.growth import nonzero_weights
+from noregret.tasks.regression import Regression
 
 UNITS = 256
+Scores = Callable[[Any], NDArray[np.float64]]
 
 
-def explain_one(learner: "Learner", x: Any, label: Any) -> dict[Any, float]:
-    x = named_row(x)
-    if isinstance(x, Mapping):
-        features = dict(x)
-    else:
-        gaps = learner.settings.takes_gaps
-        block = as_block(one_row(x, gaps), gaps)
-        if isinstance(block, DenseBlock) and learner.transforms:  # what they make of a zero need not be one
-            features = dict(enumerate(block.val[0].tolist()))
-        else:
-            block = to_sparse(block if gaps else verified(block))
-            features = dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
+def explain_one(model: Model, scores: Scores, x: Any, label: Any) -> dict[Any, float]:
+    """What each feature of a row adds to its score, the largest first."""
+    features = features_of(model, x)
     if not features:
         return {}
-    column = which_column(learner, features, label)
+    column = choose_column(model, scores, features, label)
     rows = [features, {}]
     rows += [{name: value} for name, value in features.items()]
     rows += [{other: value for other, value in features.items() if other != name} for name in features]
-    scores = learner.scores(rows)
-    scores = scores if column is None else scores[:, column]
-    whole, nothing, count = scores[0], scores[1], len(features)
-    alone = scores[2 : 2 + count] - nothing
+    found = scores(rows)
+    found = found if column is None else found[:, column]
+    whole, nothing, count = found[0], found[1], len(features)
+    alone = found[2 : 2 + count] - nothing
     with np.errstate(over="ignore", invalid="ignore"):  # the score of a huge row may be infinite
         adds_up = abs(alone.sum() + nothing - whole) <= 1e-9 * (1.0 + np.abs(alone).sum() + abs(nothing))
-    shares = alone if adds_up or not np.isfinite(scores).all() else whole - scores[2 + count :]
-    pairs = sorted(zip(features, shares.tolist(), strict=True), key=lambda pair: -abs(pair[1]))
-    return dict(pairs)
+    shares = alone if adds_up or not np.isfinite(found).all() else whole - found[2 + count :]
+    return dict(sorted(zip(features, shares.tolist(), strict=True), key=lambda pair: -abs(pair[1])))
 
 
-def nonzeros(learner: "Learner") -> int:
-    """How many features have a say: a weight that is not zero for some class; of a kernel learner, its supports."""
-    if learner.state is None:
-        return 0
-    if learner.algebra == "kernel":
-        return int(learner.bank.n[0])
-    assert learner.space is not None
-    size = learner.space.features
-    if learner.card.weight is None:
-        late = any(field.kind.startswith("lazy") for field in learner.shape.fields.values())
-        rest = learner.copy() if late else learner
-        found = parts(learner.shape, at_rest(rest.state) if rest is not learner else rest.state, learner.space)
-        cells = next(array for _, field, array in found if field.kind != "covariance")
-        return int(np.count_nonzero(cells[: learner.space.classes, :size].any(axis=0)))
-    if scales(learner):  # scores are then weights, not targets
-        learner = learner.copy()
-        learner.state.n.target_mean, learner.state.n.target_squares = 0.0, learner.state.n.target_count
-    return sum(unit_scores(learner, first) for first in range(0, size, UNITS))
+def features_of(model: Model, x: Any) -> dict[Any, Any]:
+    """The features of a row by name or number."""
+    x = row_to_dict(x)
+    if isinstance(x, Mapping):
+        return dict(x)
+    missing = model.config.allows_missing
+    block = as_block(one_row(x, missing), missing)
+    if isinstance(block, DenseBlock) and model.transforms:  # what they make of a zero need not be one
+        return dict(enumerate(block.val[0].tolist()))
+    block = to_sparse(block if missing else verify(block))
+    return dict(zip(block.idx.tolist(), block.val.tolist(), strict=True))
 
 
-def unit_scores(learner: "Learner", first: int) -> int:
-    """How many unit rows from a feature on have a score: where weights are a formula, only a score shows them."""
-    assert learner.space is not None
-    count = min(UNITS, learner.space.features - first)
-    units = SparseBlock(np.arange(count + 1), np.arange(first, first + count, dtype=np.int32), np.ones(count),
-                        learner.space.features)  # fmt: skip
-    block = units if learner.algebra == "sparse" else to_dense(units)
-    out = learner.task_object.room(count, len(learner.labels))
-    learner.engine.score(learner.engine.rows(block, 0, count), out)
-    return int(np.count_nonzero(out.reshape(count, -1).any(axis=1)))
-
-
-def which_column(learner: "Learner", features: Mapping[Any, Any], label: Any) -> int | None:
-    if not learner.task_object.many:
+def choose_column(model: Model, scores: Scores, features: Mapping[Any, Any], label: Any) -> int | None:
+    """The column of the scores that a label, or the prediction, stands for."""
+    if not model.task.many:
         if label is not None:
-            raise BadValue("label can be told only where there are more than two classes")
+            raise BadValue("label can be given only where there are more than two classes")
         return None
     if label is None:
-        return int(np.argmax(learner.scores([features])[0]))
-    if label not in learner.labels.order:
-        raise BadValue(f"{label!r} is not a class this learner has seen: {learner.labels.order}")
-    return learner.labels.code[label]
+        return int(np.argmax(scores([features])[0]))
+    if label not in model.labels.order:
+        raise BadValue(f"{label!r} is not a class this learner has seen: {model.labels.order}")
+    return model.labels.code[label]
+
+
+def count_nonzeros(model: Model) -> int:
+    """How many features have a weight that is not zero for some class; of a kernel learner, its supports."""
+    if model.arrays is None:
+        return 0
+    if model.algebra == "kernel":
+        return int(model.bank.n[0])
+    size = model.known_space.features
+    if model.card.weight is None:
+        return int(np.count_nonzero(nonzero_weights(model.arrays, model.known_space).any(axis=0)))
+    model = model.copy()
+    if isinstance(model.task, Regression) and model.task.scales_targets:  # scores are then weights, not targets
+        model.arrays.n.target_mean, model.arrays.n.target_squares = 0.0, model.arrays.n.target_count
+    loops = Loops()
+    loops.bind(model)
+    return sum(count_scored(model, loops, first) for first in range(0, size, UNITS))
+
+
+def count_scored(model: Model, loops: Loops, first: int) -> int:
+    """How many unit rows from a feature on have a score: where weights are a formula, only a score shows them."""
+    width = model.known_space.features
+    count = min(UNITS, width - first)
+    idx = np.arange(first, first + count, dtype=np.int32)
+    units = SparseBlock(np.arange(count + 1), idx, np.ones(count), width)
+    out = model.task.make_scores(count, len(model.labels))
+    loops.score(units if model.algebra == "sparse" else to_dense(units), out, 0, count)
+    return int(np.count_nonzero(out.reshape(count, -1).any(axis=1)))

@@ -1,10 +1,10 @@
-"""Making learners: by name, from a card, or from a user's own rule."""
+"""Make learners: by name, from a card, or from a user's own rule."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from noregret.errors import BadValue
-from noregret.learners import load_all
+from noregret.learner.registry import load_cards
 from noregret.rules.card import Card
 from noregret.rules.method_card import MethodCard
 from noregret.rules.parameters import suggestion
@@ -12,43 +12,46 @@ from noregret.rules.registry import RESERVED
 from noregret.rules.rule_card import RuleCard
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+    from noregret.learner.rule_learner import RuleLearner
 
 
-def make(rule: str | Card | Any, **told: Any) -> "Learner":
+def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
-    Told may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
+    Options may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
     classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
-    rules that keep them), labels ("asked": told only where asked for, with `ask`).
+    rules that keep them), labels ("asked": revealed only where asked for, with `ask`).
     """
     card = card_of(rule)
     if isinstance(card, MethodCard):
-        return cast("Learner", card.build(**told))
+        return cast("RuleLearner", card.build(**options))
     assert isinstance(card, RuleCard)
-    from noregret.learner.config import settle
-    from noregret.learner.rule_learner import Learner  # not needed to list the learners, and a tenth of a second
+    from noregret.learner.config import resolve
+    from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
 
-    return Learner(settle(card, told))
+    return RuleLearner(resolve(card, options))
 
 
-def full_information(learner: "Learner") -> "Learner | None":
-    """A fresh learner of the same rule that is told every label; None where this one is told all, or no rule would be.
+def full_information(learner: Any) -> "RuleLearner | None":
+    """A fresh learner of the same rule that sees every label; None where this one does, or no rule would.
 
-    Its mistakes on the same rounds are what partial feedback is held against.
+    Its mistakes on the same rounds are what partial feedback is compared with.
     """
-    told = {name.removeprefix("task."): value for name, value in learner.settings.told.items()}
-    if learner.settings.asks:
-        return make(learner.card, **{name: value for name, value in told.items() if name not in ("labels", "ask")})
-    if not learner.card.full_information:
+    config = getattr(learner, "config", None)
+    if config is None:
         return None
-    shared = {name: value for name, value in told.items() if name in RESERVED or name.startswith("kernel.")}
-    options = {**shared, **learner.card.full_information, "task": "multiclass"}
+    given = {name.removeprefix("task."): value for name, value in config.given.items()}
+    if config.task.queries_labels:
+        return make(config.card, **{name: value for name, value in given.items() if name not in ("labels", "ask")})
+    if not config.card.full_information:
+        return None
+    shared = {name: value for name, value in given.items() if name in RESERVED or name.startswith("kernel.")}
+    options = {**shared, "task": None, **config.card.full_information}
     return make(options.pop("rule"), **options)
 
 
-ELSEWHERE = {
+OTHER_NAMES = {
     "perceptron_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("perceptron"), X, y)',
     "adaline_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("adaline"), X, y)',
     "adaline_online": "that is 'adaline'",
@@ -74,14 +77,14 @@ def card_of(rule: Any) -> Card:
         return rule
     if not isinstance(rule, str):
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
-    known = load_all()
+    known = load_cards()
     if rule not in known:
-        hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
+        hint = f"; {OTHER_NAMES[rule]}" if rule in OTHER_NAMES else suggestion(rule, known)
         raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
     return known[rule]
 
 
-class Catalogue:
+class Catalog:
     """The cards, to go through or to look up by name."""
 
     def __init__(self, cards: dict[str, Card]) -> None:
@@ -108,6 +111,6 @@ class Catalogue:
         return "\n".join(f"{card.name:22} {card.about}" for card in self)
 
 
-def learners() -> Catalogue:
+def learners() -> Catalog:
     """The cards of all learners, your own included."""
-    return Catalogue(load_all())
+    return Catalog(load_cards())

@@ -11,20 +11,22 @@ import sys
 from collections import deque
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from noregret.errors import BadValue
 from noregret.jit import dict_reader
 from noregret.jit.layout import address, fill
+from noregret.learner.engine import Loops
+from noregret.learner.model import Model
 from noregret.state import guarded_round as guard
 from noregret.state.growth import allow_folding, memory
+from noregret.tasks.binary import Binary
+from noregret.tasks.multiclass import Multiclass
+from noregret.tasks.regression import Regression
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
-
-SERVED = ("binary", "multiclass", "regression")  # the tasks whose labels and scores a fast_path understands
+SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast_path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 
 
@@ -32,32 +34,31 @@ class FastPath:
     """Tables of its own, a buffer for one row, and a undo_log to undo a round that overflows."""
 
     @classmethod
-    def beside(cls, learner: "Learner") -> "FastPath | None":
-        engine = learner.engine
-        fits = engine.native and learner.algebra == "sparse" and not learner.keeps_full and engine.layout is not None
-        settings = learner.settings
-        settled = learner.names.mode in ("names", "columns") and settings.class_weight is None
-        settled = settled and learner.task in SERVED and not settings.asks
-        as_given = not learner.transforms and not settings.bias and settings.touches == "row"
-        return cls(learner) if fits and settled and as_given and objects_are_as_known() else None
+    def beside(cls, model: Model, loops: Loops) -> "FastPath | None":
+        engine = loops.engine
+        fits = engine.native and model.algebra == "sparse" and not model.full_covariance and engine.layout is not None
+        config = model.config
+        settled = model.names.mode in ("names", "columns") and config.class_weight is None
+        settled = settled and isinstance(model.task, SERVED) and not model.task.queries_labels
+        as_given = not model.transforms and not config.bias and config.touches == "row"
+        return cls(model, loops) if fits and settled and as_given and objects_are_as_known() else None
 
-    def __init__(self, learner: "Learner", features: int = 64) -> None:
-        self.learner = learner
-        engine, space = learner.engine, learner.space
-        assert space is not None
-        self.known = learner.names.known
-        self.by_column = learner.names.mode == "columns"
-        self.from_zero = not learner.includes_unknown
+    def __init__(self, model: Model, loops: Loops, features: int = 64) -> None:
+        self.model, self.loops = model, loops
+        engine, space = loops.engine, model.known_space
+        self.known = model.names.known
+        self.by_column = model.names.mode == "columns"
+        self.from_zero = not model.scores_unknown
         self.used, self.room = space.features, space.room
-        self.classes = len(learner.labels)
-        self.multiclass, self.regression = learner.task == "multiclass", learner.task == "regression"
+        self.classes = len(model.labels)
+        self.multiclass, self.regression = isinstance(model.task, Multiclass), isinstance(model.task, Regression)
         self.two_classes = not (self.multiclass or self.regression)
-        self.sides = (None, None) if self.regression else learner.labels.sides(self.classes)
+        self.sides = (None, None) if self.regression else model.labels.sides(self.classes)
         self.never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
-        self.labels = learner.labels.order
+        self.labels = model.labels.order
         self.truth = self.truths()
-        self.state = learner.state  # held as long as the tables lead to it
-        engine.seat()
+        self.state = model.arrays  # held as long as the tables lead to it
+        engine.fill_table()
         self.scoring, self.playing = engine.table.copy(), engine.table.copy()
         self.scoring[0], self.playing[0] = 0, 1
         self.out = np.zeros(self.classes if self.multiclass else 1)
@@ -69,8 +70,10 @@ class FastPath:
         """A buffer for rows of so many features, and a undo_log for the cells they touch."""
         from noregret.jit.compiled import built_in, dict_round, guarded
 
-        learner, first, space = self.learner, self.learner.engine.layout.first, self.learner.space
-        assert space is not None
+        model, space = self.model, self.model.known_space
+        layout = self.loops.engine.layout
+        assert layout is not None
+        first = layout.first
         self.features = features
         idx, val, ends = np.zeros(features, np.int32), np.zeros(features), np.zeros(2, np.int64)
         truth, importance = np.zeros(1), np.ones(1)
@@ -87,11 +90,11 @@ class FastPath:
         undo_log = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
         fill(undo_log, guard.TOUCHED, (idx, saved, space.class_room, len(arrays), *arrays))
         counters = np.frombuffer(self.state.n.base.data)
-        loop = learner.engine.entry.address
+        loop = self.loops.engine.entry.address
         by = guard.NEVER if self.never_wrong else guard.LARGEST if self.multiclass else guard.SIGN
         round_table = np.zeros(guard.WRONG_BY + 1, np.int64)
         parts = (loop, address(self.playing), self.out, counters, address(undo_log))
-        fill(round_table, guard.LOOP, (*parts, truth, self.updated, learner.totals, by))
+        fill(round_table, guard.LOOP, (*parts, truth, self.updated, model.totals, by))
 
         # All stay as long as the fast_path does: a round that is under way may still use what it began with.
         self.buffers += [idx, val, ends, truth, importance, saved, undo_log, counters, round_table]
@@ -120,7 +123,7 @@ class FastPath:
         )
 
     def truths(self) -> dict[Any, float]:
-        labels = self.learner.labels
+        labels = self.model.labels
         if self.regression:
             return {}
         if self.multiclass:
@@ -152,9 +155,10 @@ class FastPath:
         if not self.by_column and len(self.known) > self.used:
             if learned:
                 self.used = len(self.known)
+                self.model.space = self.model.known_space.with_features(self.used)
                 self.set_unknown_slot()
             else:
-                self.learner.names.forget_from(self.used)
+                self.model.names.truncate(self.used)
         return bool(learned)
 
     def written(self, x: Any, learn: bool) -> bool:

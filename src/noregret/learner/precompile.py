@@ -18,11 +18,12 @@ import numpy as np
 from noregret.errors import Error
 from noregret.jit.layout import cache_folder
 from noregret.learner.factory import learners, make
+from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+    from noregret.learner.rule_learner import RuleLearner
 
-TASK_TABLE = ("binary", "multiclass")
+USUAL = ("binary", "multiclass")
 Tell = Callable[[int, int], None]
 
 
@@ -44,7 +45,7 @@ class Job(NamedTuple):
 
 def warm(
     names: Sequence[str] | None = None,
-    tasks: Sequence[str] = TASK_TABLE,
+    tasks: Sequence[str] = USUAL,
     algebras: Sequence[str] = ("sparse",),
     processes: int | None = None,
     tell: Tell | None = None,
@@ -53,7 +54,7 @@ def warm(
     cards = learners()
     chosen = [cards[name] for name in names] if names is not None else [card for card in cards if card.built_in]
     jobs = [
-        job_of(make(card, task=task, **({"classes": [0, 1]} if task == "bandit" else {})), task, algebra)
+        job_of(make(card, task=task, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})), task, algebra)
         for card in chosen
         for task in tasks
         for algebra in algebras
@@ -63,14 +64,16 @@ def warm(
     return len(jobs)
 
 
-def job_of(learner: "Learner", task: str, algebra: str) -> Job:
-    """The loop of a learner in a task and an algebra: its choices are bound in, its numbers are not."""
-    settings = learner.settings
-    kinds = ("covariance", "kernel", "pairs", "scale_target")
-    bound = {name: settings.told[name] for name in kinds if name in settings.told}
-    if settings.classes is not None and (task == "bandit" or settings.asks):
-        bound |= {"classes": [0.0, 1.0], **({"labels": "asked"} if settings.asks else {})}
-    return Job(learner.card.name, {**dict(settings.choices), **bound, "task": task, "algebra": algebra})
+def job_of(learner: "RuleLearner", task: str, algebra: str) -> Job:
+    """The loop of a learner in a task and an algebra: its options are bound in, its numbers are not."""
+    config = learner.config
+    bound = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
+    if config.task.name == task and config.task.cost is None:
+        usual = config.task.options
+        bound |= {name: value for name, value in config.task.chosen.items() if value != usual[name].default}
+    if TASKS[task].needs_classes or "labels" in bound:
+        bound["classes"] = [0.0, 1.0]
+    return Job(learner.card.name, {**dict(config.choices), **bound, "task": task, "algebra": algebra})
 
 
 def missing(jobs: Sequence[Job]) -> list[Job]:
@@ -139,12 +142,11 @@ def compile_here(jobs: Sequence[Job]) -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     for name, told in jobs:
         learner = make(name, **told)
-        if learner.task == "ranking":
-            learner.learn(X, np.array([0.0, 1.0, 1.0]), query=np.zeros(3))
-        elif learner.task == "one-class":
-            learner.learn(X)
-        else:
-            learner.learn(X, np.array([0.0, 1.0, 1.0]))
+        task = learner.config.task
+        learner.learn(
+            X, np.array([0.0, 1.0, 1.0]) if task.needs_labels else None, query=np.zeros(3) if task.needs_query else None
+        )
+        if task.needs_labels and not task.needs_query:
             learner.learn_one({0: 1.0}, 1.0)
         learner.predict_one({0: 1.0})
         sys.stdout.write("ready\n")

@@ -1,205 +1,144 @@
-"""The learner: the one stateful shell around a rule, a task and an algebra."""
+"""The rule learner: a rule, a task and an algebra, played on a model. Made by `noregret.make`."""
 
 import threading
 import time
-from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock, Transcript, narrowed, verified
-from noregret.data.labels import Labels
+from noregret.data.blocks import Block, narrow, verify
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
-from noregret.features.feature_selectors import Choosing
-from noregret.features.frames import given, listed
+from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
-from noregret.features.names import Names
-from noregret.features.scaling import Scaling
 from noregret.features.transforms import Pipeline, Transform
 from noregret.jit.cache import waits
-from noregret.learner.bandit import Chooser
-from noregret.learner.config import Settings, settle
-from noregret.learner.diagnose import overflow, rule_error, told_of
-from noregret.learner.encode import at_work, one_row, taken
-from noregret.learner.engine import Engine
+from noregret.learner.bandit import BanditFeedback
+from noregret.learner.config import Config, resolve
+from noregret.learner.diagnose import find_overflow, find_rule_error, locate_error
+from noregret.learner.encode import encode_rows, one_row
+from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
-from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction, Unchecked, counts, limited, use
+from noregret.learner.model import Model
+from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
+from noregret.learner.outside_steps import OutsideSteps
+from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.rules.rule_card import RuleCard
-from noregret.state.growth import Shape, Space, bank_of, enlarged, grown, refreshed
-from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.tasks import TASKS
-from noregret.tasks.task import Outcome, Task
+from noregret.state.growth import use_features
+from noregret.tasks.task import Outcome
 
-PART = 1024  # rows of a sparse matrix that a dense learner looks at in one go
+PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 
 
-class Savepoint(NamedTuple):
-    """All that a refused call must put back."""
+@register_kind
+class RuleLearner(BanditFeedback, OutsideSteps):
+    """Learns from rounds, one at a time or many, and predicts."""
 
-    state: Any
-    space: Space | None
-    task: str
-    algebra: str | None
-    engine: Any
-    labels: int
-    names: int
-    mode: str | None
+    kind: ClassVar[str] = "rule"
 
-
-class Learner(Chooser):
-    """Learns from rounds, one at a time or many, and predicts. Made by `noregret.make`."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.card: RuleCard = settings.card
-        self.task = settings.task
-        self.algebra = settings.algebra
-        self.labels = Labels(settings.classes)
-        self.names = Names() if settings.bits is None else HashedNames(settings.bits)
-        self.choosing = Choosing(settings.transforms.groups)
-        self.transforms = at_work(settings, self.choosing)
+    def __init__(self, config: Config) -> None:
+        self.model = Model.new(config)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
-        self.totals = np.zeros(3, np.int64)  # rounds, updates, mistakes: compiled rounds count themselves
-        self.class_counts = np.zeros(0, np.int64)  # rounds of every class, where classes are balanced
-        self.state: Any = None
-        self._space: Space | None = None
-        self.engine: Any = None
-        self.classes_before = len(self.labels)
+        self._loops = Loops()
         self._lock = threading.RLock()
-        self._fast_path: FastPath | None = None
-        if self.task == "binary" and len(self.labels) > 2:
-            if not settings.auto:
-                raise BadValue(f"the binary task has two classes, not {len(self.labels)}")
-            self.task = "multiclass"
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """A learner around a model."""
+        new = cls.__new__(cls)
+        new.model, new.source, new._loops, new._lock = model, None, Loops(), threading.RLock()
+        new._loops.bind(model)
+        return new
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> "Learner":
-        """Learn every round, in order, as `learn_one` in a loop does; for ranking, query tells the list of each row."""
-        self._rounds(X, self.task_object.told(listed(y), query), weight)
+    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Self:
+        """Learn every round, in order, as `learn_one` in a loop does; for ranking, query names the list of each row."""
+        self._play(X, self.model.task.accept(labels_to_list(y), query), weight)
         return self
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began, y = time.perf_counter() - waits(), listed(y)
+        began, y = time.perf_counter() - waits(), labels_to_list(y)
         with self._lock:
-            y = self.task_object.told(y, query)
-            outcomes = self._rounds(X, y, weight)
-            return transcribe(self, outcomes, y, time.perf_counter() - waits() - began)
+            y = self.model.task.accept(y, query)
+            outcomes = self._play(X, y, weight)
+            return transcribe(self.model, outcomes, y, time.perf_counter() - waits() - began)
 
-    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> "Learner":
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
-            fast_path = self._fast_path or self._open_fast_path()
-            if fast_path is None or not fast_path.learn(x, y, weight):
-                self._rounds(self.one(x), [y], weight)
+            fast = self._loops.fast_path or self._open_fast_path()
+            if fast is None or not fast.learn(x, y, weight):
+                self._play(self._one(x), [y], weight)
         return self
 
-    def _rounds(self, X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False) -> list[Outcome]:
+    def _play(self, X: Any, y: Any, weight: Any) -> list[Outcome]:
         """Play every round, all or none."""
-        X = given(X, self.settings.takes_gaps)
+        X = convert_frame(X, self.model.config.allows_missing)
         with self._lock:
-            before = self._savepoint()
-            for transform in self.transforms:
-                transform.keep()
-            call: Transaction | None = None
+            transaction = Transaction(self.model, self._loops, X, y, weight)
             try:
-                call = Transaction(self, X, y, weight, checked, whole)
-                outcomes = call.run()
-                counted_now = counts(self, outcomes)
-            except BaseException as error:
-                counted = 0 if self.state is None else int(self.state.n.t)
-                self._back_to(before, call)
-                y = y if call is None else call.y
-                if isinstance(error, Unchecked):
-                    return self._rounds(X, y, weight, checked=True)
-                if isinstance(error, Overflow):
-                    if call is not None and not call.all_copied:
-                        return self._rounds(X, y, weight, checked, whole=True)
-                    raise overflow(self, X, y, weight) from None
-                if isinstance(error, RuleRaised):
-                    raise rule_error(self, X, y, weight, counted) from None
-                raise
-            # From here on nothing can fail, and nothing is left half done.
-            self.totals += counted_now
-            self.class_counts = call.class_counts
-            self.classes_before = len(self.labels)
-            if len(self.labels) != before.labels:
-                self._space, self._fast_path = self.space, None
-            return outcomes
-
-    def _savepoint(self) -> Savepoint:
-        return Savepoint(
-            self.state, self.space, self.task, self.algebra, self.engine,
-            len(self.labels), self.names.size, self.names.mode,
-        )  # fmt: skip
-
-    def _back_to(self, marks: Savepoint, call: Transaction | None) -> None:
-        if call is not None and call.undo is not None and marks.state is not None:
-            refreshed(call.undo.restore())
-        self.state, self.space, self.task = marks.state, marks.space, marks.task
-        self.algebra, self.engine, self.names.mode = marks.algebra, marks.engine, marks.mode
-        self.labels.forget_from(marks.labels)
-        self.names.forget_from(marks.names)
-        for transform in self.transforms:
-            transform.restore()
-        self._fast_path = None
-        if self.engine is not None:
-            self.engine.bind(self.state, self.space, self.setting)
+                return transaction.run()
+            except Overflow:
+                raise find_overflow(self.model, X, transaction.y, weight) from None
+            except RuleRaised:
+                raise find_rule_error(self.model, X, transaction.y, weight, transaction.counted) from None
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
-        self.settings = replace(self.settings, native=False)
-        self._space, self._fast_path = self.space, None
-        if self.state is not None:
-            self.rebind()
+        self.model.config = replace(self.model.config, native=False)
+        self._loops.bind(self.model)
 
     # ---- predicting ----------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The label (or target) of every row."""
         with self._lock:
-            return self.decided(self.scores(X))
+            return self.decide(self.scores(X))
 
-    def decided(self, scores: np.ndarray) -> np.ndarray:
+    def decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """The label (or target) that each of these scores stands for."""
-        return self.task_object.decided(self, scores)
+        return self.model.task.decide(self.model.labels, scores)
 
     def predict_one(self, x: Any) -> Any:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
-            fast_path = self._fast_path or self._open_fast_path()
-            if fast_path is not None and (found := fast_path.score(x)) is not None:
-                if fast_path.two_classes:
-                    return fast_path.sides[found >= 0.0]
-                return found if fast_path.regression else fast_path.labels[found]
-            if self.state is None:
+            fast = self._loops.fast_path or self._open_fast_path()
+            if fast is not None and (found := fast.score(x)) is not None:
+                if fast.two_classes:
+                    return fast.sides[found >= 0.0]
+                return found if fast.regression else fast.labels[found]
+            if self.model.arrays is None:
                 return None
-            label = self.predict(self.one(x))[0]
+            label = self.predict(self._one(x))[0]
             return label.item() if isinstance(label, np.generic) else label
 
     def _open_fast_path(self) -> FastPath | None:
-        if self.state is not None:
-            self._fast_path = FastPath.beside(self)
-        return self._fast_path
+        if self.model.arrays is not None:
+            self._loops.fast_path = FastPath.beside(self.model, self._loops)
+        return self._loops.fast_path
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Any) -> NDArray[np.float64]:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
         with self._lock:
             self._must_have_learned()
-            if self.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
+            model = self.model
+            if model.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
                 X = X.tocsr()
                 return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
-            block = verified(self.block(X, grow=False))
-            out = self.task_object.room(block.rows, len(self.labels))
+            block = verify(self._encode(X))
+            out = model.task.make_scores(block.rows, len(model.labels))
             for start in range(0, block.rows, SLICE):
                 stop = min(start + SLICE, block.rows)
                 try:
-                    ended = self.engine.score(self.engine.rows(block, start, stop), out[start:stop])
+                    ended = self._loops.score(block, out[start:stop], start, stop)
                 except Exception as error:
-                    raise told_of(self, error, self.rounds + 1) from error
+                    raise locate_error(model.card, error, model.rounds + 1) from error
                 if not ended:
                     slow = self.copy()
                     slow.interpret()
@@ -210,24 +149,25 @@ class Learner(Chooser):
         """The score of one row: a number for two classes and regression, a dict by label otherwise."""
         with self._lock:
             self._must_have_learned()
-            fast_path = self._fast_path or self._open_fast_path()
-            if fast_path is not None and fast_path.score(x) is not None:
-                scores = fast_path.out
+            fast = self._loops.fast_path or self._open_fast_path()
+            if fast is not None and fast.score(x) is not None:
+                scores = fast.out
             else:
-                scores = np.atleast_1d(self.scores(self.one(x))[0])
+                scores = np.atleast_1d(self.scores(self._one(x))[0])
             each: list[float] = scores.tolist()
-            return dict(zip(self.labels.order, each, strict=True)) if self.task_object.many else each[0]
+            return dict(zip(self.model.labels.order, each, strict=True)) if self.model.task.many else each[0]
 
-    def confidence(self, X: Any, y: Any = None) -> np.ndarray:
-        """How probable it is that weights drawn from N(w, Sigma) are on the side of the prediction, or of the labels.
+    def confidence(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """The probability that weights drawn from N(w, Sigma) give the prediction (or the labels) a positive margin.
 
-        For learners that keep a covariance. For many classes: on the side of the label against its closest rival.
+        For learners that keep a covariance. For many classes: the margin over the closest rival.
         """
-        from noregret.learner.confidence import confidence
+        from noregret.learner.confidence import check_confidence, confidence
 
         with self._lock:
             self._must_have_learned()
-            return confidence(self, X, y)
+            check_confidence(self.model)
+            return confidence(self.model, self.scores(X), self._encode(X, include_unknown=True), y)
 
     def explain_one(self, x: Any, label: Any = None) -> dict[Any, float]:
         """What each feature of a row adds to its score, by name, the largest first.
@@ -239,35 +179,66 @@ class Learner(Chooser):
 
         with self._lock:
             self._must_have_learned()
-            return explain_one(self, x, label)
+            return explain_one(self.model, self.scores, x, label)
 
     def _must_have_learned(self) -> None:
-        if self.state is None:
+        if self.model.arrays is None:
             raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
+
+    def _one(self, x: Any) -> Any:
+        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
+        return [x] if self.card.ignores_features else one_row(x, self.model.config.allows_missing)
+
+    def _encode(self, X: Any, include_unknown: bool = False) -> Block:
+        """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""
+        model = self.model
+        include_unknown = include_unknown or model.scores_unknown
+        block = encode_rows(model, X, grow=False, include_unknown=include_unknown)
+        if model.space is None or not block.rows:
+            return block
+        if not include_unknown and model.names.mode != "names" and not model.config.transforms:
+            return narrow(block, model.space.features)
+        if model.make_room(block.width):
+            self._loops.bind(model)
+        if model.full_covariance:
+            use_features(model.arrays, block.width)
+        return block
 
     # ---- keeping -------------------------------------------------------------------------------------------------
 
-    def copy(self) -> "Learner":
+    def copy(self) -> Self:
         """An independent learner in the same state."""
-        from noregret.learner.model_file import pack, unpack
-
         with self._lock:
-            return unpack(pack(self), "the copy", self.card)
+            new = type(self).of(self.model.copy())
+            new.source = deepcopy(self.source)
+            return new
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""
-        from noregret.learner.model_file import write
+        with self._lock:
+            save(self, path)
+
+    def dump(self) -> tuple[Header, Arrays]:
+        """The learner as a header and named arrays, for the model file."""
+        from noregret.learner.rule_file import dump_model
 
         with self._lock:
-            write(self, path)
+            return dump_model(self.model)
 
-    def merge(self, other: "Learner") -> "Learner":
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        """A learner from a header and named arrays, all checked."""
+        from noregret.learner.rule_file import restore_model
+
+        return cls.of(restore_model(header, arrays, find_card))
+
+    def merge(self, other: "RuleLearner") -> Self:
         """A new learner that pools this one and another, as far as the card's merge law goes."""
-        from noregret.learner.merge import merged
+        from noregret.learner.merge import merge_models
 
-        if not isinstance(other, Learner):
-            raise BadValue(f"a learner can be merged only with a learner, not with {other!r}")
-        return merged(self.copy(), other.copy())
+        if not isinstance(other, RuleLearner):
+            raise BadValue(f"a rule learner can be merged only with a rule learner, not with {other!r}")
+        return type(self).of(merge_models(self.copy().model, other.copy().model))
 
     def __reduce__(self) -> Any:
         from noregret.learner.model_file import pack, unpack
@@ -275,173 +246,86 @@ class Learner(Chooser):
         with self._lock:
             return unpack, (pack(self), "the pickled learner", None)
 
-    def __ror__(self, steps: Transform | Pipeline) -> "Learner":
+    def __ror__(self, steps: Transform | Pipeline) -> "RuleLearner":
         """A fresh learner like this one behind transforms: `scale() | make("arow")`."""
         if not isinstance(steps, (Transform, Pipeline)):
             raise BadValue(f"before a learner stands a transform such as nr.scale(), not {shown(steps)}")
-        if self.state is not None or self.rounds:
-            raise BadValue(f"{self.card.name} has learned from rows as they were; a transform now would make others of "
-                           "them. Put transforms before a fresh learner")  # fmt: skip
-        return Learner(settle(self.card, {**self.settings.told, "transforms": [*steps, *self.settings.transforms]}))
+        if self.model.arrays is not None or self.rounds:
+            raise BadValue(f"{self.card.name} has learned already; cannot add transforms to a trained learner. "
+                           "Create a new one")  # fmt: skip
+        config = self.model.config
+        return RuleLearner(resolve(self.card, {**config.given, "transforms": [*steps, *config.transforms]}))
 
     def __repr__(self) -> str:
-        steps = "".join(f"{step!r} | " for step in self.settings.transforms)
-        parameters = sorted((name, value) for name, value in self.settings.told.items() if name != "transforms")
-        told = "".join(f", {name}={value!r}" for name, value in parameters)
-        return f"<{steps}{self.card.name}{told}: {self.task}, {self.rounds} rounds, {self.mistakes} mistakes>"
+        steps = "".join(f"{step!r} | " for step in self.model.config.transforms)
+        parameters = sorted(item for item in self.model.config.given.items() if item[0] != "transforms")
+        options = "".join(f", {name}={value!r}" for name, value in parameters)
+        return f"<{steps}{self.card.name}{options}: {self.task}, {self.rounds} rounds, {self.mistakes} mistakes>"
+
+    # ---- looking at it -------------------------------------------------------------------------------------------
+
+    @property
+    def card(self) -> RuleCard:
+        """What the rule declares: paper, parameters, guarantee, merge law."""
+        return self.model.card
+
+    @property
+    def config(self) -> Config:
+        """The arguments it was made with, checked."""
+        return self.model.config
+
+    @property
+    def task(self) -> str:
+        """The name of the task; binary becomes multiclass at the third class, unless it was asked for."""
+        return self.model.task.name
+
+    @property
+    def algebra(self) -> str | None:
+        """How its vectors are stored; decided by the first data, unless it was asked for."""
+        return self.model.algebra
 
     @property
     def rounds(self) -> int:
         """How many rounds were learned."""
-        return int(self.totals[ROUNDS])
+        return self.model.rounds
 
     @property
     def updates(self) -> int:
         """On how many of them the rule changed its state."""
-        return int(self.totals[UPDATES])
+        return self.model.updates
 
     @property
     def mistakes(self) -> int:
         """How many of them would have been predicted wrongly, just before they were learned."""
-        return int(self.totals[MISTAKES])
+        return self.model.mistakes
 
     @property
     def nonzeros(self) -> int:
         """How many features have a weight that is not zero, for some class; of a kernel learner, its supports."""
-        from noregret.learner.explain import nonzeros
+        from noregret.learner.explain import count_nonzeros
 
         with self._lock:
-            return nonzeros(self)
+            return count_nonzeros(self.model)
 
     @property
     def collisions(self) -> int:
         """How many cells more than one feature shares, where names are hashed (`bits`)."""
-        return self.names.collisions if isinstance(self.names, HashedNames) else 0
+        return self.model.names.collisions if isinstance(self.model.names, HashedNames) else 0
 
     @property
     def classes(self) -> list[Any]:
         """The labels seen so far, in order of appearance."""
-        return self.labels.order
+        return self.model.labels.order
 
     @property
     def features(self) -> list[Any]:
         """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
-        known = 0 if self.space is None else self.space.features - self.settings.bias
-        names = self.names.listed()
-        namer: Callable[[int], Any] = (lambda number: names[number]) if self.names.mode == "names" else int
-        for transform in self.transforms:
-            namer = transform.namer(namer)
-        return [namer(number) for number in range(known)]
+        with self._lock:
+            return self.model.feature_names()
 
     @property
     def params(self) -> dict[str, Any]:
         """Every parameter of the rule and of the task, as in use."""
-        settings = self.settings
-        found = {**settings.numbers, **dict(settings.choices), **settings.setting, **dict(settings.setup)}
-        return found if settings.asks else {name: value for name, value in found.items() if name != "labels"}
-
-    @property
-    def space(self) -> Space | None:
-        """The shape of the state, with the features that came through the fast path since it was last asked for."""
-        space, fast_path = self._space, self._fast_path
-        if space is not None and fast_path is not None and fast_path.used != space.features:
-            self._space = space = replace(space, features=fast_path.used)
-        return space
-
-    @space.setter
-    def space(self, space: Space | None) -> None:
-        self._space, self._fast_path = space, None
-
-    # ---- for the modules around ----------------------------------------------------------------------------------
-
-    @property
-    def scaling(self) -> Scaling | None:
-        """What `scale=True` asked for: the last of the transforms."""
-        last = self.transforms[-1] if self.settings.scale else None
-        return last if isinstance(last, Scaling) else None
-
-    @property
-    def shape(self) -> Shape:
-        """What this learner keeps between rounds."""
-        return self.settings.state_shape
-
-    @property
-    def keeps_full(self) -> bool:
-        return self.card.keeps_covariance and self.settings.covariance == "full"
-
-    @property
-    def task_object(self) -> Task:
-        """How this learner's task takes labels and reads scores."""
-        return TASKS[self.task]
-
-    @property
-    def setting(self) -> Any:
-        """The numbers and arrays of the task, as its loop is given them."""
-        return self.task_object.setting(self)
-
-    @property
-    def bank(self) -> Any:
-        return bank_of(self.state)
-
-    def settled_algebra(self, block: Block) -> str:
-        """The first data decide the algebra, unless it was asked for."""
-        if self.algebra is None:
-            self.algebra = "sparse" if isinstance(block, SparseBlock) else "dense"
-        return self.algebra
-
-    def rebind(self) -> None:
-        """An engine for the task as it is now, working on the state as it is now."""
-        assert self.algebra is not None
-        assert self.space is not None
-        plan = self.settings.plan(self.task, self.algebra)
-        if self.engine is None or self.engine.plan != plan or self.engine.asked != self.settings.native:
-            self.engine = Engine(plan, self.settings.params, self.settings.native)
-        self.engine.bind(self.state, self.space, self.setting)
-        self._space, self._fast_path = self.space, None
-
-    def block(self, X: Any, grow: bool, include_unknown: bool = False) -> Block:
-        """What a user handed over, as a block of this learner's algebra.
-
-        It is no wider than the state, unless the learner may grow or is to include features it has never learned.
-        """
-        include_unknown = include_unknown or self.includes_unknown
-        block = taken(self, X, grow, include_unknown)
-        if not grow and self.space is not None and block.rows:
-            if not include_unknown and self.names.mode != "names" and not self.settings.transforms:
-                return narrowed(block, self.space.features)
-            self._give_room(block.width)
-        return block
-
-    def one(self, x: Any) -> Any:
-        """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
-        return [x] if self.card.ignores_features else one_row(x, self.settings.takes_gaps)
-
-    @property
-    def makes_features(self) -> bool:
-        """Whether a transform makes features of features; it numbers them itself."""
-        return any(transform.outputs() is not None for transform in self.transforms)
-
-    @property
-    def includes_unknown(self) -> bool:
-        """Whether a feature never learned can move a score: weights do not start at zero, or a score is no w.x."""
-        starts = any(field.kind == "vector" and field.start != 0.0 for field in self.card.state.values())
-        starts = starts or self.task == "one-class" or self.settings.numbers.get("random_start", 0.0) > 0.0
-        return starts or self.algebra == "kernel" or self.card.score is not None or self.counts_features
-
-    @property
-    def counts_features(self) -> bool:
-        """Whether weights are shares, so that every feature there is has a part in all of them."""
-        return any(field.kind == "log_weights" for field in self.card.state.values())
-
-    def _give_room(self, width: int) -> None:
-        """Cells for features that are only looked at; they are not counted as features of this learner."""
-        assert self.space is not None
-        if width > self.space.room:
-            space = enlarged(self.space, width, self.space.classes)
-            limited(self, space)
-            space = replace(space, features=self.space.features)
-            self.state = grown(self.shape, self.state, self.space, space)
-            self.space = space
-            self.rebind()
-        if self.keeps_full:
-            use(self.state, width)
+        config, task = self.model.config, self.model.config.task
+        found = {**config.numbers, **dict(config.choices), **task.numbers, **task.chosen}
+        return found if task.queries_labels else {name: found[name] for name in found if name not in ("labels", "ask")}

@@ -1,36 +1,25 @@
-"""One call of learn or play: the border checks, the growth of classes and features, the rounds, all or nothing."""
+"""One call of learn or play: encode the rows, grow the state, play the rounds; all of them, or none."""
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.algebra.examples import SparseRows
-from noregret.data.blocks import SparseBlock, verified, weights
-from noregret.data.class_weights import balanced
+from noregret.algebra import examples
+from noregret.data.blocks import Block, SparseBlock, check_weights, verify
+from noregret.data.class_weights import balanced_weights
 from noregret.errors import BadValue, shown
-from noregret.state.growth import (
-    Space,
-    allow_folding,
-    enlarged,
-    grown,
-    make,
-    memory,
-    mirror,
-    needed,
-    physical_memory,
-    split,
-)
+from noregret.learner.encode import encode_rows
+from noregret.learner.engine import Loops
+from noregret.learner.model import Model
+from noregret.state.growth import allow_folding, grow, make, make_room, mirror, split, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.state.reservoirs import with_room
-from noregret.state.savepoint import CellUndo, TopKUndo, WholeUndo
+from noregret.state.savepoint import Reach, SparseRows, take_savepoint
+from noregret.state.space import Space, enlarge
 from noregret.tasks.task import Outcome, Segment
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
-
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
-FULL_LIMIT = 5000  # a full covariance of more features than this would take gigabytes
 
 
 class Overflow(Exception):
@@ -42,130 +31,193 @@ class Unchecked(Exception):
 
 
 class RuleRaised(Exception):
-    """The rule raised an error inside compiled code."""
+    """The rule raised an error inside a round."""
 
 
 class Transaction:
-    """The rounds of one call, played on a learner."""
+    """The rounds of one call on a model. After an error the model is as it was before."""
 
-    def __init__(
-        self, learner: "Learner", X: Any, y: Any, weight: Any, checked: bool = False, whole: bool = False
-    ) -> None:
-        """With `whole`, everything is copied before the first round, so that rounds may touch all of it."""
-        self.learner, self.whole = learner, whole
-        self.block = learner.block(X, grow=True)
-        if checked or learner.algebra == "kernel":
-            self.block = verified(self.block)
-        self.block = learner.task_object.arranged(self.block)
+    def __init__(self, model: Model, loops: Loops, X: Any, y: Any, weight: Any) -> None:
+        self.model, self.loops, self.X, self.y, self.weight = model, loops, X, y, weight
+        self.counted = 0  # rounds the rule had counted when an error came
+        self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it
+
+    def run(self) -> list[Outcome]:
+        """Play all rounds and commit them.
+
+        Sparse rows are checked while they are read, and only the cells they touch are saved; where that turns out not
+        to be enough, the call is undone and played again, with rows checked first or everything copied.
+        """
+        checked = False
+        while True:
+            self.savepoint = self.model.savepoint()
+            try:
+                outcomes = self.play_all(checked)
+                self.commit(outcomes)
+                return outcomes
+            except Unchecked:
+                self.rollback()
+                checked = True
+            except Overflow:
+                copied_all = self.copied_all
+                self.rollback()
+                if copied_all:
+                    raise
+                self.whole = True
+            except BaseException:
+                self.rollback()
+                raise
+
+    def commit(self, outcomes: list[Outcome]) -> None:
+        totals, labels = count(outcomes, self.model), len(self.model.labels)
+        # From here on nothing can fail, and nothing is left half done.
+        self.model.totals += totals
+        self.model.class_counts, self.model.labels.committed = self.class_counts, labels
+
+    def rollback(self) -> None:
+        self.counted = 0 if self.model.arrays is None else int(self.model.arrays.n.t)
+        self.savepoint.rollback()
+        self.loops.bind(self.model)
+
+    # ---- encoding ------------------------------------------------------------------------------------------------
+
+    def encode(self, checked: bool) -> None:
+        """The rows, labels and weights of the call in numbers."""
+        model = self.model
+        block = encode_rows(model, self.X, grow=True, include_unknown=model.scores_unknown)
+        if checked or model.algebra == "kernel":
+            block = verify(block)
+        self.block: Block = model.task.arrange(block)
         rows = self.block.rows
-        y = learner.task_object.unlabelled(rows) if y is None else y
+        y = self.y = model.task.default_labels(rows) if self.y is None else self.y
         if isinstance(y, (str, bytes, Set, Mapping)):
             raise BadValue(f"y must be a list or an array of labels, not {shown(y)}")
         length = len(y) if hasattr(y, "__len__") else None
         if length != rows:
             raise BadValue(f"X has {rows} rows and y has {'no' if length is None else length} labels; they must match")
-        self.codes, self.segments = learner.task_object.taken(learner, y, rows)
-        self.class_counts = learner.class_counts
-        self.h = learner.task_object.weighed(self.importance(weight, rows), self.codes)
-        self.y = y
-        self.undo: Any = None
+        self.codes, self.segments = model.task.encode(model.labels, y, rows)
+        self.class_counts = model.class_counts
+        self.h = model.task.check_weights(self.importance(rows), self.codes)
 
-    def importance(self, weight: Any, rows: int) -> np.ndarray:
-        settings = self.learner.settings
-        h = weights(weight, rows)
-        if h is not None and not settings.card.supports_weights:
-            raise BadValue(f"{settings.card.name} cannot weigh rounds; leave weight out")
-        if settings.class_weight is not None:
-            by_class = self.class_weights(settings.class_weight)
+    def importance(self, rows: int) -> NDArray[np.float64]:
+        """The importance weight of every round."""
+        config = self.model.config
+        h = check_weights(self.weight, rows)
+        if h is not None and not config.card.supports_weights:
+            raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
+        if config.class_weight is not None:
+            by_class = self.class_weights(config.class_weight)
             h = by_class if h is None else h * by_class
         return np.ones(rows) if h is None else h
 
-    def class_weights(self, told: Any) -> np.ndarray:
+    def class_weights(self, given: Mapping[Any, float] | str) -> NDArray[np.float64]:
         """What every round weighs by its class."""
-        if isinstance(told, str):
-            found, self.class_counts = balanced(self.codes, self.learner.class_counts, told)
+        if isinstance(given, str):
+            found, self.class_counts = balanced_weights(self.codes, self.model.class_counts, given)
             return found
         # A round of no class has the code -1, which is the 1 at the end.
-        by_class = np.array([*(told.get(label, 1.0) for label in self.learner.labels.order), 1.0])
+        by_class = np.array([*(given.get(label, 1.0) for label in self.model.labels.order), 1.0])
         return np.asarray(by_class[self.codes])
 
-    def run(self) -> list[Outcome]:
-        """Play all rounds. On any error the learner must be put back by whoever called."""
+    # ---- rounds --------------------------------------------------------------------------------------------------
+
+    def play_all(self, checked: bool) -> list[Outcome]:
         outcomes: list[Outcome] = []
+        self.encode(checked)
+        model = self.model
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
-                truth = self.learner.task_object.truth(self.learner, segment, self.codes)
-                for start, stop in self.learner.task_object.slices(segment, self.y, SLICE):
+                truth = model.task.truth(model.labels, segment, self.codes)
+                for start, stop in model.task.slices(segment, self.y, SLICE):
                     outcomes.append(self.play(segment, truth, start, stop))
-            if self.undo is not None and not self.undo.sound(self.learner.state):
+            if self.savepoint.contents is not None and not self.savepoint.contents.is_finite(model.arrays):
                 raise Overflow
-        if self.learner.state is not None:
-            allow_folding(self.learner.state, False)  # the fast fast_path may go on with it, and copies only its row
+        if model.arrays is not None:
+            allow_folding(model.arrays, False)  # the fast path may go on with it, and saves only the cells of its row
         return outcomes
 
-    def play(self, segment: Segment, truth: np.ndarray, start: int, stop: int) -> Outcome:
-        learner, size = self.learner, stop - start
-        out = learner.task_object.room(size, segment.known)
+    def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
+        task, engine, size = self.model.task, self.loops.engine, stop - start
+        out = task.make_scores(size, segment.known)
         updated, aux = np.zeros(size, np.uint8), np.zeros(size)
         y = truth[start - segment.start : stop - segment.start]
-        rows = learner.engine.rows(self.block, start, stop)
+        rows = engine.rows(self.block, start, stop)
         try:
-            ended = learner.engine.play(rows, y, self.h[start:stop], out, updated, aux)
+            ended = engine.play(rows, y, self.h[start:stop], out, updated, aux)
         except Exception as error:
-            if learner.engine.native:
+            if engine.native:
                 raise
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if found_something(rows):
-            raise Unchecked
+        if isinstance(rows, examples.SparseRows) and bool(rows.found[0]):
+            raise Unchecked  # a row turned out not to be sound while it was read
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
-        outcome = Outcome(learner.task_object, segment, start, out, updated, y, aux)
-        learner.task_object.seal(outcome)
+        outcome = Outcome(task, segment, start, out, updated, y, aux)
+        task.hide_unknown(outcome)
         return outcome
 
     # ---- growth --------------------------------------------------------------------------------------------------
 
     def make_room(self, segment: Segment) -> None:
         """See that the state has a cell for every feature and class, and that it can be undone."""
-        learner, shape = self.learner, self.learner.shape
-        turning = learner.task == "binary" and segment.fresh > 0 and learner.labels.turns(segment.known)
-        self.whole = self.whole or turning  # then every weight changes its sign, whatever the rows touch
-        splitting = learner.task == "binary" and segment.known == 3
-        if splitting and "multiclass" not in learner.card.tasks:
-            raise BadValue(f"{learner.card.name} plays two classes only, and {learner.labels.order[2]!r} is a third")
-        if splitting:
-            learner.task = "multiclass"
-        classes = learner.task_object.blocks(segment.known)
-        old_state, old = learner.state, learner.space
-        base = old or learner.settings.space(learner.settled_algebra(self.block))
-        supports, values = self.supports_needed(old_state)
-        space = enlarged(base, self.block.width, classes, supports, values)
-        limited(learner, space)
+        model, shape = self.model, self.model.shape
+        flips, successor = model.task.flips(model.labels, segment), model.task.successor(model.labels, segment)
+        self.whole = self.whole or flips  # then every weight changes its sign, whatever the rows touch
+        if successor is not None:
+            model.task = successor
+        old_arrays, old = model.arrays, model.space
+        base = old or model.config.space(model.choose_algebra(self.block))
+        supports, values = self.supports_needed()
+        space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
+        model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
-        same = old_state is not None and rooms == (base.room, base.class_room, base.supports, base.values)
-        if self.undo is None and old_state is not None:
-            self.undo = self.choose_undo(old_state, space, copied=same or len(self.segments) > 1)
+        same = old_arrays is not None and rooms == (base.room, base.class_room, base.supports, base.values)
+        if self.savepoint.contents is None and old_arrays is not None:
+            self.save_contents(old_arrays, base, same)
         if not same:
-            learner.state = make(shape, space) if old_state is None else grown(shape, old_state, base, space)
-        elif learner.keeps_full and space.features > base.features:
-            use(learner.state, space.features)
-        if self.undo is None:
-            self.undo = WholeUndo(learner.state, copied=False)
-        allow_folding(learner.state, self.all_copied)
-        before = learner.state
-        learner.state = with_room(before, *self.remaining(segment))
-        same = same and learner.state is before
-        if splitting:
-            negative, positive = (0, 1) if learner.labels.signs(2)[1] > 0 else (1, 0)
-            split(shape, learner.state, space, negative, positive)
-        elif turning:
-            mirror(shape, learner.state, space)
-        if not same or splitting or turning or space != old:
-            learner.space = space
-            learner.rebind()
+            model.arrays = make(shape, space) if old_arrays is None else grow(shape, old_arrays, base, space)
+        elif model.full_covariance and space.features > base.features:
+            use_features(model.arrays, space.features)
+        if self.savepoint.contents is None:
+            self.savepoint.contents = take_savepoint(model.arrays, space, "nothing")
+        allow_folding(model.arrays, self.copied_all)
+        before = model.arrays
+        model.arrays = make_room(before, *self.remaining(segment))
+        same = same and model.arrays is before
+        if successor is not None:
+            negative, positive = (0, 1) if model.labels.signs(2)[1] > 0 else (1, 0)
+            split(shape, model.arrays, space, negative, positive)
+        elif flips:
+            mirror(shape, model.arrays, space)
+        if not same or successor is not None or flips or space != old:
+            model.space = space
+            self.loops.bind(model)
+
+    def save_contents(self, arrays: Any, space: Space, same: bool) -> None:
+        """Save what the rounds may change of the arrays that the call began with."""
+        reach: Reach = "nothing"  # where the state grows, rounds work on a larger copy
+        if same or len(self.segments) > 1:
+            one_segment = len(self.segments) == 1 and not self.whole and self.loops.engine.native
+            reach = self.model.config.touches if one_segment else "all"
+        rows = None
+        if isinstance(self.block, SparseBlock):
+            rows = SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
+        self.savepoint.contents = take_savepoint(arrays, space, reach, rows)
+
+    def touched_features(self) -> NDArray[np.int32]:
+        """The features of the rows, checked."""
+        sound = verify(self.block)
+        assert isinstance(sound, SparseBlock)
+        self.block = sound
+        return sound.idx[sound.indptr[0] : sound.indptr[-1]]
+
+    @property
+    def copied_all(self) -> bool:
+        """Whether every cell can be brought back, so that rounds may touch all of them."""
+        return self.savepoint.contents is not None and self.savepoint.contents.covers_all
 
     def remaining(self, segment: Segment) -> tuple[int, int]:
         """The rows from a segment on, and their values: all of them may be remembered."""
@@ -174,70 +226,22 @@ class Transaction:
             return rows, int(self.block.indptr[-1] - self.block.indptr[segment.start])
         return rows, rows * self.block.width
 
-    def supports_needed(self, state: Any) -> tuple[int, int]:
+    def supports_needed(self) -> tuple[int, int]:
         """Room in the bank of a kernel learner: every row of this call may become a support."""
-        if self.learner.settled_algebra(self.block) != "kernel" or not isinstance(self.block, SparseBlock):
+        if self.model.choose_algebra(self.block) != "kernel" or not isinstance(self.block, SparseBlock):
             return 0, 0
-        bank = None if state is None else self.learner.bank
+        bank = None if self.model.arrays is None else self.model.bank
         stored = 0 if bank is None else int(bank.n[0])
         held = 0 if bank is None else int(bank.start[stored])
         return stored + self.block.rows, held + int(self.block.indptr[-1])
 
-    @property
-    def all_copied(self) -> bool:
-        """Whether every cell was copied, so that rounds may touch all of them."""
-        return isinstance(self.undo, WholeUndo)
 
-    def choose_undo(self, state: Any, space: Any, copied: bool) -> Any:
-        learner, block = self.learner, self.block
-        touches = learner.settings.touches
-        if self.whole or not copied or not learner.engine.native or len(self.segments) > 1 or touches == "all":
-            return WholeUndo(state, copied)
-        if touches == "top_k" and space.algebra != "reference":
-            return TopKUndo(state)
-        cells = sum(array.size for array in memory(state))
-        if (
-            isinstance(block, SparseBlock)
-            and space.algebra == "sparse"
-            and not learner.keeps_full
-            and 4 * block.indptr[-1] * space.class_room * len(memory(state)) < cells
-        ):
-            sound = verified(block)
-            assert isinstance(sound, SparseBlock)
-            self.block = sound
-            return CellUndo(state, sound, space.class_room)
-        return WholeUndo(state, copied)
-
-
-def counts(learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
+def count(outcomes: list[Outcome], model: Model) -> NDArray[np.int64]:
     """Rounds, updates and mistakes of a call."""
     found = np.zeros(3, np.int64)
     for outcome in outcomes:
         updated = outcome.task.updated(outcome)
         found[ROUNDS] += updated.size
         found[UPDATES] += np.count_nonzero(updated)
-        found[MISTAKES] += np.count_nonzero(outcome.task.mistaken(learner, outcome))
+        found[MISTAKES] += np.count_nonzero(outcome.task.mistakes(model.labels, outcome))
     return found
-
-
-def limited(learner: "Learner", space: Space) -> None:
-    """Refuse a state that this machine cannot be expected to hold, before it is made."""
-    if learner.keeps_full and space.features > FULL_LIMIT:
-        raise BadValue(f"a full covariance is kept for at most {FULL_LIMIT} features; X has {space.features}")
-    if needed(learner.shape, space) > physical_memory() // 2:
-        raise BadValue(
-            f"{space.room} features and {space.classes} classes do not fit in memory; "
-            "use feature names (strings), or number the features without gaps"
-        )
-
-
-def use(state: Any, features: int) -> None:
-    """Let every full covariance of a state reach over so many features."""
-    for value in state:
-        if hasattr(value, "used"):
-            value.used[0] = max(int(value.used[0]), features)
-
-
-def found_something(rows: Any) -> bool:
-    """Whether a row turned out not to be sound while it was read."""
-    return isinstance(rows, SparseRows) and bool(rows.found[0])

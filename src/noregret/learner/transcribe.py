@@ -1,34 +1,33 @@
-"""From what the loops left behind to a transcript: scores, predictions, losses, mistakes, for every round."""
+"""From what the loops wrote to a transcript: scores, predictions, losses and mistakes of every round."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
-from noregret.tasks.task import Outcome, joined
-
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+from noregret.data.transcript import Transcript
+from noregret.learner.model import Model
+from noregret.tasks.task import Outcome, join_labels
 
 
-def transcribe(learner: "Learner", outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
-    """All that a user may want to know of the rounds just played."""
-    if y is None:  # a task that needs no labels has said what it takes rows for
-        y = np.concatenate([outcome.truth for outcome in outcomes]).astype(np.int64) if outcomes else []
-    truth, lists = learner.task_object.shown(learner, y), learner.task_object.lists(y)
+def transcribe(model: Model, outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
+    """The transcript of the rounds just played."""
+    task, labels = model.task, model.labels
+    if y is None:
+        y = task.default_labels(sum(len(outcome.truth) for outcome in outcomes))
+    truth, groups = task.report_truth(labels, y), task.groups(y)
     if not outcomes:
         nothing = np.zeros(0)
-        return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds, lists=lists)
+        return Transcript(nothing, nothing, nothing, np.zeros(0, bool), np.zeros(0, bool), truth, seconds, lists=groups)
     with np.errstate(over="ignore"):  # scores are finite, but their difference or its square may not be
-        losses = [outcome.task.losses(learner, outcome) for outcome in outcomes]
+        losses = [outcome.task.losses(labels, outcome) for outcome in outcomes]
     return Transcript(
-        scores=learner.task_object.scores(learner, outcomes),
-        predictions=joined([outcome.task.predicted(learner, outcome) for outcome in outcomes]),
+        scores=task.scores(labels, outcomes),
+        predictions=join_labels([outcome.task.predictions(labels, outcome) for outcome in outcomes]),
         losses=np.concatenate(losses),
-        mistakes=np.concatenate([outcome.task.mistaken(learner, outcome) for outcome in outcomes]),
+        mistakes=np.concatenate([outcome.task.mistakes(labels, outcome) for outcome in outcomes]),
         updated=np.concatenate([outcome.task.updated(outcome) for outcome in outcomes]),
         truth=truth,
         seconds=seconds,
-        relevant=learner.task_object.relevance(learner, outcomes),
-        lists=lists,
+        relevant=task.relevance(outcomes),
+        lists=groups,
     )

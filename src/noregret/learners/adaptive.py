@@ -9,7 +9,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S
-from noregret.state.growth import counts, plain
+from noregret.state.fields import counts, plain
 
 DUCHI_2011 = (
     "Duchi, Hazan and Singer, Adaptive subgradient methods for online learning and stochastic optimization, "

@@ -8,7 +8,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import P, S
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 KAKADE_2008 = (
     "Kakade, Shalev-Shwartz and Tewari, Efficient bandit algorithms for online multiclass prediction, ICML 2008"

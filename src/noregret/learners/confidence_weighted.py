@@ -8,7 +8,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import P, S, Z
-from noregret.state.growth import covariance, plain
+from noregret.state.fields import covariance, plain
 
 DREDZE_2008 = "Dredze, Crammer and Pereira, Confidence-weighted linear classification, ICML 2008"
 CRAMMER_2008 = "Crammer, Dredze and Pereira, Exact convex confidence-weighted learning, NIPS 2008"

@@ -12,7 +12,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import G, P, S, X
-from noregret.state.growth import log_weights
+from noregret.state.fields import log_weights
 
 KIVINEN_WARMUTH_1997 = (
     "Kivinen and Warmuth, Exponentiated gradient versus gradient descent for linear predictors, "

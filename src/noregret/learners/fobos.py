@@ -10,7 +10,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
-from noregret.state.growth import lazy, lazy_groups, plain, scaled
+from noregret.state.fields import lazy, lazy_groups, plain, scaled
 
 DUCHI_SINGER_2009 = (
     "Duchi and Singer, Efficient online and batch learning using forward backward splitting, JMLR 10, 2009"

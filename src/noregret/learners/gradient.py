@@ -10,7 +10,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain, scaled
+from noregret.state.fields import plain, scaled
 
 ZINKEVICH_2003 = "Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003"
 NAGUMO_NODA_1967 = (

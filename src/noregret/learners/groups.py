@@ -9,7 +9,7 @@ from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
-from noregret.state.growth import grouped
+from noregret.state.fields import grouped
 
 YANG_2010 = "Yang, Xu, King and Lyu, Online learning for group lasso, ICML 2010"
 YANG_2013 = "Yang, Lyu and King, Efficient online learning for multitask feature selection, ACM TKDD 7, 2013"

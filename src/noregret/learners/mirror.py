@@ -8,7 +8,7 @@ from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S, X
-from noregret.state.growth import log_weights
+from noregret.state.fields import log_weights
 
 NEMIROVSKI_YUDIN_1983 = (
     "Nemirovski and Yudin, Problem complexity and method efficiency in optimization, Wiley, 1983; Beck and "

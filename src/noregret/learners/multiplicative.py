@@ -9,7 +9,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
-from noregret.state.growth import log_weights, positive
+from noregret.state.fields import log_weights, positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
 LITTLESTONE_1989 = (

@@ -11,7 +11,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import NO_MERGE, Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import P, S, X, Z
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 GROVE_2001 = (
     "Grove, Littlestone and Schuurmans, General convergence results for linear discriminant updates, "

@@ -8,7 +8,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.names import Scale
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, Z
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix")

@@ -9,7 +9,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 SHALEV_2011 = (
     "Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: primal estimated sub-gradient solver for SVM, "

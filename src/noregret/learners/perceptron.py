@@ -14,7 +14,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
-from noregret.state.growth import plain, random_init
+from noregret.state.fields import plain, random_init
 
 ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
 FREUND_SCHAPIRE_1999 = (

@@ -12,7 +12,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
-from noregret.state.growth import reservoir, snapshot
+from noregret.state.fields import reservoir, snapshot
 
 GALLANT_1990 = "Gallant, Perceptron-based learning algorithms, IEEE Transactions on Neural Networks 1, 1990"
 

@@ -5,7 +5,7 @@ from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import NO_MERGE
 from noregret.rules.rule_card import P, S, Z
-from noregret.state.growth import scaled
+from noregret.state.fields import scaled
 
 LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
 PARALLEL = 1e-12  # below this share of |w|^2 |z|^2, what separates w and z is rounding

@@ -11,7 +11,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import P, S, X, Z
-from noregret.state.growth import top_k
+from noregret.state.fields import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
 LARGEST = (5.0, 10.0, 20.0, 50.0, 100.0)

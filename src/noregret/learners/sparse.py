@@ -8,7 +8,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import G, P, S
-from noregret.state.growth import plain
+from noregret.state.fields import plain
 
 XIAO_2010 = "Xiao, Dual averaging methods for regularized stochastic learning and online optimization, JMLR 11, 2010"
 LAM = Param(1e-3, at_least=0.0, about="the strength of the l1 penalty", search=(1e-6, 1e-1, "log"))

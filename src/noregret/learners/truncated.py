@@ -11,7 +11,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
-from noregret.state.growth import lazy
+from noregret.state.fields import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
 ahead = unbound

@@ -16,7 +16,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.names import Scale
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S
-from noregret.state.growth import plain, random_init
+from noregret.state.fields import plain, random_init
 
 CRAMMER_SINGER_2003 = "Crammer and Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3, 2003"
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"

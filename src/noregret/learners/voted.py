@@ -4,7 +4,7 @@ from noregret.algebra import add, append, votes
 from noregret.learners.perceptron import FREUND_SCHAPIRE_1999, NOISY, SEPARABLE
 from noregret.rules.decorators import margin_rule
 from noregret.rules.rule_card import P, S, X, Z
-from noregret.state.growth import counts, plain
+from noregret.state.fields import counts, plain
 
 
 def voted_final(p: P, s: S, x: X) -> float:

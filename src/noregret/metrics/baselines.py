@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 
 FEW, ROWS = 8, 8192  # classes up to which, and rounds of which, all counts are made at once
 

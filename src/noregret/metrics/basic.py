@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 
 
 class Metric(Protocol):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.metrics.baselines import Codes, is_label
 
 FEW = 8  # labels up to which numbers are coded by one pass for each

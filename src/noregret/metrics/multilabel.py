@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
+from noregret.data.transcript import Transcript
 from noregret.metrics.basic import added
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from noregret.data.blocks import Transcript
-from noregret.data.query_groups import each_list, leads
+from noregret.data.query_groups import group_slices, pair_margins
+from noregret.data.transcript import Transcript
 from noregret.metrics.basic import added
 
 FIRST = 10  # rows of a list that the short gain looks at
@@ -25,11 +25,11 @@ class Orders:
         if transcript.lists is None:
             return
         gains: list[tuple[float, float]] = []
-        for some in each_list(transcript.lists):
+        for some in group_slices(transcript.lists):
             f, relevance = transcript.scores[some], transcript.truth[some]
             if relevance.min() == relevance.max():
                 continue
-            for lead in leads(relevance, f):
+            for lead in pair_margins(relevance, f):
                 self.pairs += lead.size
                 self.halves += 2 * int(np.count_nonzero(lead > 0.0)) + int(np.count_nonzero(lead == 0.0))
             gains.append((ndcg(relevance, f), ndcg(relevance, f, FIRST)))

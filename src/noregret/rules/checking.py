@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import RESERVED
-from noregret.state.stores import Field
+from noregret.state.fields import Field
 
 Part: TypeAlias = Literal["params", "state", "counters"]
 KINDS: dict[Part, tuple[tuple[type, ...], str]] = {
     "params": ((Param, Choice, Component), "a Param, a Choice or a Component"),
-    "state": ((Field,), "a field of noregret.state.growth, such as plain or covariance"),
+    "state": ((Field,), "a field of noregret.state, such as plain or covariance"),
     "counters": ((int, float), "a number"),
 }
 TAKEN: dict[Part, tuple[str, ...]] = {"params": RESERVED, "state": ("n",), "counters": ("t",)}

@@ -15,7 +15,7 @@ from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
 from noregret.rules.rule_card import Check, RuleCard
 from noregret.rules.schedules import OF_STEPS, SCHEDULES
-from noregret.state.stores import Field
+from noregret.state.fields import Field
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], RuleCard]
@@ -27,10 +27,13 @@ ARGUMENTS: dict[RuleKind, tuple[str, ...]] = {
     "prototype": ("p", "s", "steps", "scores", "required", "truth", "size"),
     "bandit": ("p", "s", "steps", "scores", "chance", "played", "loss"),
 }
+ANY_TASK: tuple[TaskName, ...] = (
+    "binary", "multiclass", "regression", "multilabel", "ranking", "one-class", "structured", "convex",
+)  # fmt: skip
 TASKS: dict[RuleKind, tuple[TaskName, ...]] = {
-    "margin": ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class"),
-    "gradient": ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class"),
-    "coordinate": ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class"),
+    "margin": ANY_TASK,
+    "gradient": ANY_TASK,
+    "coordinate": ANY_TASK,
     "prototype": ("multiclass",),
     "bandit": ("bandit",),
 }

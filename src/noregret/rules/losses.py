@@ -24,8 +24,12 @@ class Loss(NamedTuple):
     of_errors: Callable[[Any, float, Any], Any] | None = None
 
 
-CLASSES = ("binary", "multiclass", "multilabel", "ranking")
+CLASSES = ("binary", "multiclass", "multilabel", "ranking", "structured")
 STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
+
+
+def linear_slope(margin: float) -> float:
+    return -1.0
 
 
 def hinge_slope(margin: float) -> float:
@@ -57,6 +61,10 @@ def huber_slope(margin: float) -> float:
 
 def exponential_slope(margin: float) -> float:
     return -math.exp(-max(margin, STEEPEST))
+
+
+def linear_value(margin: Any) -> Any:
+    return -margin
 
 
 def hinge_value(margin: Any) -> Any:
@@ -119,5 +127,6 @@ LOSSES: dict[str, Loss] = {
     "exponential": Loss(exponential_value, exponential_slope, CLASSES),
     "eps_insensitive": Loss(hinge_value, hinge_slope, REGRESSION, insensitive=True, of_errors=insensitive_of_errors),
     "absolute": Loss(hinge_value, hinge_slope, REGRESSION, of_errors=absolute_of_errors),
+    "linear": Loss(linear_value, linear_slope, ("convex",)),
     "huber": Loss(huber_value, huber_slope, REGRESSION, of_errors=huber_of_errors),
 }

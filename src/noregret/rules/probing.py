@@ -8,7 +8,8 @@ from noregret.errors import BadValue
 from noregret.rules.names import RuleKind
 from noregret.rules.parameters import Choice, Param, bindings
 from noregret.rules.specialize import rebind, specializer
-from noregret.state.growth import Shape, Space, make
+from noregret.state.growth import make
+from noregret.state.space import Shape, Space
 
 MARGINS = (-1.0, 0.999, 1.0, 1.5)
 

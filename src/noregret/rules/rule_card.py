@@ -4,7 +4,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from noregret.algebra import CENTRES, TYPES
 from noregret.algebra.verbs import Verb, scale
@@ -13,8 +13,9 @@ from noregret.rules.card import Card
 from noregret.rules.names import AlgebraName, RuleKind, TaskName
 from noregret.rules.parameters import Choice, Param, bindings
 from noregret.rules.schedules import OF_STEPS
-from noregret.state.growth import Shape
-from noregret.state.stores import GROUPS, Field, averaged, centre, numbers
+from noregret.state.fields import Field, averaged, centre
+from noregret.state.space import Shape
+from noregret.state.stores import GROUPS, field_counters
 
 # A rule's arguments: parameters, state, signed example, gradient, row. Their types depend on the algebra.
 P: TypeAlias = Any
@@ -55,7 +56,7 @@ class RuleCard(Card):
 
     @cached_property
     def shape(self) -> Shape:
-        return Shape(self.state, {**self.counters, **numbers(self.state)})
+        return Shape(self.state, {**self.counters, **field_counters(self.state)})
 
     @cache  # noqa: B019
     def state_shape(self, average: int | None) -> Shape:
@@ -63,13 +64,13 @@ class RuleCard(Card):
         if average is None:
             return self.shape
         fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
-        return Shape(fields, {**self.counters, **numbers(fields), "w_after": float(average)})
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_after": float(average)})
 
     @cache  # noqa: B019
     def centre_shape(self, height: float) -> Shape:
         """The state where w is the centre of the rows, at a height above them."""
         fields = {"w": centre}
-        return Shape(fields, {**self.counters, **numbers(fields), "w_height": height})
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height})
 
     @property
     def supports_weights(self) -> bool:
@@ -110,7 +111,7 @@ class RuleCard(Card):
         return frozenset(verb for function in functions for verb in find_verbs(function))
 
     @cache  # noqa: B019
-    def touches(self, chosen: Chosen) -> str:
+    def touches(self, chosen: Chosen) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change: those of its row, those of the top k, or all."""
         verbs = self.verbs_with(dict(chosen))
         kinds = {field.kind for field in self.state.values()}
@@ -178,7 +179,12 @@ class RuleCard(Card):
     def tasks_with(self, chosen: Mapping[str, str]) -> tuple[TaskName, ...]:
         """The tasks the rule can play with these options; regression and one-class need a loss-driven rule."""
         driven = self.kind != "margin" or probing.is_loss_driven(self, tuple(chosen.items()))
-        able = {"regression": driven, "one-class": driven and self.keeps_one_vector(chosen)}
+        able = {
+            "regression": driven,
+            "one-class": driven and self.keeps_one_vector(chosen),
+            "structured": all(field.kind != "reservoir" for field in self.state.values()),
+            "convex": self.kind in ("gradient", "coordinate"),
+        }
         return tuple(task for task in self.declared_tasks if able.get(task, True))
 
 

@@ -1,101 +1,156 @@
-"""A call is a transaction: all its rounds are learned, or the learner is as it was before."""
+"""Savepoints: a call saves what its rounds may change, and writes it back when the call fails.
 
-from typing import Any
+`take_savepoint` chooses how by what a call may change: nothing of this state, a few cells, or all of it. A rollback can
+be repeated: what was saved is never used up, so one that was interrupted is finished by calling it again.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import SparseBlock, all_finite
-from noregret.jit.layout import address, fill
 from noregret.state import guarded_round as guard
-from noregret.state.growth import memory
+from noregret.state.growth import State, counters_of, memory, refresh, stored
+from noregret.state.space import Space
+from noregret.state.stores.base import is_finite
+
+Reach = Literal["nothing", "row", "top_k", "all"]
+"""Which cells of a state the rounds of a call may change: none (they work on a larger copy), those of the features of
+their rows, the few non-zeros of top-k vectors, or all."""
 
 
-class WholeUndo:
-    """Keeps a copy of everything; right when a call touches a good part of the state."""
+class UndoLog(Protocol):
+    """The compiled `guarded_round.undo_log_cells`, called with the address of its table."""
 
-    def __init__(self, state: Any, copied: bool = True) -> None:
-        self.state = state
-        self.arrays = memory(state)
-        self.copies = [array.copy() for array in self.arrays] if copied else None
-        self.counters = state.n.copy()
-
-    def sound(self, state: Any) -> bool:
-        return all(all_finite(array) for array in memory(state) if array.dtype.kind == "f") and counters_sound(state)
-
-    def restore(self) -> Any:
-        if self.copies is not None:
-            for array, copy in zip(self.arrays, self.copies, strict=True):
-                array[...] = copy
-            restore_counters(self.state, self.counters)
-        return self.state
+    def run(self, table: int) -> int: ...
 
 
-class CellUndo:
-    """Keeps the cells that some sparse rows touch; right when they are few and the state is large."""
+class SparseRows(NamedTuple):
+    """The sparse rows of a call: how many non-zeros, their features (checked only if asked for), the undo log."""
 
-    def __init__(self, state: Any, block: SparseBlock, width: int) -> None:
-        from noregret.jit.compiled import undo_log
-
-        self.state, self.width = state, width
-        self.arrays = memory(state)
-        self.entry = undo_log()
-        self.touched = self.gathered(block.idx[block.indptr[0] : block.indptr[-1]])
-        self.saved = np.zeros(self.touched.size * width * len(self.arrays))
-        self.counters = state.n.copy()
-        self.table = np.zeros(guard.FIRST + 2 * len(self.arrays), np.int64)
-        fill(self.table, guard.TOUCHED, (self.touched, self.saved, width, len(self.arrays), *self.arrays))
-        self.table[0] = guard.SAVE
-        self.entry.run(address(self.table))
-
-    def gathered(self, touched: np.ndarray) -> np.ndarray:
-        """The features that rows touch, without most of the repetitions."""
-        met, lately = np.empty(touched.size, np.int32), np.full(1 << 13, -1, np.int32)
-        table = np.zeros(guard.FIRST, np.int64)
-        fill(table, guard.TOUCHED, (touched, met, lately))
-        table[0] = guard.GATHER
-        self.entry.run(address(table))
-        return met[: table[0]].copy()
-
-    def sound(self, state: Any) -> bool:
-        self.table[0] = guard.CHECK
-        self.entry.run(address(self.table))
-        return bool(self.table[0] == 0) and counters_sound(state)
-
-    def restore(self) -> Any:
-        self.table[0] = guard.RESTORE
-        self.entry.run(address(self.table))
-        restore_counters(self.state, self.counters)
-        return self.state
+    nonzeros: int
+    features: Callable[[], NDArray[np.int32]]
+    undo_log: Callable[[], UndoLog]
 
 
-class TopKUndo:
-    """Keeps the few cells that are not zero, of vectors that have few."""
+class Savepoint(Protocol):
+    """A state before a call."""
 
-    def __init__(self, state: Any) -> None:
-        self.state = state
-        self.counters = state.n.copy()
-        self.saved = [(cells, value.v[cells]) for value in state[:-1] for cells in [support(value)]]
+    covers_all: bool
+    """Whether every cell is safe, so that rounds may change all of them."""
 
-    def sound(self, state: Any) -> bool:
-        return all(all_finite(value.v[support(value)]) for value in state[:-1]) and counters_sound(state)
+    def is_finite(self, state: State) -> bool:
+        """Whether all that the rounds may have changed is finite in the state as it is now."""
 
-    def restore(self) -> Any:
-        for value, (cells, held) in zip(self.state[:-1], self.saved, strict=True):
-            value.v[support(value)] = 0.0
-            value.v[cells] = held
-        restore_counters(self.state, self.counters)
-        return self.state
+    def rollback(self) -> State:
+        """Bring back and return the state as it was; may be repeated."""
 
 
-def support(value: Any) -> np.ndarray:
-    """The places of the cells that are not zero, as they are now."""
-    return np.array(value.heap[: int(value.n[3])])
+def take_savepoint(state: State, space: Space, reach: Reach, rows: SparseRows | None = None) -> Savepoint:
+    """Save what the rounds of a call may change; rows are given where the reach is "row" and the rows are sparse."""
+    if reach == "nothing":
+        return Untouched(state)
+    if reach == "top_k" and all(store.lists_nonzeros for store, _ in stored(state)):
+        return SavedNonzeros(state)
+    if reach == "row" and rows is not None and space.algebra == "sparse" and space.covariance != "full":
+        arrays = memory(state)
+        if 4 * rows.nonzeros * space.class_room * len(arrays) < sum(array.size for array in arrays):
+            return SavedCells(state, arrays, rows, space.class_room)
+    return SavedWhole(state, everything=reach == "all")
 
 
-def counters_sound(state: Any) -> bool:
-    return bool(np.isfinite(np.array(state.n.item())).all())
+class Untouched:
+    """The rounds work on another state: this one needs no copy."""
+
+    covers_all = True
+
+    def __init__(self, state: State) -> None:
+        self.state, self.counters = state, counters_of(state)
+        self.saved = self.counters.copy()
+
+    def is_finite(self, state: State) -> bool:
+        return all(is_finite(array) for array in memory(state)) and is_finite(counters_of(state))
+
+    def rollback(self) -> State:
+        self.counters[:] = self.saved
+        return refresh(self.state)
 
 
-def restore_counters(state: Any, counters: Any) -> None:
-    for name in counters.dtype.names:
-        state.n[name] = counters[name]
+class SavedWhole(Untouched):
+    """A copy of all cells; where everything may change, also of what rounds usually only append to."""
+
+    def __init__(self, state: State, everything: bool) -> None:
+        super().__init__(state)
+        self.copies = [(array, array.copy()) for array in memory(state, everything)]
+
+    def rollback(self) -> State:
+        for array, copy in self.copies:
+            array[...] = copy
+        return super().rollback()
+
+
+class SavedCells(Untouched):
+    """The cells of some features, saved, checked and written back by compiled code."""
+
+    covers_all = False
+
+    def __init__(self, state: State, arrays: list[NDArray[np.float64]], rows: SparseRows, width: int) -> None:
+        super().__init__(state)
+        self.run, self.arrays = rows.undo_log().run, arrays
+        self.features = self.distinct(rows.features())
+        self.cells = np.zeros(self.features.size * width * len(arrays))
+        self.table = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
+        write(self.table, guard.TOUCHED, self.features, self.cells)
+        self.table[guard.CELLS], self.table[guard.VECTORS] = width, len(arrays)
+        write(self.table, guard.FIRST, *arrays)
+        self.perform(guard.SAVE)
+
+    def distinct(self, features: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The features without most of the repetitions."""
+        distinct, recent = np.empty(features.size, np.int32), np.full(1 << 13, -1, np.int32)
+        self.table = np.zeros(guard.FIRST, np.int64)
+        write(self.table, guard.TOUCHED, features, distinct, recent)
+        return distinct[: self.perform(guard.GATHER)].copy()
+
+    def perform(self, action: int) -> int:
+        self.table[0] = action
+        self.run(self.table.ctypes.data)
+        return int(self.table[0])
+
+    def is_finite(self, state: State) -> bool:
+        return self.perform(guard.CHECK) == 0 and is_finite(counters_of(state))
+
+    def rollback(self) -> State:
+        self.perform(guard.RESTORE)
+        return super().rollback()
+
+
+class SavedNonzeros(Untouched):
+    """The few cells that are not zero."""
+
+    covers_all = False
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self.cells = [(places, cells[places]) for places, cells in nonzeros(state)]
+
+    def is_finite(self, state: State) -> bool:
+        return all(is_finite(cells[places]) for places, cells in nonzeros(state)) and is_finite(counters_of(state))
+
+    def rollback(self) -> State:
+        for (changed, cells), (places, values) in zip(nonzeros(self.state), self.cells, strict=True):
+            cells[changed] = 0.0
+            cells[places] = values
+        return super().rollback()
+
+
+def nonzeros(state: State) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Return, for every vector of a state, the places of its non-zeros as they are now, and all its cells."""
+    return [(store.nonzero_places(value), store.vectors(value)[0]) for store, value in stored(state)]
+
+
+def write(table: NDArray[np.int64], slot: int, *arrays: NDArray[Any]) -> None:
+    """Write the addresses and sizes of flat arrays into a table."""
+    for number, array in enumerate(arrays):
+        table[slot + 2 * number : slot + 2 * number + 2] = array.ctypes.data, array.size

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch, Position
 from noregret.errors import BadValue
 from noregret.streams.arrow_columns import flat, gathered, is_list, is_number, is_text, label_is_truth, wrong_rows
 from noregret.streams.column_roles import roles_among
@@ -23,7 +24,7 @@ from noregret.streams.columns import Layout, arrow
 from noregret.streams.files import patient, standard_input
 from noregret.streams.prefetch import ahead
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Batch, Place, Source, number_in
+from noregret.streams.source import Source, number_in
 from noregret.streams.tables import Columns, Table
 from noregret.streams.timestamps import Clock
 
@@ -198,11 +199,11 @@ class Columnar(Source):
                 X, y = table.assembled(columns)
                 if label_is_truth(layout, some):
                     y = [None if label is None else label == "true" for label in y]
-                place: Place = {"group": group, "row": passed, "rows": seen, **clock.kept()}
+                position: Position = {"group": group, "row": passed, "rows": seen, **clock.kept()}
                 done = seen / pieces.rows if pieces.rows else None
                 count += len(X)
                 self.skipped = seen - count if self.start is None else 0
-                yield Batch(X, y, lines, done, columns.weight, place, table.query(columns))
+                yield Batch(X, y, lines, done, columns.weight, position, table.query(columns))
         self.must_hold(count)
 
     # ---- columns ------------------------------------------------------------------------------------------------

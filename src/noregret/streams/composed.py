@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch, Position
 from noregret.streams.grouping import Whole, within
 from noregret.streams.read_options import Reading
 from noregret.streams.shuffling import shuffled
-from noregret.streams.source import Batch, Place, Source, number_in
+from noregret.streams.source import Source, number_in
 
 
 class Shaped(Source):
@@ -65,7 +66,7 @@ class Shaped(Source):
         if begin is None and self.reading.limit != 0:
             self.must_hold(rows)
 
-    def one_pass(self, turn: int, begin: Place | None) -> Generator[Batch, None, None]:
+    def one_pass(self, turn: int, begin: Position | None) -> Generator[Batch, None, None]:
         """The rows of all sources once; `begin` is the place of a batch of this pass."""
         seen, first = number_in(begin, "rows"), number_in(begin, "file")
         begins, stops = self.reading.skip, None
@@ -88,7 +89,7 @@ class Shaped(Source):
                         return
             self.follow(source)
 
-    def batches(self, number: int, at: Place | None) -> Any:
+    def batches(self, number: int, at: Position | None) -> Any:
         """The batches of a source from a place on."""
         if self.lists:
             return self.whole[number].batches(at)
@@ -97,15 +98,15 @@ class Shaped(Source):
 
     def placed(self, batch: Batch, turn: int, number: int, seen: int) -> Batch:
         """The batch with its place and its share in the whole."""
-        place = batch.place
-        if place is not None:
-            place = {"pass": turn, "file": number, "rows": seen, "at": dict(place)}
+        position = batch.position
+        if position is not None:
+            position = {"pass": turn, "file": number, "rows": seen, "at": dict(position)}
         if self.reading.shuffle is not None:
-            place = None
-        done = batch.done
-        if done is not None:
-            done = (turn + (number + done) / len(self.sources)) / self.reading.passes
-        return batch._replace(place=place, done=done)
+            position = None
+        progress = batch.progress
+        if progress is not None:
+            progress = (turn + (number + progress) / len(self.sources)) / self.reading.passes
+        return batch._replace(position=position, progress=progress)
 
     def about(self) -> dict[str, Any]:
         several = {"files": [one.name for one in self.sources]} if len(self.sources) > 1 else {}
@@ -115,14 +116,14 @@ class Shaped(Source):
 class Course:
     """How far a source was read: the last place it told, and the rows since then."""
 
-    def __init__(self, at: Place | None = None, past: int = 0) -> None:
+    def __init__(self, at: Position | None = None, past: int = 0) -> None:
         self.at, self.past = at, past
 
     def passed(self, batch: Batch) -> None:
-        if batch.place is None:
+        if batch.position is None:
             self.past += batch.rows
         else:
-            self.at, self.past = dict(batch.place), 0
+            self.at, self.past = dict(batch.position), 0
 
     def kept(self) -> dict[str, Any]:
         """What a model file keeps of it."""

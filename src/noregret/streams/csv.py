@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.errors import BadValue, shown
 from noregret.streams.column_roles import USUAL_LABELS, roles_among
 from noregret.streams.columns import BLANKS, DELIMITERS, Layout, decimal_commas, number, settle, split
@@ -27,7 +28,7 @@ from noregret.streams.line_blocks import LONGEST, Blocks, parsed
 from noregret.streams.lines import located
 from noregret.streams.prefetch import ahead
 from noregret.streams.row_validator import Judge
-from noregret.streams.source import Batch, Reading, Source, number_in
+from noregret.streams.source import Reading, Source, number_in
 from noregret.streams.tables import Table
 from noregret.streams.timestamps import Clock
 
@@ -87,7 +88,7 @@ class Csv(Source):
         with contextlib.closing(batches):
             try:
                 for batch, skipped, empty in batches:
-                    line = line if batch.place is None else batch.place["line"]
+                    line = line if batch.position is None else batch.position["line"]
                     yield batch, skipped, empty
             except Unreadable as error:
                 raise located(error, self.name, line) from None
@@ -121,8 +122,8 @@ class Csv(Source):
                     columns, lines = columns.those(keep), lines[keep]
                 line, byte = line + part.lines, byte + part.size
                 X, y = table.assembled(columns)
-                place = {"byte": byte, "line": line, **clock.kept()}
-                whole = Batch(X, y, lines, part.done, columns.weight, place, table.query(columns))
+                position = {"byte": byte, "line": line, **clock.kept()}
+                whole = Batch(X, y, lines, part.done, columns.weight, position, table.query(columns))
                 # A batch without rows still tells of what was skipped.
                 for at in range(0, max(len(X), 1), ROWS):
                     yield whole.cut(at, min(at + ROWS, len(X))), skipped + clock.skipped, table.empty

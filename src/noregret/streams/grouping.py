@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.query_groups import LONGEST, borders
+from noregret.data.batch import Batch, Position
+from noregret.data.query_groups import LONGEST, group_offsets
 from noregret.errors import BadValue
 from noregret.streams.libsvm_text import NO_QUERY
 from noregret.streams.shuffling import joined, taken
-from noregret.streams.source import Batch, Place, Source, number_in
+from noregret.streams.source import Source, number_in
 
 HINT = "libsvm text says it as qid:3 after the label, a table in a column named by --query"
 
@@ -24,7 +25,7 @@ class Whole:
     def __init__(self, source: Source, lenient: bool) -> None:
         self.source, self.lenient, self.alone = source, lenient, 0
 
-    def batches(self, begin: Place | None) -> Generator[Batch, None, None]:
+    def batches(self, begin: Position | None) -> Generator[Batch, None, None]:
         """Every batch with its place: the last one the source told, and the rows after it. `begin` is such a place."""
         origin, since = None if begin is None else begin.get("at"), 0
         self.source.start, past = origin, number_in(begin, "past")
@@ -37,17 +38,17 @@ class Whole:
                     self.must_tell(batch)
                     before = 0 if held is None else held.rows
                     pool = batch.cut(leave, rows) if held is None else joined(held, batch.cut(leave, rows))
-                    end = int(borders(pool.query)[-2])
+                    end = int(group_offsets(pool.query)[-2])
                     if pool.rows - end > LONGEST:
                         line = self.line(pool, end)
                         raise BadValue(f"{line}the list that begins here has more than {LONGEST:,} rows")
                     if end:
-                        place = {"at": origin, "past": since + leave + end - before}
-                        yield self.usable(pool.cut(0, end))._replace(place=place, done=batch.done)
+                        position = {"at": origin, "past": since + leave + end - before}
+                        yield self.usable(pool.cut(0, end))._replace(position=position, progress=batch.progress)
                     held = pool.cut(end, pool.rows)
-                origin, since = (origin, since + rows) if batch.place is None else (dict(batch.place), 0)
+                origin, since = (origin, since + rows) if batch.position is None else (dict(batch.position), 0)
         if held is not None:
-            yield self.usable(held)._replace(place={"at": origin, "past": since})
+            yield self.usable(held)._replace(position={"at": origin, "past": since})
 
     def must_tell(self, batch: Batch) -> None:
         if batch.query is None:
@@ -62,7 +63,7 @@ class Whole:
     def usable(self, batch: Batch) -> Batch:
         if not self.lenient:
             return batch
-        lengths = np.diff(borders(batch.query))
+        lengths = np.diff(group_offsets(batch.query))
         keep = np.repeat(lengths > 1, lengths)
         self.alone += int(np.count_nonzero(~keep))
         return batch if keep.all() else taken(batch, np.flatnonzero(keep))
@@ -70,6 +71,6 @@ class Whole:
 
 def within(batch: Batch, start: int, stop: int) -> tuple[int, int]:
     """The lists that lie wholly between two rows of a batch, as rows."""
-    ends: Any = borders(batch.query)
+    ends: Any = group_offsets(batch.query)
     first, last = ends[np.searchsorted(ends, start)], ends[np.searchsorted(ends, stop, "right") - 1]
     return int(first), max(int(first), int(last))

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from noregret.data.batch import Batch, Position
 from noregret.data.blocks import DenseBlock, Rows, to_sparse
 from noregret.errors import BadValue
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Batch, Place, Source, number_in
+from noregret.streams.source import Source, number_in
 
 ROWS = 4096
 BYTES = 8  # the code of unsigned bytes, the only ones images come in
@@ -41,9 +42,9 @@ class Idx(Source):
                 stop = min(start + ROWS, count)
                 pixels = np.frombuffer(exactly(images, (stop - start) * width), np.uint8).reshape(-1, width)
                 X = Rows(to_sparse(DenseBlock(pixels / 255.0)))
-                place: Place = {"row": stop}
+                position: Position = {"row": stop}
                 y = None if labels is None else labels[start:stop]
-                yield Batch(X, y, np.arange(start, stop), stop / count, place=place)
+                yield Batch(X, y, np.arange(start, stop), stop / count, position=position)
         self.must_hold(count)
 
     def labels(self, count: int) -> np.ndarray | None:

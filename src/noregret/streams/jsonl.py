@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.data.query_groups import identities
+from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue, shown
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, in_full, times, wrong_time
@@ -23,7 +24,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.prefetch import ahead
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.source import Source, number_in
 from noregret.streams.timestamps import Clock, moment_of
 from noregret.streams.words import words_of
 
@@ -136,9 +137,9 @@ class Reader:
         X = Rows(block, list(self.names), np.array(self.yes_or_no, bool))
         y = self.in_one()
         weight = np.array(self.weights) if self.reading.weight is not None else None
-        place = {"byte": byte, "line": line, **self.clock.kept()}
-        query = identities(self.queries) if self.reading.query is not None else None
-        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, place, query)
+        position = {"byte": byte, "line": line, **self.clock.kept()}
+        query = query_ids(self.queries) if self.reading.query is not None else None
+        made = Batch(X, y, np.array(self.lines, np.int64), done, weight, position, query)
         self.skipped += self.clock.skipped
         self.clock.skipped = 0
         self.begin()

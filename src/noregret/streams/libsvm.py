@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.streams import libsvm_text as text
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.libsvm_fault import what_is_wrong
 from noregret.streams.prefetch import in_order
-from noregret.streams.source import Batch, Reading, Source, number_in
+from noregret.streams.source import Reading, Source, number_in
 
 WINDOW = 1 << 22  # bytes of text parsed at a time; from a file to a model smaller is slower, larger gains little
 ROWS = 1 << 15  # rows in a batch, at most
@@ -87,10 +88,10 @@ class Libsvm(Source):
             self.skipped += part.skipped
             for batch in part.batches:
                 assert batch.lines is not None
-                assert batch.place is not None
+                assert batch.position is not None
                 rows += len(batch.X)
-                place = {"byte": batch.place["byte"], "line": batch.place["line"] + lines}
-                yield batch._replace(lines=batch.lines + lines, place=place)
+                position = {"byte": batch.position["byte"], "line": batch.position["line"] + lines}
+                yield batch._replace(lines=batch.lines + lines, position=position)
             if part.fault is not None:
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
@@ -285,14 +286,14 @@ class Parser:
             ready=bool(table[text.DISORDER] == 0),
         )
         byte = stretch.begin + min(int(table[text.POSITION]), stretch.end - stretch.cut_off)
-        place = {"byte": byte, "line": int(table[text.LINE]) - 1}
+        position = {"byte": byte, "line": int(table[text.LINE]) - 1}
         query = out.query[:rows].copy()
         return Batch(
             Rows(block),
             self.labels(out.y[:rows]),
             out.lines[:rows].copy(),
             stretch.done,
-            place=place,
+            position=position,
             query=query if bool((query != text.NO_QUERY).any()) else None,
         )
 

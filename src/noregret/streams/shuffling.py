@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.data.query_groups import borders
+from noregret.data.query_groups import group_offsets
 from noregret.features.names import extends
-from noregret.streams.source import Batch
 
 BUFFER = 1 << 16  # rows that wait
 
@@ -40,7 +40,7 @@ def drawn(pool: Batch, draw: np.random.Generator, lists: bool) -> tuple[np.ndarr
     """The rows of a batch in random order, and where in it they may be parted."""
     if not lists:
         return draw.permutation(pool.rows), np.arange(pool.rows + 1)
-    starts = borders(pool.query)
+    starts = group_offsets(pool.query)
     lengths = np.diff(starts)
     lot = draw.permutation(lengths.size)
     ends = np.concatenate(([0], np.cumsum(lengths[lot])))
@@ -49,7 +49,7 @@ def drawn(pool: Batch, draw: np.random.Generator, lists: bool) -> tuple[np.ndarr
 
 def numbered(batch: Batch, waiting: Batch | None) -> Batch:
     """The batch with a number for every list that none of those waiting has: any two may become neighbours."""
-    lengths = np.diff(borders(batch.query))
+    lengths = np.diff(group_offsets(batch.query))
     first = 0 if waiting is None or waiting.query is None or not waiting.rows else int(waiting.query.max()) + 1
     return batch._replace(query=np.repeat(np.arange(first, first + lengths.size), lengths))
 
@@ -58,7 +58,7 @@ def taken(batch: Batch, order: np.ndarray) -> Batch:
     """The rows of a batch in another order, or some of them."""
     asides = (batch.y, batch.lines, batch.weight, batch.query)
     y, lines, weight, query = (None if part is None else picked(part, order) for part in asides)
-    return Batch(picked(batch.X, order), y, lines, batch.done, weight, query=query)
+    return Batch(picked(batch.X, order), y, lines, batch.progress, weight, query=query)
 
 
 def picked(part: Any, order: np.ndarray) -> Any:
@@ -85,7 +85,7 @@ def joined(first: Batch, second: Batch) -> Batch:
     if first.weight is not None or second.weight is not None:
         weight = np.concatenate([np.ones(one.rows) if one.weight is None else one.weight for one in (first, second)])
     query = None if first.query is None or second.query is None else np.concatenate((first.query, second.query))
-    return Batch(X, y, lines, second.done, weight, query=query)
+    return Batch(X, y, lines, second.progress, weight, query=query)
 
 
 def together(first: Any, second: Any) -> Any:

@@ -2,44 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from noregret.data.batch import Batch, Position
 from noregret.errors import BadValue
 from noregret.streams.read_options import Reading
 
-__all__ = ["Batch", "Place", "Reading", "Source"]
-
-Place = Mapping[str, Any]
-
-
-class Batch(NamedTuple):
-    """Some thousands of rounds: rows X, labels y, the line each row stands on, the share of the source read so far;
-    the weight of each round where they differ; where to go on after it, in words the source understands; and the query
-    each row belongs to, where rows are to be ranked."""
-
-    X: Any
-    y: Any
-    lines: np.ndarray | None = None
-    done: float | None = None
-    weight: np.ndarray | None = None
-    place: Place | None = None
-    query: np.ndarray | None = None
-
-    @property
-    def rows(self) -> int:
-        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
-
-    def cut(self, start: int, stop: int) -> "Batch":
-        """Some of its rows; only the whole batch knows where it ends."""
-        if (start, stop) == (0, self.rows):
-            return self
-        some = slice(start, stop)
-        place = self.place if stop == self.rows else None
-        asides = (self.y, self.lines, self.weight, self.query)
-        y, lines, weight, query = (None if part is None else part[some] for part in asides)
-        return Batch(self.X[some], y, lines, self.done, weight, place, query)
+__all__ = ["Reading", "Source"]
 
 
 class Source:
@@ -57,7 +26,7 @@ class Source:
     zero_based = False  # whether the first feature is number 0, in libsvm text
     lists = False  # whether no batch ends inside a list of rows
     skipped = 0  # rows left out because they could not be used
-    start: Place | None = None  # where to begin: the place of a batch that was read before
+    start: Position | None = None  # where to begin: the place of a batch that was read before
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -98,9 +67,9 @@ class Source:
         return told
 
 
-def number_in(place: Place | None, name: str) -> int:
+def number_in(position: Position | None, name: str) -> int:
     """A number of a place, which may come from a file that somebody else wrote."""
-    found = 0 if place is None else place.get(name, 0)
+    found = 0 if position is None else position.get(name, 0)
     if type(found) is not int or found < 0:
         raise BadValue(f"the place to go on from is damaged: its {name} is {found!r}; learn from the start instead")
     return found

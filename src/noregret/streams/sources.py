@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch, Position
 from noregret.data.blocks import Rows
-from noregret.data.query_groups import identities
+from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue, shown
 from noregret.features.frames import is_frame
 from noregret.streams import datasets
 from noregret.streams.composed import Shaped
 from noregret.streams.formats import file_source
 from noregret.streams.read_options import Reading, reading_of
-from noregret.streams.source import Batch, Place, Source, number_in
+from noregret.streams.source import Source, number_in
 from noregret.streams.synthetic import GENERATORS, Synthetic
 
 ROWS = 8192
@@ -121,9 +122,9 @@ def nothing(spec: str) -> str:
 
 def neighbours(spec: str) -> list[str]:
     """The files beside the one that is not there."""
-    place = Path(spec).parent
+    folder = Path(spec).parent
     try:
-        return [str(path) for path in islice(place.iterdir(), 1000)]
+        return [str(path) for path in islice(folder.iterdir(), 1000)]
     except OSError:
         return []
 
@@ -146,7 +147,7 @@ class Arrays(Source):
         if self.rows != len(y):
             raise BadValue(f"X has {self.rows} rows and y has {len(y)} labels; they must match")
         self.X, self.y, self.batch = X, y, batch
-        self.query = None if query is None else identities(query)
+        self.query = None if query is None else query_ids(query)
         if query is not None and (self.query is None or len(self.query) != self.rows):
             raise BadValue(f"query must have an entry for every one of the {self.rows} rows, not {shown(query)}")
 
@@ -154,10 +155,10 @@ class Arrays(Source):
         count = len(self.y)
         for start in range(number_in(self.start, "row"), count, self.batch):
             stop = min(start + self.batch, count)
-            place: Place = {"row": stop}
+            position: Position = {"row": stop}
             query = None if self.query is None else self.query[start:stop]
             lines = np.arange(start, stop)
-            yield Batch(self.X[start:stop], self.y[start:stop], lines, stop / count, place=place, query=query)
+            yield Batch(self.X[start:stop], self.y[start:stop], lines, stop / count, position=position, query=query)
 
 
 class BuiltIn(Source):

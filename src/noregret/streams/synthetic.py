@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue, shown
-from noregret.streams.source import Batch, Source
+from noregret.streams.source import Source
 
 ROWS = 8192
 DRAWN = 1024  # rows made with one seed

@@ -14,7 +14,7 @@ import numpy as np
 
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
-from noregret.features.names import Growing
+from noregret.features.names import GrowingNames
 from noregret.streams.columns import (
     BLANKS,
     Layout,
@@ -82,7 +82,7 @@ class Table:
         self.between = reading.labels_by if reading.sets else None
         self.wordy = [WordColumn(reading.ngrams) for _ in layout.words]
         self.names = [layout.columns[place] for place in layout.numeric]
-        self.told = Growing(self.names, 0)  # the names of the last block
+        self.told = GrowingNames(self.names, 0)  # the names of the last block
         self.flags = np.zeros(0, bool)
         self.taken = set(self.names)
         self.known: list[dict[str, int]] = [{} for _ in layout.text]
@@ -240,7 +240,7 @@ class Table:
         for column in self.wordy:
             block = with_bag(block, column.bags.offsets, column.numbers[column.bags.numbers], column.bags.counts)
         if len(self.told) < len(self.names):
-            self.told, self.flags = Growing(self.names, len(self.names)), np.arange(len(self.names)) >= numbers
+            self.told, self.flags = GrowingNames(self.names, len(self.names)), np.arange(len(self.names)) >= numbers
         return Rows(block, self.told, self.flags), self.labels(columns)
 
     def only_numbers(self, numbers: np.ndarray) -> Rows:

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
-from noregret.features.names import Growing
+from noregret.features.names import GrowingNames
 from noregret.streams.columns import in_full, label_of, wrong_label
 from noregret.streams.files import TextFile
 from noregret.streams.lines import TooLong, lines_of
 from noregret.streams.prefetch import ahead
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Batch, Source, number_in
+from noregret.streams.source import Source, number_in
 from noregret.streams.word_columns import in_order
 from noregret.streams.words import Words
 
@@ -59,12 +60,12 @@ class Texts(Source):
             bags = counter.count(texts)
             names.extend(bags.fresh)
             block = in_order(SparseBlock(bags.offsets, bags.numbers, bags.counts, len(names)))
-            X = Rows(block, Growing(names, len(names)), np.zeros(len(names), bool))
+            X = Rows(block, GrowingNames(names, len(names)), np.zeros(len(names), bool))
             y = in_full(labels, np.arange(len(labels)))
             if self.reading.targets and None not in labels:
                 y = np.array(labels, np.float64)
-            place = {"byte": byte, "line": line}
-            made = Batch(X, y, np.array(lines, np.int64), file.progress(), place=place)
+            position = {"byte": byte, "line": line}
+            made = Batch(X, y, np.array(lines, np.int64), file.progress(), position=position)
             for some in (labels, texts, lines):
                 some.clear()
             return made

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.batch import Position
 from noregret.errors import BadValue
 from noregret.streams.read_options import Reading
-from noregret.streams.source import Place
 
 TIME = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 EPOCH = datetime(1970, 1, 1)
@@ -33,7 +33,7 @@ def moment_of(value: Any) -> float | None:
 class Clock:
     """The latest time so far, kept in the place of a batch so that the order is checked across a stop."""
 
-    def __init__(self, reading: Reading, start: Place | None) -> None:
+    def __init__(self, reading: Reading, start: Position | None) -> None:
         self.lenient, self.column, self.skipped = reading.lenient, reading.timestamp, 0
         latest = None if start is None else start.get("time")
         self.latest = float(latest) if isinstance(latest, (int, float)) else -np.inf

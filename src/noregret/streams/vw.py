@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue
 from noregret.features import canonicalize
-from noregret.features.names import Growing
+from noregret.features.names import GrowingNames
 from noregret.streams import vw_names
 from noregret.streams import vw_text as text
 from noregret.streams.columns import label_of
@@ -26,7 +27,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW, Fault, Lines, Part, Stretch
 from noregret.streams.libsvm_text import PAD
 from noregret.streams.prefetch import in_order
-from noregret.streams.source import Batch, Reading, Source, number_in
+from noregret.streams.source import Reading, Source, number_in
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
 
 FEW, MANY = 1 << 13, 1 << 16  # names there is room for at first, in a parser and in the source
@@ -72,7 +73,7 @@ class Vw(Source):
     def needs_compiling(self) -> bool:
         from noregret.jit.compiled import is_kept
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.tidy))
+        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.entry))
 
     def joined(self, parts: Iterable[Part], names: "Dictionary") -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
@@ -82,8 +83,8 @@ class Vw(Source):
             for piece in part.batches:
                 batch = piece.batch
                 rows += batch.rows
-                place = {"byte": batch.place["byte"], "line": batch.place["line"] + lines}
-                yield batch._replace(X=names.rows(piece), lines=batch.lines + lines, place=place)
+                position = {"byte": batch.position["byte"], "line": batch.position["line"] + lines}
+                yield batch._replace(X=names.rows(piece), lines=batch.lines + lines, position=position)
             if part.fault is not None:
                 line, why = part.fault
                 raise BadValue(f"{self.name}:{lines + line}: {why}" if line else f"{self.name}: {why}")
@@ -107,10 +108,10 @@ class Dictionary:
         """The rows of a piece, with the numbers and all the names so far."""
         numbers = self.numbered(piece.fresh, piece.bare)
         size = len(self.names)
-        block = canonicalize.arranged(numbers, piece.batch.X._replace(width=size), self.arrange, fresh=True)
+        block = canonicalize.renumber_block(numbers, piece.batch.X._replace(width=size), self.arrange, new_only=True)
         if not all_finite(block.val):
             block = block._replace(ready=False)
-        return Rows(block, Growing(self.names, size), self.known.bare[:size].view(bool))
+        return Rows(block, GrowingNames(self.names, size), self.known.bare[:size].view(bool))
 
     def numbered(self, lines: bytes, bare: np.ndarray) -> np.ndarray:
         """The numbers of names that stand one a line; new ones get the next."""
@@ -153,7 +154,10 @@ def dictionary() -> Dictionary:
         "out": (vw_names.OUT, np.zeros(1, np.int32)),
         "known": (vw_names.KNOWN, vw_names.space_for(1)),
     }
-    return Dictionary(over_arrays(vw_names.vw_numbers, examples), over_arrays(canonicalize.tidy, canonicalize.places()))
+    return Dictionary(
+        over_arrays(vw_names.vw_numbers, examples),
+        over_arrays(canonicalize.entry, canonicalize.slots()),
+    )
 
 
 class Parser:
@@ -290,9 +294,9 @@ class Parser:
         block = SparseBlock(out.indptr[: rows + 1].copy(), out.idx[:values].copy(), out.val[:values].copy(), names)
         weight = None if bool((out.weight[:rows] == 1.0).all()) else out.weight[:rows].copy()
         byte = stretch.begin + min(int(table[text.POSITION]), stretch.end - stretch.cut_off)
-        place = {"byte": byte, "line": int(table[text.LINE]) - 1}
+        position = {"byte": byte, "line": int(table[text.LINE]) - 1}
         labels = self.labels(out.y[:rows], words)
-        batch = Batch(block, labels, out.lines[:rows].copy(), stretch.done, weight, place)
+        batch = Batch(block, labels, out.lines[:rows].copy(), stretch.done, weight, position)
         fresh = self.known.fresh[: table[vw_names.FRESH]].tobytes()
         return Piece(batch, fresh, self.known.bare[:names].copy())
 

@@ -54,4 +54,4 @@ def in_order(block: SparseBlock) -> SparseBlock:
     from noregret.jit.compiled import over_arrays
 
     same = np.arange(block.width, dtype=np.int32)
-    return canonicalize.arranged(same, block, over_arrays(canonicalize.tidy, canonicalize.places()))
+    return canonicalize.renumber_block(same, block, over_arrays(canonicalize.entry, canonicalize.slots()))

@@ -1,19 +1,17 @@
-"""The task of every task."""
+"""The tasks by name: what a learner can be asked to learn."""
 
-from noregret.tasks.bandit import Played
-from noregret.tasks.classes import Many, Two
-from noregret.tasks.multilabel import Sets
+from noregret.tasks.bandit import Bandit
+from noregret.tasks.binary import Binary
+from noregret.tasks.convex import Convex
+from noregret.tasks.multiclass import Multiclass
+from noregret.tasks.multilabel import Multilabel
 from noregret.tasks.one_class import OneClass
-from noregret.tasks.ranking import Lists
-from noregret.tasks.regression import Targets
+from noregret.tasks.ranking import Ranking
+from noregret.tasks.regression import Regression
+from noregret.tasks.structured import Structured
 from noregret.tasks.task import Task
 
-TASKS: dict[str, Task] = {
-    "binary": Two("binary"),
-    "multiclass": Many("multiclass"),
-    "multilabel": Sets("multilabel"),
-    "regression": Targets("regression"),
-    "ranking": Lists("ranking"),
-    "bandit": Played("bandit"),
-    "one-class": OneClass("one-class"),
+TASKS: dict[str, type[Task]] = {
+    task.name: task
+    for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit, Structured, Convex)
 }

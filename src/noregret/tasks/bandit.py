@@ -1,63 +1,117 @@
-"""One class of those named beforehand is played in every round, and is right or wrong."""
+"""Bandit feedback: one class is drawn and played, and the learner sees only how good it was.
 
-from typing import TYPE_CHECKING, Any
+A class that was played before comes with its probability at that time; otherwise it is drawn here and compared with
+the truth.
+"""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.labels import as_array
-from noregret.tasks.loops.bandit import CHANCE, LOSS, PLAYED, TRUTH
-from noregret.tasks.task import Outcome, Segment, Task
+from noregret.algebra.partial_features import PRIME, next_random
+from noregret.algebra.verbs import helper, row, sqnorm, unbound
+from noregret.data.labels import Labels, as_array
+from noregret.state.space import Space
+from noregret.tasks import multiclass
+from noregret.tasks.hooks import take_steps
+from noregret.tasks.task import Floats, Outcome, Segment, Task
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+scores = chances = rule = unbound
+TRUTH, PLAYED, CHANCE, LOSS = 0, 1, 2, 3  # the columns of y; below zero where something is not known
 
 
-class Told:
-    """What became of classes that were played: the columns that the task is told, a row for every round."""
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    for t in range(aux.size):
+        x = row(X, t)
+        f = out[t]
+        scores(p, s, x, X.stride, f)
+        played, chance, loss = int(y[t, PLAYED]), y[t, CHANCE], y[t, LOSS]
+        if played < 0:
+            odds = g.odds[: f.size]
+            chances(p, s, f, odds)
+            s.n.random = next_random(s.n.random)
+            played = drawn(odds, s.n.random)
+            chance = odds[played]
+            loss = 0.0 if played == y[t, TRUTH] else 1.0
+        aux[t] = played
+        s.n.t += 1.0
+        if sqnorm(x) > 0.0:
+            steps = g.steps[: f.size]
+            for c in range(f.size):
+                steps[c] = 0.0
+            updated[t] = rule(p, s, steps, f, chance, played, loss)
+            take_steps(s.w, x, steps, X.stride)
 
-    def __init__(self, columns: np.ndarray) -> None:
+
+@helper
+def drawn(odds: Any, random: Any) -> Any:
+    """The class that a random number falls to; never one without a chance, however sums are rounded."""
+    left = random / PRIME
+    last = 0
+    for c in range(odds.size):
+        if odds[c] > 0.0:
+            last = c
+            left -= odds[c]
+            if left < 0.0:
+                break
+    return last
+
+
+class Plays:
+    """Classes that were played before: the columns that the loop reads, a row for every round."""
+
+    def __init__(self, columns: Floats) -> None:
         self.columns = columns
 
     def __len__(self) -> int:
         return len(self.columns)
 
-    def __getitem__(self, some: slice) -> "Told":
-        return Told(self.columns[some])
+    def __getitem__(self, some: slice) -> "Plays":
+        return Plays(self.columns[some])
 
 
-class Played(Task):
-    """Scores are those of all classes; the prediction is what was played, its loss 0 or 1 or what was told."""
+class Bandit(Task):
+    """Scores are those of all classes; the prediction is the class played, its loss 0 or 1 or as given. aux: played."""
 
-    def arrays(self, learner: "Learner") -> list[np.ndarray]:
-        assert learner.space is not None
-        room = learner.space.class_room
-        return [np.zeros(room), np.zeros(room)]
+    name = "bandit"
+    about = "bandit feedback: sees only whether its choice was correct"
+    arrays = ("steps", "odds")
+    many = True
+    one_label = True
+    truth_dimensions = 2
+    full_feedback = False
+    needs_classes = "the bandit task needs classes=[...]: a class that is never played could not be known"
+    play, score_rows = staticmethod(play), staticmethod(multiclass.score_rows)
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
-        segments = [Segment(0, rows, len(learner.labels))] if rows else []
-        if isinstance(y, Told):
+    def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
+        return [np.zeros(space.class_room), np.zeros(space.class_room)]
+
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        segments = [Segment(0, rows, len(labels))] if rows else []
+        if isinstance(y, Plays):
             return y.columns, segments
         columns = np.full((rows, 4), -1.0)
-        columns[:, TRUTH] = codes = learner.labels.codes(y)
-        learner.labels.refuse_new(learner.classes_before, codes)
+        columns[:, TRUTH] = codes = labels.encode(y)
+        labels.refuse_new(labels.committed, codes)
         return columns, segments
 
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
-        return np.asarray(as_array(learner.labels.order)[np.argmax(scores, axis=1)])
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
+        return np.asarray(as_array(labels.order)[np.argmax(scores, axis=1)])
 
-    def predicted(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return np.asarray(as_array(learner.labels.order)[outcome.aux.astype(int)])
+    def predictions(self, labels: Labels, outcome: Outcome) -> NDArray[Any]:
+        return np.asarray(as_array(labels.order)[outcome.aux.astype(int)])
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return np.asarray(self.losses(learner, outcome) > 0.0)
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
+        return np.asarray(self.losses(labels, outcome) > 0.0)
 
-    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        told = outcome.truth
-        return np.where(told[:, PLAYED] >= 0.0, told[:, LOSS], (outcome.aux != told[:, TRUTH]).astype(float))
+    def losses(self, labels: Labels, outcome: Outcome) -> Floats:
+        known = outcome.truth
+        return np.where(known[:, PLAYED] >= 0.0, known[:, LOSS], (outcome.aux != known[:, TRUTH]).astype(float))
 
 
-def told_of_plays(played: np.ndarray, chance: np.ndarray, loss: np.ndarray) -> Told:
+def past_plays(played: Floats, chance: Floats, loss: Floats) -> Plays:
     """Rounds whose class was chosen before."""
     columns = np.full((len(played), 4), -1.0)
     columns[:, PLAYED], columns[:, CHANCE], columns[:, LOSS] = played, chance, loss
-    return Told(columns)
+    return Plays(columns)

@@ -1,117 +1,203 @@
-"""A set of labels for every row; labels are numbered as they appear, and several may be new in one row."""
+"""Multilabel classification: z = Psi(x, r) - Psi(x, s), margin = w . z, where labels r and s are in the wrong order.
+
+Block 0 of the weights is that of the virtual label, which is in no row's set; block c + 1 is that of label c. Among
+labels with the same score the first is taken.
+
+threshold="virtual": the label of the row with the lowest score steps against the virtual one; then all scores are
+computed again, and the virtual one steps against the highest label that is not the row's. The reported score is how far
+it is above that of the virtual label. threshold="zero": there is one step, of the lowest label of the row against the
+highest other one, and scores are reported as they are. Either way the predicted labels are those whose reported
+score is above 0.
+
+Where every label known so far is the row's there is no other one, and the step against it is left out.
+"""
 
 from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.algebra.verbs import difference, helper, row, unbound
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
-from noregret.tasks.task import Outcome, Segment, Task, loss_value, suffered
+from noregret.rules.parameters import Choice
+from noregret.state.space import Space
+from noregret.tasks.task import Floats, Outcome, Segment, Task, loss_at
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+scores = update = finals = unbound
+virtual: Any = unbound
+
+
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    """aux is the lowest reported score of the row's labels, those it brings included."""
+    f = g.scores[: y.shape[1] + 1]
+    for t in range(y.shape[0]):
+        x = row(X, t)
+        scores(p, s, x, X.stride, f)
+        report(f, f[0] if virtual else 0.0, out[t])
+        own = lowest(f, y[t])
+        aux[t] = out[t, own - 1]
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            if virtual:
+                updated[t] = update(p, s, difference(x, own, 0, X.stride), f[own] - f[0], h[t])
+                scores(p, s, x, X.stride, f)
+                own = 0
+            other = highest(f, y[t])
+            if other > 0 and update(p, s, difference(x, own, other, X.stride), f[own] - f[other], h[t]):
+                updated[t] = 1
+
+
+def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+    f = g.scores[: out.shape[1] + 1]
+    for t in range(out.shape[0]):
+        finals(p, s, row(X, t), X.stride, f)
+        report(f, f[0] if virtual else 0.0, out[t])
+
+
+@helper
+def report(f: Any, threshold: Any, reported: Any) -> Any:
+    """The scores of the labels, measured from the threshold."""
+    for c in range(reported.size):
+        reported[c] = f[c + 1] - threshold
+
+
+@helper
+def lowest(f: Any, truth: Any) -> Any:
+    """The block of the row's label with the lowest score."""
+    found = 0
+    for c in range(truth.size):
+        if truth[c] > 0.0 and (found == 0 or f[c + 1] < f[found]):
+            found = c + 1
+    return found
+
+
+@helper
+def highest(f: Any, truth: Any) -> Any:
+    """The block of the label with the highest score that is not the row's; 0 where there is none."""
+    found = 0
+    for c in range(truth.size):
+        if truth[c] == 0.0 and (found == 0 or f[c + 1] > f[found]):
+            found = c + 1
+    return found
 
 
 class Codes(NamedTuple):
     """The numbers of the labels of all rows, one row after the other, and where each row begins."""
 
-    starts: np.ndarray
-    labels: np.ndarray
+    starts: NDArray[np.int64]
+    labels: NDArray[np.int64]
 
 
-class Sets(Task):
+class Multilabel(Task):
     """A score for every label, measured from the threshold: the predicted set is the labels above it.
 
     The loss of a round is the sum of those of its steps, at the scores it was predicted with.
     """
 
-    ahead = 1  # the block of the virtual label
+    name = "multilabel"
+    about = "a set of labels for every row"
+    options = {
+        "threshold": Choice(
+            "virtual",
+            {"virtual": True, "zero": False},
+            "what the score of a predicted label is above: that of a virtual label, which is learned, or 0",
+            binds="virtual",
+        )
+    }
+    arrays = ("scores",)
+    many = True
+    truth_dimensions = 2
+    first_block = 1  # the block of the virtual label
+    metrics = ("multilabel",)
+    columns = ("mistakes", "rate", "loss", "ranking loss", "micro F1")
+    reading = {"sets": True}
+    notes = ("a row may have several labels; a mistake is a set that is not exactly right",)
+    no_class_weight = "a row has several labels, so class_weight cannot weigh it; leave it out, and use weight"
+    play, score_rows = staticmethod(play), staticmethod(score_rows)
 
-    def arrays(self, learner: "Learner") -> list[np.ndarray]:
-        assert learner.space is not None
-        return [np.zeros(learner.space.class_room)]
+    def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
+        return [np.zeros(space.class_room)]
 
-    # ---- in --------------------------------------------------------------------------------------------------
+    # ---- labels in -----------------------------------------------------------------------------------------------
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
-        labels, before = learner.labels, learner.classes_before
-        codes = by_columns(labels, y) if getattr(y, "ndim", 1) == 2 else by_rows(labels, y)
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        before, matrix = labels.committed, getattr(y, "ndim", 1) == 2
+        codes = encode_matrix(labels, y) if matrix else encode_sets(labels, y)
         sizes = np.diff(codes.starts)
         of_row = np.repeat(np.arange(rows), sizes)
         if labels.fixed and len(labels) > before:
             row = int(of_row[np.argmax(codes.labels >= before)])
-            told, new = labels.order[:before], labels.order[before]
-            raise at_row(f"the label {new!r} is not one of the classes of this learner: {told}", row, rows)
+            known, new = labels.order[:before], labels.order[before]
+            raise at_row(f"the label {new!r} is not one of the classes of this learner: {known}", row, rows)
         if labels.fixed and bool((sizes == len(labels)).any()):
             row = int(np.argmax(sizes == len(labels)))
-            raise at_row(f"every label there is is the row's, all {len(labels)} of them; leave the row out", row, rows)
+            raise at_row(f"the row has every label there is, all {len(labels)} of them; leave the row out", row, rows)
         if not rows:
             return codes, []
         highest = np.full(rows, before - 1)
         np.maximum.at(highest, of_row, codes.labels)
-        if getattr(y, "ndim", 1) == 2:  # a matrix names all its columns at once
+        if matrix:  # it names all its columns at once
             highest[:] = len(labels) - 1
-        known = np.maximum.accumulate(highest) + 1
-        starts = np.flatnonzero(np.diff(known, prepend=-1))
-        fresh = np.diff(known[starts], prepend=before)
+        known_then = np.maximum.accumulate(highest) + 1
+        starts = np.flatnonzero(np.diff(known_then, prepend=-1))
+        fresh = np.diff(known_then[starts], prepend=before)
         stops = [*starts[1:].tolist(), rows]
         return codes, [
-            Segment(start, stop, int(known[start]), new)
+            Segment(start, stop, int(known_then[start]), new)
             for start, stop, new in zip(starts.tolist(), stops, fresh.tolist(), strict=True)
         ]
 
-    def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
+    def truth(self, labels: Labels, segment: Segment, codes: Any) -> Floats:
         starts = codes.starts[segment.start : segment.stop + 1]
         found = np.zeros((segment.stop - segment.start, segment.known))
         found[np.repeat(np.arange(len(found)), np.diff(starts)), codes.labels[starts[0] : starts[-1]]] = 1.0
         return found
 
-    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
-        codes = by_columns(learner.labels, y) if getattr(y, "ndim", 1) == 2 else by_rows(learner.labels, y)
+    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+        codes = encode_matrix(labels, y) if getattr(y, "ndim", 1) == 2 else encode_sets(labels, y)
         parts = np.split(codes.labels, codes.starts[1:-1]) if len(codes.starts) > 1 else []
-        return tuples([sorted(part.tolist()) for part in parts], learner.labels.order)
+        return tuples([sorted(part.tolist()) for part in parts], labels.order)
 
-    def room(self, rows: int, known: int) -> np.ndarray:
+    def make_scores(self, rows: int, known: int) -> Floats:
         return np.zeros((rows, known))
 
-    def seal(self, outcome: Outcome) -> None:
+    def hide_unknown(self, outcome: Outcome) -> None:
         if outcome.known_at_first < outcome.segment.known:
             outcome.scores[0, outcome.known_at_first :] = -np.inf
 
-    # ---- out -------------------------------------------------------------------------------------------------
+    # ---- predictions out -----------------------------------------------------------------------------------------
 
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
-        return tuples([np.flatnonzero(row).tolist() for row in scores > 0.0], learner.labels.order)
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
+        return tuples([np.flatnonzero(row).tolist() for row in scores > 0.0], labels.order)
 
-    def scores(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
-        return widened([outcome.scores for outcome in outcomes], -np.inf)
+    def scores(self, labels: Labels, outcomes: list[Outcome]) -> Floats:
+        return stack_widest([outcome.scores for outcome in outcomes], -np.inf)
 
-    def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
-        return np.asarray(widened([outcome.truth for outcome in outcomes], 0.0) > 0.0)
+    def relevance(self, outcomes: list[Outcome]) -> NDArray[np.bool_]:
+        return np.asarray(stack_widest([outcome.truth for outcome in outcomes], 0.0) > 0.0)
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         return np.asarray(((outcome.scores > 0.0) != (outcome.truth > 0.0)).any(axis=1))
 
-    def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         """The smaller of the margins of the two steps, or that of the only one."""
-        own, others = self.steps(learner, outcome)
-        return np.asarray(np.minimum(own, others))
+        return np.asarray(np.minimum(*self.step_margins(outcome)))
 
-    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        loss = loss_value(learner)
-        own, others = self.steps(learner, outcome)
-        return np.asarray(suffered(loss, own) + suffered(loss, others))
+    def losses(self, labels: Labels, outcome: Outcome) -> Floats:
+        own, others = self.step_margins(outcome)
+        return np.asarray(loss_at(self.loss.value, own) + loss_at(self.loss.value, others))
 
-    def steps(self, learner: "Learner", outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
+    def step_margins(self, outcome: Outcome) -> tuple[Floats, Floats]:
         """The margins of both steps, as the row was predicted; infinite where there is no such step."""
         others = -np.max(np.where(outcome.truth > 0.0, -np.inf, outcome.scores), axis=1)
-        if dict(learner.settings.setup_of(self.task))["threshold"] == "virtual":
+        if self.chosen["threshold"] == "virtual":
             return outcome.aux, others
         return np.full(len(others), np.inf), outcome.aux + others
 
 
-def widened(parts: list[np.ndarray], empty: float) -> np.ndarray:
+def stack_widest(parts: list[np.ndarray], empty: float) -> np.ndarray:
     """Arrays one below the other, with as many columns as the widest has."""
     found = np.full((sum(map(len, parts)), max(part.shape[1] for part in parts)), empty)
     start = 0
@@ -124,37 +210,37 @@ def widened(parts: list[np.ndarray], empty: float) -> np.ndarray:
 def tuples(codes: list[list[int]], order: list[Any]) -> np.ndarray:
     """Tuples of labels as an array of objects."""
     found = np.empty(len(codes), object)
-    for row, numbers in enumerate(codes):
-        found[row] = tuple(order[number] for number in numbers)
+    for at, numbers in enumerate(codes):
+        found[at] = tuple(order[number] for number in numbers)
     return found
 
 
-# ---- what a user hands over ------------------------------------------------------------------------------------
+# ---- labels as callers give them ---------------------------------------------------------------------------------
 
 
-def at_row(message: str, row: int, rows: int) -> BadValue:
-    return BadValue(f"row {row}: {message}" if rows > 1 else message, row)
+def at_row(message: str, at: int, rows: int) -> BadValue:
+    return BadValue(f"row {at}: {message}" if rows > 1 else message, at)
 
 
-def by_rows(labels: Labels, y: Any) -> Codes:
+def encode_sets(labels: Labels, y: Any) -> Codes:
     """The labels of every row: any collection of them, or one alone. New ones of a set come in the order of sorting."""
     if not isinstance(y, np.ndarray):
         y = list(y)
     starts, found = [0], list[int]()
-    for row, given in enumerate(y if isinstance(y, list) else y.tolist()):
+    for at, given in enumerate(y if isinstance(y, list) else y.tolist()):
         try:
-            found += dict.fromkeys(labels.code[label] for label in listed(given))
+            found += dict.fromkeys(labels.code[label] for label in labels_of(given))
         except TypeError:
-            raise at_row(f"labels must be numbers, strings or truth values, not {shown(given)}", row, len(y)) from None
+            raise at_row(f"labels must be numbers, strings or truth values, not {shown(given)}", at, len(y)) from None
         except BadValue as error:
-            raise at_row(str(error), row, len(y)) from None
+            raise at_row(str(error), at, len(y)) from None
         if len(found) == starts[-1]:
-            raise at_row("the set of labels is empty; every row needs at least one label", row, len(y))
+            raise at_row("the set of labels is empty; every row needs at least one label", at, len(y))
         starts.append(len(found))
     return Codes(np.array(starts), np.array(found, np.int64))
 
 
-def listed(given: Any) -> Iterable[Any]:
+def labels_of(given: Any) -> Iterable[Any]:
     """The labels of one row, in an order that does not depend on how they were hashed."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
@@ -163,11 +249,11 @@ def listed(given: Any) -> Iterable[Any]:
     return given if isinstance(given, (list, tuple)) else (given,)
 
 
-def by_columns(labels: Labels, y: Any) -> Codes:
-    """The labels of a matrix of 0 and 1, whose columns are the classes: those told beforehand, or their numbers."""
+def encode_matrix(labels: Labels, y: Any) -> Codes:
+    """The labels of a matrix of 0 and 1, whose columns are the classes: those given beforehand, or their numbers."""
     y = np.asarray(y)
     if not labels.fixed and labels.order != list(range(len(labels))):
-        raise BadValue("the columns of y are classes, and this learner knows others by name; tell it classes=[...]")
+        raise BadValue("the columns of y are classes, and this learner knows others by name; give classes=[...]")
     if (labels.fixed or len(labels)) and y.shape[1] != len(labels):
         raise BadValue(f"y has {y.shape[1]} columns and the learner {len(labels)} classes; they must match")
     sound = y.dtype.kind in "fiub" and bool(((y == 0) | (y == 1)).all())
@@ -176,8 +262,8 @@ def by_columns(labels: Labels, y: Any) -> Codes:
         raise BadValue(f"{'' if wrong is None else f'row {wrong}: '}an array of labels holds only 0 and 1", wrong)
     sizes = np.count_nonzero(y, axis=1)
     if not sizes.all():
-        row = int(np.argmin(sizes))
-        raise at_row("the set of labels is empty; every row needs at least one label", row, len(y))
+        at = int(np.argmin(sizes))
+        raise at_row("the set of labels is empty; every row needs at least one label", at, len(y))
     for column in range(y.shape[1]):
         if not labels.fixed:
             labels.code[column]

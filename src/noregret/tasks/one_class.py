@@ -1,34 +1,87 @@
-"""Rows of one kind, without labels; where some are told to be of another kind, they are judged and not learned."""
+"""One-class learning (novelty detection): u = (x - w) / |x - w|, margin = 1 - (|x - w| - radius).
 
-from typing import TYPE_CHECKING, Any
+Rows labelled as outside are scored, and not learned.
+"""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.algebra.centre import distance, toward
+from noregret.algebra.verbs import row, unbound
+from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
-from noregret.tasks.task import Outcome, Segment, Task
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
+from noregret.state.space import Shape
+from noregret.tasks.task import Floats, Outcome, Segment, Task
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+update = unbound
+
+
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    for t in range(y.size):
+        x = row(X, t)
+        away = distance(s.w, x)
+        out[t] = away - g.radius
+        if h[t] > 0.0 and y[t] > 0.0:
+            s.n.t += 1.0
+            updated[t] = update(p, s, toward(s.w, x, away), 1.0 - out[t], h[t])
+
+
+def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+    for t in range(out.size):
+        out[t] = distance(s.w, row(X, t)) - g.radius
 
 
 class OneClass(Task):
-    """A score is how far a row lies outside the ball; up to 0 it is inside, which is +1 among the labels."""
+    """A score is how far a row lies outside the ball; up to 0 it is inside, which is label +1."""
 
+    name = "one-class"
+    about = "a ball around rows of one kind, and how far outside it others are"
+    params = {"radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be")}
+    options = {
+        "learn_radius": Choice(
+            "no", {"yes": True, "no": False}, "whether the radius is learned, from 0 up to the one that is given"
+        )
+    }
     labelled = False
+    needs_labels = False
+    scores_unknown = True
+    own_params = ("radius",)  # the radius of a set to stay in means nothing where rows have a centre
+    reading = {"labelled": False}
+    bias_by_default = False
+    notes = ("rows are learned as one class; those labelled -1 are scored, not learned",)
+    no_classes = "one-class has a single class"
+    play, score_rows = staticmethod(play), staticmethod(score_rows)
 
-    def unlabelled(self, rows: int) -> Any:
+    @classmethod
+    def why_not(cls, card: RuleCard, rule_options: Any = None) -> str | None:
+        if super().why_not(card, rule_options) is None:
+            return None
+        return "its weights do not only move by steps toward a row, or it updates on mistakes"
+
+    @classmethod
+    def why_no_average(cls) -> str | None:
+        return "a centre cannot be averaged; leave average out"
+
+    def state_shape(self, average: int | None) -> Shape:
+        return self.card.centre_shape(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
+
+    def default_labels(self, rows: int) -> Any:
         return np.ones(rows, np.int64)
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
         return sides(y), [Segment(0, rows, 0)] if rows else []
 
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return np.where(scores <= 0.0, 1, -1)
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         return np.asarray((outcome.scores <= 0.0) != (outcome.truth > 0.0))
 
-    def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         return np.where(outcome.truth > 0.0, 1.0 - outcome.scores, np.inf)
 
 
@@ -49,5 +102,5 @@ def side(label: Any, row: int) -> float:
         return -1.0
     if isinstance(label, (int, float)) and label in (-1, 1):
         return float(label)
-    told = f"1 or True for a row inside, -1 or False for one outside, not {shown(label)}"
-    raise BadValue(f"row {row}: the labels of one-class are {told}; leave y out to learn all rows", row=row)
+    expected = f"1 or True for a row inside, -1 or False for one outside, not {shown(label)}"
+    raise BadValue(f"row {row}: the labels of one-class are {expected}; leave y out to learn all rows", row=row)

@@ -1,116 +1,217 @@
-"""Lists of rows to be put in order: a list is a round, and every row of it has a relevance."""
+"""Learning to rank: z = x_i - x_j, margin = f_i - f_j, where row i is more relevant than j in its list.
+
+All rows of a list are scored before any relevance is revealed; then the rule learns from pairs, each a round to it.
+y has for every row the number of its list, its relevance, and which row of the list has this place by relevance.
+"""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock, verified
-from noregret.data.labels import targets
-from noregret.data.query_groups import LONGEST, borders, each_list, identities, leads
+from noregret.algebra.verbs import row, row_difference, unbound
+from noregret.data.blocks import Block, SparseBlock, verify
+from noregret.data.labels import Labels, targets
+from noregret.data.query_groups import LONGEST, group_offsets, group_slices, pair_margins, query_ids
 from noregret.errors import BadValue
-from noregret.tasks.task import Outcome, Segment, Task, loss_value
+from noregret.rules.parameters import Choice
+from noregret.state.space import Space
+from noregret.tasks import binary
+from noregret.tasks.task import Floats, Outcome, Segment, Task
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
-
-LIST, RELEVANCE = 0, 1  # columns of what the task is told; the third is the order by relevance
+score = update = taught = unbound
+LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance
 
 
-class Lists(Task):
-    """Scores are the predictions. A list is wrong when some pair of its rows is in the wrong order, or level.
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    first = 0
+    while first < out.size:
+        last = first
+        while last < out.size and y[last, 0] == y[first, 0]:
+            out[last] = score(p, s, row(X, last))
+            last += 1
+        if h[first] > 0.0:
+            updated[first] = taught(p, g, s, X, y, h[first], out, first, last)
+        first = last
+
+
+# ---- by which pairs of a list the rule is taught ---------------------------------------------------------------------
+
+
+def worst(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+    """The pair with the smallest margin; of equals, that of the first rows."""
+    top = better = worse = -1
+    margin = 0.0
+    start = first
+    while start < last:
+        stop = start
+        relevance = y[first + int(y[start, 2]), 1]
+        while stop < last and y[first + int(y[stop, 2]), 1] == relevance:
+            i = first + int(y[stop, 2])
+            if top >= 0:
+                lead = f[i] - f[top]
+                if better < 0 or lead < margin or (lead == margin and i < better):
+                    better, worse, margin = i, top, lead
+            stop += 1
+        for k in range(start, stop):
+            i = first + int(y[k, 2])
+            if top < 0 or f[i] > f[top] or (f[i] == f[top] and i < top):
+                top = i
+        start = stop
+    if better < 0:
+        return False
+    s.n.t += 1.0
+    return update(p, s, row_difference(row(X, better), row(X, worse), g.places, g.values), margin, h)
+
+
+def each(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+    """Every row that should be above another, against the highest of these, in the order of the rows."""
+    any_updated = False
+    for i in range(first, last):
+        rival = -1
+        highest = 0.0
+        for j in range(first, last):
+            if y[j, 1] < y[i, 1]:
+                found = score(p, s, row(X, j))
+                if rival < 0 or found > highest:
+                    rival, highest = j, found
+        if rival >= 0:
+            margin = score(p, s, row(X, i)) - highest
+            s.n.t += 1.0
+            if update(p, s, row_difference(row(X, i), row(X, rival), g.places, g.values), margin, h):
+                any_updated = True
+    return any_updated
+
+
+def every(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+    """Every pair: the better rows in their order, and for each the worse ones in theirs."""
+    any_updated = False
+    for i in range(first, last):
+        for j in range(first, last):
+            if y[j, 1] < y[i, 1]:
+                margin = score(p, s, row(X, i)) - score(p, s, row(X, j))
+                s.n.t += 1.0
+                if update(p, s, row_difference(row(X, i), row(X, j), g.places, g.values), margin, h):
+                    any_updated = True
+    return any_updated
+
+
+PAIRS = {"all": every, "each": each, "worst": worst}
+
+
+class Ranking(Task):
+    """Scores are the predictions. A list is wrong when some pair of its rows is in the wrong order, or tied.
 
     The loss of a list is the mean over its pairs, each of a row and one that is less relevant.
     """
 
+    name = "ranking"
+    about = "lists of rows to be put in order of relevance"
+    options = {"pairs": Choice("all", PAIRS, "which pairs of a list the rule learns from", binds="taught")}
+    arrays = ("places", "values")
+    truth_dimensions = 2
     labelled = False
     real = True
+    needs_query = True
+    metrics = ("ranking",)
+    columns = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
+    reading = {"targets": True, "lists": True}
+    bias_by_default = False  # what all rows share orders none of them
+    notes = ("rows come in lists, and a list is a round",)
+    no_classes = "ranking has relevances, not classes"
+    play, score_rows = staticmethod(play), staticmethod(binary.score_rows)
 
-    # ---- in --------------------------------------------------------------------------------------------------
+    @classmethod
+    def why_not_algebra(cls, algebra: str) -> str | None:
+        if algebra != "kernel":
+            return None
+        return "the kernel algebra has no differences of rows, which ranking learns from; leave algebra out"
 
-    def told(self, y: Any, query: Any) -> Any:
+    # ---- relevances in -------------------------------------------------------------------------------------------
+
+    def accept(self, y: Any, query: Any) -> Any:
         if query is None:
             raise BadValue("ranking learns from lists: say with query which list each row belongs to")
         relevance = targets(y, "relevance")
-        ends = checked(query, relevance.size)
+        ends = check_query(query, relevance.size)
         numbers = np.repeat(np.arange(ends.size - 1), np.diff(ends))
         order = np.lexsort((relevance, numbers))
         return np.column_stack((numbers, relevance, order - ends[:-1][numbers])).astype(np.float64)
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
         if not isinstance(y, np.ndarray) or y.ndim != 2:
             raise BadValue("ranking learns from lists, not from single rows: give all rows of a list to learn, as in "
                            "learn(X, y, query=q)")  # fmt: skip
         return y, [Segment(0, rows, 0)] if rows else []
 
-    def arranged(self, block: Block) -> Block:
+    def arrange(self, block: Block) -> Block:
         """Rows are subtracted in the order of their features, in which those that came as dicts need not be."""
-        return verified(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
+        return verify(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
 
-    def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
-        ends = borders(codes[:, LIST])
+    def check_weights(self, h: Floats, codes: Any) -> Floats:
+        ends = group_offsets(codes[:, LIST])
         other = np.flatnonzero(h != np.repeat(h[ends[:-1]], np.diff(ends)))
         if other.size:
-            row = int(other[0])
-            raise BadValue(f"row {row}: its weight is {h[row]:g}, and the list it belongs to began with another; the "
-                           "rows of a list have one weight", row=row)  # fmt: skip
+            at = int(other[0])
+            raise BadValue(f"row {at}: its weight is {h[at]:g}, and the list it belongs to began with another; the "
+                           "rows of a list have one weight", row=at)  # fmt: skip
         return h
 
-    def borders(self, y: Any) -> Sequence[int]:
-        ends: list[int] = borders(y[:, LIST]).tolist()
+    def boundaries(self, y: Any) -> Sequence[int]:
+        ends: list[int] = group_offsets(y[:, LIST]).tolist()
         return ends
 
-    def arrays(self, learner: "Learner") -> list[np.ndarray]:
-        assert learner.space is not None
-        return [np.zeros(learner.space.room, np.uint32), np.zeros(learner.space.room)]
+    def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
+        return [np.zeros(space.room, np.uint32), np.zeros(space.room)]
 
-    # ---- out -------------------------------------------------------------------------------------------------
+    # ---- orders out ----------------------------------------------------------------------------------------------
 
-    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
+    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
         return np.asarray(y[:, RELEVANCE].copy())
 
-    def lists(self, y: Any) -> np.ndarray | None:
+    def groups(self, y: Any) -> NDArray[np.int64] | None:
         return np.asarray(y[:, LIST].astype(np.int64))
 
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return scores
 
-    def updated(self, outcome: Outcome) -> np.ndarray:
-        return np.asarray(outcome.updated[borders(outcome.truth[:, LIST])[:-1]], bool)
+    def updated(self, outcome: Outcome) -> NDArray[np.bool_]:
+        return np.asarray(outcome.updated[group_offsets(outcome.truth[:, LIST])[:-1]], bool)
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        """Seen from the highest score down, the worse row first where scores are level, relevance must never rise."""
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
+        """From the highest score down, the less relevant row first where scores tie, relevance must never rise."""
         numbers, relevance = outcome.truth[:, LIST], outcome.truth[:, RELEVANCE]
         order = np.lexsort((relevance, -outcome.scores, numbers))
         rises = np.flatnonzero((np.diff(relevance[order]) > 0.0) & (np.diff(numbers) == 0.0)) + 1
-        ends = borders(numbers)
+        ends = group_offsets(numbers)
         wrong = np.zeros(ends.size - 1, bool)
         wrong[np.searchsorted(ends, rises, "right") - 1] = True
         return wrong
 
-    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        loss, truth = loss_value(learner), outcome.truth
-        lists = each_list(truth[:, LIST])
+    def losses(self, labels: Labels, outcome: Outcome) -> Floats:
+        loss, truth = self.loss.value, outcome.truth
+        lists = group_slices(truth[:, LIST])
         return np.array([mean_loss(loss, truth[some, RELEVANCE], outcome.scores[some]) for some in lists])
 
 
 def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) -> float:
     """What is suffered on a pair of a list on average; nothing where there is no pair."""
     total, count = 0.0, 0
-    for lead in leads(relevance, f):
+    for lead in pair_margins(relevance, f):
         total += float(loss(lead).sum())
         count += lead.size
     return total / max(count, 1)
 
 
-def checked(query: Any, rows: int) -> np.ndarray:
+def check_query(query: Any, rows: int) -> np.ndarray:
     """Where lists begin and end, each of two rows at least."""
-    ids = identities(query)
+    ids = query_ids(query)
     if ids is None:
-        raise BadValue("query must tell for every row which list it belongs to, as a list or an array")
+        raise BadValue("query must say for every row which list it belongs to, as a list or an array")
     if ids.size != rows:
         raise BadValue(f"y has {rows} labels and query has {ids.size} entries; they must match")
-    ends = borders(ids)
+    ends = group_offsets(ids)
     lengths = np.diff(ends)
     for fault, why in (
         (lengths == 1, "has this row only; a list has two rows at least, one after the other"),

@@ -1,53 +1,120 @@
-"""A real target for every row."""
+"""Regression: z = sign(error) x, margin = 1 - |error| + eps, where an error is measured in deviations.
 
-from typing import TYPE_CHECKING, Any
+The rule sees targets from which the mean so far is taken, divided by their deviation so far; a prediction is the mean
+plus so many deviations. Only earlier targets count, each as much as its round weighs. Until two targets differ there is
+no deviation: the mean is predicted, and no step is made. As they are, targets have the mean 0 and the deviation 1.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.data.labels import targets
+from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.data.labels import Labels, targets
+from noregret.errors import BadValue
 from noregret.rules.losses import LOSSES
-from noregret.tasks.task import Outcome, Segment, Task
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
+from noregret.tasks.task import Floats, Outcome, Segment, Task
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+score = update = final = unbound
+measured: Any = unbound  # whether targets are scaled
 
 
-class Targets(Task):
-    """Scores are the predictions; there are no mistakes, only losses. The aux of a round is the deviation in it."""
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    for t in range(y.size):
+        x = row(X, t)
+        deviation = 1.0
+        if measured:
+            deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
+        aux[t] = deviation
+        out[t] = s.n.target_mean + deviation * score(p, s, x)
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            if deviation > 0.0:
+                error = (y[t] - out[t]) / deviation
+                updated[t] = update(p, s, scaled_by(x, math.copysign(1.0, error)), 1.0 - abs(error) + g.eps, h[t])
+            if measured:
+                off, before = y[t] - s.n.target_mean, s.n.target_count
+                s.n.target_count += h[t]
+                step = off * (h[t] / s.n.target_count)
+                s.n.target_mean += step
+                s.n.target_squares += before * off * step
 
+
+def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+    deviation = 1.0
+    if measured:
+        deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
+    for t in range(out.size):
+        out[t] = s.n.target_mean + deviation * final(p, s, row(X, t))
+
+
+class Regression(Task):
+    """Scores are the predictions; there are no mistakes, only losses. aux is the deviation of the targets so far."""
+
+    name = "regression"
+    about = "a real target for every row"
+    params = {"eps": Param(0.1, at_least=0.0, about="errors up to this size, in deviations, cost nothing")}
+    options = {
+        "scale_target": Choice(
+            "yes", {"yes": True, "no": False}, "whether targets are centred and scaled as they come", "measured"
+        )
+    }
+    counters = {"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0}
     labelled = False
     real = True
-    loss = "eps_insensitive"
+    default_loss = "eps_insensitive"
+    columns = ("loss", "mean loss")
+    reading = {"targets": True}
+    bias_by_default = True
+    notes = ("the labels are real targets; the loss decides",)
+    no_classes = "regression has targets, not classes"
+    play, score_rows = staticmethod(play), staticmethod(score_rows)
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    @classmethod
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+        loss = rule_options.get("loss")
+        if loss is None or LOSSES[loss].insensitive:
+            return super().check_params(card, rule_options, given)
+        if cls.take(given, "eps") is not None:
+            raise BadValue(f"{card.name}: eps belongs to the eps_insensitive loss, not to {loss}")
+        return {"eps": 0.0}
+
+    @property
+    def scales_targets(self) -> bool:
+        """Whether targets are centred and scaled."""
+        return self.chosen["scale_target"] == "yes"
+
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
         return targets(y), [Segment(0, rows, 0)] if rows else []
 
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
+    def mean_loss(self, errors: Floats, counters: Any) -> float:
+        """The mean loss of predictions so far from their targets, after the rounds that the counters tell of."""
+        return float(self.loss_of_errors(errors, self.deviation(counters)).mean())
+
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return scores
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         return np.zeros(len(outcome.truth), bool)
 
-    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        return loss_of(learner, outcome.truth - outcome.scores, outcome.aux)
+    def losses(self, labels: Labels, outcome: Outcome) -> Floats:
+        return self.loss_of_errors(outcome.truth - outcome.scores, outcome.aux)
 
+    def loss_of_errors(self, errors: Floats, deviation: Any) -> Floats:
+        """The loss of predictions so far from their targets, while the targets have this deviation."""
+        loss = self.loss.of_errors
+        assert loss is not None
+        with np.errstate(over="ignore"):
+            return np.asarray(loss(np.abs(errors), self.numbers["eps"], deviation if self.scales_targets else 1.0))
 
-def loss_of(learner: "Learner", errors: np.ndarray, deviation: Any) -> np.ndarray:
-    """What a regression learner suffers for predictions so far from their targets, while these deviate so much."""
-    loss = LOSSES[dict(learner.settings.choices).get("loss", learner.task_object.loss)].of_errors
-    assert loss is not None
-    with np.errstate(over="ignore"):
-        return np.asarray(loss(np.abs(errors), learner.settings.setting["eps"], deviation if scales(learner) else 1.0))
-
-
-def scales(learner: "Learner") -> bool:
-    """Whether a learner centres and scales its targets."""
-    return dict(learner.settings.setup).get("scale_target") == "yes"
-
-
-def deviation_of(learner: "Learner") -> float:
-    """The deviation of the targets that a learner has seen; 1 where it takes them as they are."""
-    if not scales(learner):
-        return 1.0
-    n = None if learner.state is None else learner.state.n
-    return float(np.sqrt(n.target_squares / n.target_count)) if n is not None and n.target_count > 0.0 else 0.0
+    def deviation(self, counters: Any) -> float:
+        """The deviation of the targets seen so far, from the counters of a state; 1 where they are not scaled."""
+        if not self.scales_targets:
+            return 1.0
+        seen = counters is not None and counters.target_count > 0.0
+        return float(np.sqrt(counters.target_squares / counters.target_count)) if seen else 0.0

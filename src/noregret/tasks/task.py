@@ -1,20 +1,34 @@
-"""A task is the side of a task that Python sees: how labels come in, and how scores are read."""
+"""The task: what is being learned. How labels are coded, the compiled loops, the options, predictions and losses.
+
+A task class declares what is the same for all learners of the task. An instance belongs to one learner and holds the
+options it was made with; it keeps no state of its own.
+"""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import Block
-from noregret.data.labels import as_array
+from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.losses import LOSSES
-from noregret.tasks.loops.table import SETTINGS, TASK_TABLE
+from noregret.rules.losses import LOSSES, Loss
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
+from noregret.state.space import Shape, Space
+from noregret.tasks.costs import Costs
 
-if TYPE_CHECKING:
-    from noregret.learner.rule_learner import Learner
+Floats = NDArray[np.float64]
+TaskName = Literal[
+    "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
+]  # fmt: skip
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -29,15 +43,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a slice of rounds left behind; `aux` is what the task says of each round beside its scores."""
+    """What the loop wrote for a slice of rounds; `aux` is one more number of each round, defined by the task."""
 
     task: "Task"
     segment: Segment
     start: int
-    scores: np.ndarray
-    updated: np.ndarray
-    truth: np.ndarray
-    aux: np.ndarray
+    scores: Floats
+    updated: NDArray[np.uint8]
+    truth: Floats
+    aux: Floats
 
     @property
     def known_at_first(self) -> int:
@@ -47,133 +61,282 @@ class Outcome:
 
 
 class Task:
-    """What every task says of its labels and scores. The labels it knows are those of the learner."""
+    """Base of all tasks. Subclasses set the class attributes and override what differs."""
 
-    labelled = True  # whether labels are classes, numbered as they appear
-    real = False  # whether a prediction is its score
-    loss = "hinge"  # what is suffered by a rule that has no loss of its own
-    ahead = 0  # blocks of weights before those of the classes, where there are many
+    name: ClassVar[str]
+    about: ClassVar[str] = ""  # one line for people who read what is being learned
+    params: ClassVar[Mapping[str, Param]] = NOTHING  # numbers; fields of g in the loops
+    options: ClassVar[Mapping[str, Choice]] = NOTHING  # named options, bound into the loops
+    counters: ClassVar[Mapping[str, float]] = NOTHING  # numbers the loops keep in s.n
+    arrays: ClassVar[tuple[str, ...]] = ()  # names of the arrays in g, after params
+    play: ClassVar[Callable[..., Any]]  # the loop that predicts, then learns
+    score_rows: ClassVar[Callable[..., Any]]  # the loop that only scores
 
-    def __init__(self, task: str) -> None:
-        self.task = task
-        self.many = TASK_TABLE[task].many
+    many: ClassVar[bool] = False  # a score, and a block of weights, for every class
+    truth_dimensions: ClassVar[int] = 1  # of the array of truths that the loops read
+    first_block: ClassVar[int] = 0  # blocks of weights before those of the classes
+    labelled: ClassVar[bool] = True  # labels are classes, numbered as they appear
+    one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
+    real: ClassVar[bool] = False  # a prediction is its score
+    needs_labels: ClassVar[bool] = True  # rows cannot be learned without labels
+    needs_query: ClassVar[bool] = False  # rows come in groups, and batches must hold whole groups
+    default_loss: ClassVar[str] = "hinge"  # of a rule without a loss of its own, and where the rule's does not fit
+    signed_examples: ClassVar[bool] = False  # an example tells its class, so that rows can be remembered with it
+    scores_unknown: ClassVar[bool] = False  # a feature never learned can move a score
+    own_params: ClassVar[tuple[str, ...]] = ()  # parameters that are the task's even where the rule has the name, too
+    implied_by: ClassVar[tuple[str, ...]] = ()  # options that only make sense here, so that they ask for this task
+    metrics: ClassVar[tuple[str, ...]] = ()  # metrics of this task beside the usual ones, by name
+    reading: ClassVar[Mapping[str, bool]] = NOTHING  # how open_source is to read the labels of this task
+    bias_by_default: ClassVar[bool | None] = None  # a constant feature; None: where rows are scaled
+    columns: ClassVar[tuple[str, ...]] = ("mistakes", "rate", "loss")  # of the leaderboard
+    notes: ClassVar[tuple[str, ...]] = ()  # what a person reading a run should know of the task
+    most_classes: ClassVar[int | None] = None
+    no_classes: ClassVar[str | None] = None  # why classes= and class_weight= make no sense
+    no_class_weight: ClassVar[str | None] = None
+    needs_classes: ClassVar[str | None] = None  # why classes= must be given
 
-    def setting(self, learner: "Learner") -> Any:
-        """What the task is given: its numbers, and arrays for the classes known."""
-        fields = [*learner.settings.setting_of(self.task).values(), *self.arrays(learner)]
-        return SETTINGS[self.task](*fields or [0.0])
+    def __init__(
+        self,
+        card: RuleCard,
+        rule_options: Mapping[str, str],
+        numbers: Mapping[str, float],
+        chosen: Mapping[str, str],
+        cost: Costs | None = None,
+    ) -> None:
+        """A task for one learner: its rule with the options in force, and the task's own numbers, options and costs."""
+        self.card, self.rule_options, self.cost = card, rule_options, cost
+        self.numbers = {name: numbers.get(name, param.default) for name, param in self.params.items()}
+        self.chosen = {name: chosen.get(name, option.default) for name, option in self.options.items()}
 
-    def arrays(self, learner: "Learner") -> list[np.ndarray]:
-        """The arrays that the loops of the task are given, in the order of its table."""
+    def __repr__(self) -> str:
+        return f"<task {self.name}>"
+
+    # ---- what a learner may be asked to be -----------------------------------------------------------------------
+
+    @classmethod
+    def configure(
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+    ) -> "Task":
+        """The task with the options among those given, which are taken out; an error names what does not suit it."""
+        loss = rule_options.get("loss")
+        if loss is not None and cls.name not in LOSSES[loss].tasks:
+            fits = [name for name, one in LOSSES.items() if cls.name in one.tasks]
+            raise BadValue(f"{card.name}: the loss {loss!r} does not fit {cls.name}; use one of {', '.join(fits)}")
+        numbers = cls.check_params(card, rule_options, given)
+        chosen = cls.check_options(card, rule_options, cost, given)
+        return cls(card, rule_options, numbers, chosen, cost)
+
+    @classmethod
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+        return {name: cls.check_param(name, cls.take(given, name)) for name in cls.params}
+
+    @classmethod
+    def check_param(cls, name: str, value: Any) -> float:
+        param = cls.params[name]
+        return param.check(f"task {cls.name}", name, param.default if value is None else value)
+
+    @classmethod
+    def check_options(
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+    ) -> dict[str, str]:
+        if cost is not None:
+            raise BadValue(f'the {cls.name} task has no costs; leave cost out, or ask for task="multiclass"')
+        return {name: cls.check_option(name, cls.take(given, name)) for name in cls.options}
+
+    @classmethod
+    def check_option(cls, name: str, value: Any) -> str:
+        option = cls.options[name]
+        return option.check(f"task {cls.name}", name, option.default if value is None else value)
+
+    @classmethod
+    def take(cls, given: dict[str, Any], name: str) -> Any:
+        """A parameter of the task, by its name or, where the rule has that name too, as task.NAME."""
+        return given.pop(f"task.{name}", given.pop(name, None))
+
+    @classmethod
+    def why_not(cls, card: RuleCard, rule_options: Mapping[str, str] | None = None) -> str | None:
+        """Why a rule cannot play this task, with these options of its own or its defaults; None where it can."""
+        if cls.name in (card.tasks if rule_options is None else card.tasks_with(rule_options)):
+            return None
+        return "it updates on mistakes, not on losses" if cls.name in card.declared_tasks else ""
+
+    @classmethod
+    def why_not_algebra(cls, algebra: str) -> str | None:
+        """Why this task cannot be played in an algebra that carries the rule; None where it can."""
+        return None
+
+    @classmethod
+    def why_no_average(cls) -> str | None:
+        """Why the weights cannot be averaged in this task; None where they can."""
+        return None
+
+    @classmethod
+    def default_option(cls, name: str, option: Choice) -> str:
+        """The default of an option of a rule in this task: its own loss where the rule's does not fit."""
+        return cls.default_loss if name == "loss" and cls.name not in LOSSES[option.default].tasks else option.default
+
+    @classmethod
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
+        """The loop that a kind of rule, or an option, asks for."""
+        return cls.play
+
+    def state_shape(self, average: int | None) -> Shape:
+        """The fields and counters of the state."""
+        fields, counters = self.card.state_shape(average)
+        return Shape(fields, {**counters, **self.counters})
+
+    def setting(self, space: Space, labels: Labels) -> Any:
+        """What the loops are given as g: the numbers of the task, and arrays for the classes known."""
+        fields = [*self.numbers.values(), *self.make_arrays(space, labels)]
+        return setting_class(self.name, (*self.params, *self.arrays))(*fields or [0.0])
+
+    def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
+        """The arrays that the loops are given, in the order of `arrays`."""
         return []
 
-    # ---- in --------------------------------------------------------------------------------------------------
+    @property
+    def queries_labels(self) -> bool:
+        """Whether labels are revealed only when the learner asks for them (active learning)."""
+        return False
 
-    def told(self, y: Any, query: Any) -> Any:
-        """What a user says of the truth, in one."""
+    @property
+    def full_feedback(self) -> bool:
+        """Whether the label of every round is revealed, so that classes can be counted."""
+        return not self.queries_labels
+
+    @property
+    def loss(self) -> Loss:
+        """The loss in force."""
+        return LOSSES[self.rule_options.get("loss", self.default_loss)]
+
+    # ---- labels in -----------------------------------------------------------------------------------------------
+
+    def accept(self, y: Any, query: Any) -> Any:
+        """What a caller gave as the truth, in one object."""
         if query is not None:
-            raise BadValue(f'query is for task="ranking", where rows come in lists; {self.task} has none')
+            raise BadValue(f'query is for task="ranking", where rows come in groups; {self.name} has none')
         return y
 
-    def taken(self, learner: "Learner", y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
 
-    def unlabelled(self, rows: int) -> Any:
+    def default_labels(self, rows: int) -> Any:
         """The labels of rows that come without; None where they must have them."""
         return None
 
-    def truth(self, learner: "Learner", segment: Segment, codes: Any) -> np.ndarray:
-        """The truth of a segment as its task is told it."""
+    def truth(self, labels: Labels, segment: Segment, codes: Any) -> Floats:
+        """The truth of a segment as the loop reads it."""
         return np.ascontiguousarray(codes[segment.start : segment.stop], dtype=np.float64)
 
-    def arranged(self, block: Block) -> Block:
-        """The rows of a call as the task needs them."""
+    def arrange(self, block: Block) -> Block:
+        """The rows of a call as the loop needs them."""
         return block
 
-    def weighed(self, h: np.ndarray, codes: Any) -> np.ndarray:
-        """The weights of the rows of a call, or an error where they do not suit it."""
+    def check_weights(self, h: Floats, codes: Any) -> Floats:
+        """The importance weights of the rows of a call, or an error where they do not suit the task."""
         return h
 
-    def borders(self, y: Any) -> Sequence[int]:
+    def boundaries(self, y: Any) -> Sequence[int]:
         """Between which rows a call may be cut, its ends included."""
         return range(len(y) + 1)
 
     def slices(self, segment: Segment, y: Any, most: int) -> Iterator[tuple[int, int]]:
-        """A segment in parts of so many rows, or of more where it may not be cut before."""
-        borders = self.borders(y)
+        """A segment in parts of at most so many rows, or of more where it may not be cut before."""
+        boundaries = self.boundaries(y)
         start = segment.start
         while start < segment.stop:
-            at = bisect_right(borders, min(start + most, segment.stop)) - 1
-            stop = borders[at] if borders[at] > start else borders[at + 1]
+            at = bisect_right(boundaries, min(start + most, segment.stop)) - 1
+            stop = boundaries[at] if boundaries[at] > start else boundaries[at + 1]
             yield start, stop
             start = stop
 
     def blocks(self, known: int) -> int:
         """How many weights a feature has when so many classes are known."""
-        return self.ahead + known if self.many else 1
+        return self.first_block + known if self.many else 1
 
-    def room(self, rows: int, known: int) -> np.ndarray:
-        """Where a task writes the scores of so many rows."""
+    def make_scores(self, rows: int, known: int) -> Floats:
+        """Where the loop writes the scores of so many rows."""
         return np.zeros((rows, self.blocks(known)) if self.many else rows)
 
-    def seal(self, outcome: Outcome) -> None:
+    def hide_unknown(self, outcome: Outcome) -> None:
         """Take back the scores of classes that were not known when a round was predicted."""
 
-    def shown(self, learner: "Learner", y: Any) -> np.ndarray:
-        """What was given as the truth, as a transcript tells it."""
+    def flips(self, labels: Labels, segment: Segment) -> bool:
+        """Whether all weights change their sign at the first round of a segment."""
+        return False
+
+    def for_classes(self, labels: Labels) -> "Task":
+        """The task for classes that are known beforehand."""
+        return self
+
+    def successor(self, labels: Labels, segment: Segment) -> "Task | None":
+        """The task that this one becomes at the first round of a segment; None where it stays."""
+        return None
+
+    def grown(self, labels: Labels) -> "Task | None":
+        """The task that this one may have become with these classes; None where it never changes."""
+        return None
+
+    def merge_with(self, other: "Task", labels: Labels) -> "Task":
+        """The task of a learner merged from two; labels are those of both."""
+        return self
+
+    # ---- predictions out -----------------------------------------------------------------------------------------
+
+    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+        """What was given as the truth, as a transcript shows it."""
         return y if isinstance(y, np.ndarray) else as_array(list(y))
 
-    # ---- out -------------------------------------------------------------------------------------------------
-
-    def decided(self, learner: "Learner", scores: np.ndarray) -> np.ndarray:
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         """The label (or target) that each of these scores stands for."""
         raise NotImplementedError
 
-    def scores(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray:
+    def scores(self, labels: Labels, outcomes: list[Outcome]) -> Floats:
         """The scores of all rounds in one array."""
         return np.concatenate([outcome.scores for outcome in outcomes])
 
-    def predicted(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def predictions(self, labels: Labels, outcome: Outcome) -> NDArray[Any]:
         """The labels (or targets) predicted in a slice."""
-        return self.decided(learner, outcome.scores)
+        return self.decide(labels, outcome.scores)
 
-    def lists(self, y: Any) -> np.ndarray | None:
-        """The number of the list of every row, where there are lists."""
+    def groups(self, y: Any) -> NDArray[np.int64] | None:
+        """The number of the group of every row, where rows come in groups."""
         return None
 
-    def updated(self, outcome: Outcome) -> np.ndarray:
+    def updated(self, outcome: Outcome) -> NDArray[np.bool_]:
         """On which rounds of a slice the rule updated: one entry for every round."""
         return outcome.updated.astype(bool)
 
-    def mistaken(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         """Which rounds were predicted wrongly."""
         raise NotImplementedError
 
-    def relevance(self, learner: "Learner", outcomes: list[Outcome]) -> np.ndarray | None:
+    def relevance(self, outcomes: list[Outcome]) -> NDArray[np.bool_] | None:
         """Which labels each row has, by the columns of the scores; None where a row has one."""
         return None
 
-    def margins(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        """What the loss is a function of: 1 when all is well, infinite where there was nothing to lose."""
+    def margins(self, labels: Labels, outcome: Outcome) -> Floats:
+        """What the loss is a function of; infinite where there was nothing to lose."""
         raise NotImplementedError
 
-    def losses(self, learner: "Learner", outcome: Outcome) -> np.ndarray:
-        """What was suffered, round by round."""
-        return suffered(loss_value(learner), self.margins(learner, outcome))
+    def losses(self, labels: Labels, outcome: Outcome) -> Floats:
+        """The loss of every round."""
+        return loss_at(self.loss.value, self.margins(labels, outcome))
 
 
-def loss_value(learner: "Learner") -> Callable[[Any], Any]:
-    """The loss of a learner as a function of margins."""
-    return LOSSES[dict(learner.settings.choices).get("loss", learner.task_object.loss)].value
+@cache
+def setting_class(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of g; made once for each task, since compiled code is specialized to it."""
+    return namedtuple(f"{name.replace('-', '_')}_setting", fields or ["none"])
 
 
-def suffered(loss: Callable[[Any], Any], margin: np.ndarray) -> np.ndarray:
-    """The losses at these margins; where a class has no rival yet there is nothing to lose."""
+def loss_at(loss: Callable[[Any], Any], margin: Floats) -> Floats:
+    """The losses at these margins; 0 at an infinite one, where a class has no rival yet."""
     return np.where(np.isposinf(margin), 0.0, loss(margin))
 
 
-def joined(pieces: list[np.ndarray]) -> np.ndarray:
+def join_labels(pieces: list[NDArray[Any]]) -> NDArray[Any]:
     """Arrays of labels one after the other; of objects when they are mixed."""
     kinds = {piece.dtype.kind for piece in pieces}
     if len(pieces) == 1:
@@ -181,12 +344,3 @@ def joined(pieces: list[np.ndarray]) -> np.ndarray:
     if len(kinds) == 1 or kinds <= set("fiu"):
         return np.concatenate(pieces)
     return as_array([label for piece in pieces for label in piece.tolist()])
-
-
-def refuse_third(learner: "Learner") -> None:
-    """Say that there are two classes only, where that was asked for."""
-    if learner.task == "binary" and len(learner.labels) > 2 and not learner.settings.auto:
-        raise BadValue(
-            f"the binary task has two classes, and {learner.labels.order[2]!r} is a third; "
-            'leave task out, or make the learner with task="multiclass"'
-        )

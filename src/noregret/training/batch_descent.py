@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, SparseBlock, as_block, verified
+from noregret.data.blocks import Rows, SparseBlock, as_block, verify
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
 from noregret.rules.losses import LOSSES, Loss
@@ -136,7 +136,7 @@ def searched(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) ->
 
 def matrix(X: Any) -> Any:
     """A checked matrix, dense or sparse, that numpy and scipy can multiply with."""
-    block = verified(X.block if isinstance(X, Rows) else as_block(X))
+    block = verify(X.block if isinstance(X, Rows) else as_block(X))
     if not isinstance(block, SparseBlock):
         return block.val
     from scipy.sparse import csr_array
@@ -147,7 +147,7 @@ def matrix(X: Any) -> Any:
 def signs(y: Any) -> np.ndarray:
     """Labels of two classes as -1 and +1."""
     labels = Labels()
-    codes = labels.codes(y)
+    codes = labels.encode(y)
     if len(labels) != 2:
         raise BadValue(f"this loss is one of two classes; y has {len(labels)}")
     return np.asarray(labels.signs(2)[codes])

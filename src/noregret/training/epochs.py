@@ -8,7 +8,7 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.evaluation.tables import table
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.training.lesson import Lesson, is_learner, validated, whole
 
 SAMPLINGS = ("permute", "replace")
@@ -45,7 +45,7 @@ class History:
 
 
 def epochs(
-    learner: Learner,
+    learner: RuleLearner,
     X: Any,
     y: Any,
     passes: int = 100,
@@ -107,14 +107,14 @@ def drawn(rows: int, shuffle: bool, sampling: str, seed: int) -> np.ndarray | No
     return chance.permutation(rows) if sampling == "permute" else chance.integers(rows, size=rows)
 
 
-def settled(learner: Learner, lesson: Lesson) -> bool:
+def settled(learner: RuleLearner, lesson: Lesson) -> bool:
     """Whether no row would be an update: drawn with replacement, an epoch misses a third of them."""
     trial = learner.copy()
     lesson.teach(trial)
     return trial.updates == learner.updates
 
 
-def put_back(learner: Learner, kept: Learner) -> None:
+def put_back(learner: RuleLearner, kept: RuleLearner) -> None:
     """Give a learner the state of a copy that was kept, in one step that cannot be interrupted half way."""
     with learner._lock:
         vars(learner).update({name: value for name, value in vars(kept).items() if name != "_lock"})

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from noregret.data.blocks import Rows, weights
+from noregret.data.blocks import Rows, check_weights
 from noregret.data.labels import as_array, targets
 from noregret.errors import BadValue, shown
-from noregret.features.frames import given
-from noregret.learner.rule_learner import Learner
-from noregret.tasks.regression import deviation_of, loss_of
+from noregret.features.frames import convert_frame
+from noregret.learner.rule_learner import RuleLearner
+from noregret.tasks.regression import Regression
 
 
 class Lesson:
@@ -24,7 +24,7 @@ class Lesson:
             raise BadValue(f"{of}X has {rows} rows and y has {len(self.y)} labels; they must match")
         if rows == 0:
             raise BadValue(f"{of}X has no rows; there is nothing to learn from")
-        self.weight = weights(weight, rows)
+        self.weight = check_weights(weight, rows)
         self.numbers = np.arange(rows)
 
     def __len__(self) -> int:
@@ -44,26 +44,28 @@ class Lesson:
         new.weight = None if self.weight is None else self.weight[some]
         return new
 
-    def teach(self, learner: Learner) -> Learner:
+    def teach(self, learner: RuleLearner) -> RuleLearner:
         """Have a learner learn every round; an error names the row as it was handed over."""
         try:
             return learner.learn(self.X, self.y, self.weight)
         except BadValue as error:
             raise self.placed(error) from None
 
-    def updates_of(self, learner: Learner) -> np.ndarray:
+    def updates_of(self, learner: RuleLearner) -> np.ndarray:
         """The same, and which rounds were updates."""
         try:
             return learner.play(self.X, self.y, self.weight).updated
         except BadValue as error:
             raise self.placed(error) from None
 
-    def error_of(self, learner: Learner) -> float:
+    def error_of(self, learner: RuleLearner) -> float:
         """The share of rows predicted wrongly; in regression the mean loss."""
         try:
             found = learner.predict(self.X)
-            if learner.task == "regression":
-                return float(loss_of(learner, found - targets(self.y), deviation_of(learner)).mean())
+            task = learner.model.task
+            if isinstance(task, Regression):
+                counters = None if learner.model.arrays is None else learner.model.arrays.n
+                return task.mean_loss(found - targets(self.y), counters)
         except BadValue as error:
             raise self.placed(error) from None
         truth = self.y if isinstance(self.y, np.ndarray) else as_array(self.y)
@@ -87,7 +89,7 @@ def validated(validation: Any) -> Lesson | None:
 
 def indexable(X: Any) -> Any:
     """Rows as something that can be indexed: dicts, rows of a stream or a frame, a sparse matrix or an array."""
-    X = given(X, gaps=True)
+    X = convert_frame(X, allow_missing=True)
     if hasattr(X, "tocsr"):
         return X.tocsr()
     if isinstance(X, Rows) or (isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], Mapping)):
@@ -131,9 +133,9 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def is_learner(learner: Any, what: str) -> None:
-    if not isinstance(learner, Learner):
+    if not isinstance(learner, RuleLearner):
         raise BadValue(f"{what} needs a learner made by make(), not {shown(learner)}")
-    if learner.task == "ranking" and what in ("online_to_batch", "epochs"):
+    if learner.model.task.needs_query and what in ("online_to_batch", "epochs"):
         raise BadValue(
             f"{what} takes rows one by one, and ranking learns from lists; call learn(X, y, query=q) yourself"
         )

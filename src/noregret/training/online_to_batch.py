@@ -6,7 +6,7 @@ import numpy as np
 
 from noregret.errors import BadValue, shown
 from noregret.learner.factory import make
-from noregret.learner.rule_learner import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.training.lesson import Lesson, is_learner, validated, whole
 
 WAYS = ("last", "random", "longest_survivor", "average", "best_on_validation")
@@ -14,7 +14,7 @@ CHECKPOINTS = 20
 
 
 def online_to_batch(
-    learner: Learner,
+    learner: RuleLearner,
     X: Any,
     y: Any,
     by: str = "last",
@@ -23,7 +23,7 @@ def online_to_batch(
     validation: tuple[Any, Any] | None = None,
     every: int | None = None,
     weight: Any = None,
-) -> Learner:
+) -> RuleLearner:
     """A learner in one of the states that this one would go through on these rounds; this one stays as it is.
 
     last: after all rounds. random: before a round drawn with the seed, whose expected loss is the mean loss of the
@@ -51,12 +51,12 @@ def online_to_batch(
     return after(learner, lesson, rounds)
 
 
-def after(learner: Learner, lesson: Lesson, rounds: int) -> Learner:
+def after(learner: RuleLearner, lesson: Lesson, rounds: int) -> RuleLearner:
     """A copy of the learner that has learned so many rounds more."""
     return lesson.part(0, rounds).teach(learner.copy()) if rounds else learner.copy()
 
 
-def birth_of_longest(learner: Learner, lesson: Lesson) -> int:
+def birth_of_longest(learner: RuleLearner, lesson: Lesson) -> int:
     """The number of rounds after which the state came to be that stood the most of them without an update."""
     born = np.concatenate(([0], 1 + np.flatnonzero(lesson.updates_of(learner.copy()))))
     ends = np.concatenate((born[1:] - 1, [len(lesson)]))  # the round of the next update is not survived
@@ -64,18 +64,18 @@ def birth_of_longest(learner: Learner, lesson: Lesson) -> int:
     return int(born[::-1][np.argmax(survived[::-1])])
 
 
-def averaged(learner: Learner, lesson: Lesson) -> Learner:
+def averaged(learner: RuleLearner, lesson: Lesson) -> RuleLearner:
     if learner.rounds:
         raise BadValue(f'by="average" starts from a fresh learner; this one has learned {learner.rounds} rounds')
-    return lesson.teach(make(learner.card, **{**learner.settings.told, "average": True}))
+    return lesson.teach(make(learner.card, **{**learner.config.given, "average": True}))
 
 
-def best(learner: Learner, lesson: Lesson, held_out: Lesson, every: int | None) -> Learner:
+def best(learner: RuleLearner, lesson: Lesson, held_out: Lesson, every: int | None) -> RuleLearner:
     every = max(1, len(lesson) // CHECKPOINTS) if every is None else whole("every", every, 1)
     going = learner.copy()
     least = np.inf
-    kept: Learner | None = None
-    for start in range(0 if learner.state is None else -every, len(lesson), every):
+    kept: RuleLearner | None = None
+    for start in range(0 if learner.model.arrays is None else -every, len(lesson), every):
         if start >= 0:
             lesson.part(start, min(start + every, len(lesson))).teach(going)
         error = held_out.error_of(going)

@@ -1,12 +1,13 @@
-"""The running range: every value between 0 and 1, by the smallest and the largest value before it."""
+"""Min-max scaling: maps every value to [0, 1] by the smallest and largest earlier value of its feature."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.features.fitted import LEARN, NEVER, Running, over_values
+from noregret.features.fitted import INDICATOR, LEARN, FittedTransform, value_loop
 
 read_indptr = read_idx = read_val = read_out = read_seen = read_low = read_high = unbound
 
@@ -20,12 +21,12 @@ def range_rows(table: Any) -> int:
 
 
 def range_values(learn: Any, rows: Any, out: Any, past: Any) -> None:
-    """The place of each value in the range of those before it, then learn from it; halves, so that none is infinite."""
+    """Scale each value to the range of earlier ones, then learn from it; halving avoids overflow of high - low."""
     _, idx, val = rows
     seen, low, high = past
     for k in range(idx.size):
         j, x = idx[k], val[k]
-        if seen[j] == NEVER:
+        if seen[j] == INDICATOR:
             out[k] = x
             continue
         out[k] = 0.0
@@ -41,13 +42,13 @@ def range_values(learn: Any, rows: Any, out: Any, past: Any) -> None:
             seen[j] = 1.0
 
 
-class MinMax(Running):
-    """Whether a feature was seen, and its smallest and largest value."""
+class MinMax(FittedTransform):
+    """Min-max scaling. Keeps for each feature whether it was seen, and its smallest and largest value."""
 
     name = "min_max"
     fields = ("seen", "low", "high")
-    spares = "seen"
-    loop = over_values(range_values, range_rows, *fields)
+    indicator_field = "seen"
+    loop = value_loop(range_values, range_rows, *fields)
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
-        return bool(np.isin(saved["seen"], (0.0, 1.0, NEVER)).all() and (saved["low"] <= saved["high"]).all())
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
+        return bool(np.isin(saved["seen"], (0.0, 1.0, INDICATOR)).all() and (saved["low"] <= saved["high"]).all())

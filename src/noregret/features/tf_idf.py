@@ -1,15 +1,16 @@
-"""Words by how rare they were: each count times the logarithm of how few of the rows before had the feature."""
+"""TF-IDF: weights word counts by how rare the word was in earlier rows (Spärck Jones 1972)."""
 
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
 from noregret.errors import BadValue
-from noregret.features.feature_selectors import Chosen
-from noregret.features.fitted import LEARN, Options, Running, over_values
+from noregret.features.feature_selectors import SelectorParam
+from noregret.features.fitted import LEARN, Entries, FittedTransform, Options, value_loop
 from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
@@ -24,7 +25,7 @@ def rarity_rows(table: Any) -> int:
 
 
 def rarity_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
-    """tf (log((1 + n) / (1 + df)) + 1), with n rows before this one, df of them with the feature."""
+    """Compute tf (log((1 + n) / (1 + df)) + 1): n earlier rows, df of them with the feature."""
     indptr, idx, val = rows
     df, n, sublinear = seen
     for row in range(indptr.size - 1):
@@ -40,29 +41,29 @@ def rarity_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
             n[0] += 1.0
 
 
-class TfIdf(Running):
-    """In how many of the rows learned each feature was, and how many rows these were (Spärck Jones 1972)."""
+class TfIdf(FittedTransform):
+    """TF-IDF. Keeps for each feature the number of rows it occurred in, and the number of rows."""
 
     name = "tf_idf"
     params: ClassVar[Options] = {
-        "sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "1 + log(tf) in the place of tf"),
-        "only": Chosen(),
+        "sublinear": Choice("no", {"no": 0.0, "yes": 1.0}, "whether to use 1 + log(tf) instead of tf"),
+        "only": SelectorParam(),
     }
     fields = ("rows",)
-    counts = ("documents",)
-    loop = over_values(rarity_values, rarity_rows, "rows", "documents", "sublinear")
+    counters = ("documents",)
+    loop = value_loop(rarity_values, rarity_rows, "rows", "documents", "sublinear")
 
-    def options(self) -> tuple[np.ndarray, ...]:
-        return (np.array([1.0 if self.told["sublinear"] == "yes" else 0.0]),)
+    def extra_arrays(self) -> tuple[NDArray[Any], ...]:
+        return (np.array([1.0 if self.options["sublinear"] == "yes" else 0.0]),)
 
-    def measured(self, rows: tuple[np.ndarray, ...], learn: bool, never: np.ndarray, width: int) -> np.ndarray:
+    def transform_values(self, rows: Entries, learn: bool, indicators: NDArray[Any], width: int) -> NDArray[Any]:
         indptr, _, val = rows
-        if self.told["sublinear"] == "yes" and val.size and val.min() < 0.0:
+        if self.options["sublinear"] == "yes" and val.size and val.min() < 0.0:
             at = int(np.flatnonzero(val < 0.0)[0])
             row = int(np.searchsorted(indptr, at, side="right")) - 1
-            raise BadValue(f"row {row}: a value is {val[at]}; tf_idf with sublinear=yes takes counts", row=row)
-        return super().measured(rows, learn, never, width)
+            raise BadValue(f"row {row}: a value is {val[at]}; tf_idf with sublinear=yes needs counts", row=row)
+        return super().transform_values(rows, learn, indicators, width)
 
-    def possible(self, saved: Mapping[str, np.ndarray]) -> bool:
+    def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         rows, documents = saved["rows"], saved["documents"]
         return bool(documents[0] >= 0.0 and (rows >= 0.0).all() and (rows <= documents[0]).all())

@@ -1,13 +1,14 @@
-"""Transforms that look at nothing but the row: cut off, logarithm, length 1."""
+"""Transforms of single rows, without statistics: clipping, logarithm, unit norm."""
 
 import math
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.features.feature_selectors import Chosen
-from noregret.features.fitted import LEARN, Options, Running, over_values
+from noregret.features.feature_selectors import SelectorParam
+from noregret.features.fitted import LEARN, FittedTransform, Options, value_loop
 from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
@@ -20,25 +21,26 @@ def clip_rows(table: Any) -> int:
     return 0
 
 
-def clip_values(learn: Any, rows: Any, out: Any, told: Any) -> None:
+def clip_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+    """Clip each value to [-limit, limit]."""
     _, _, val = rows
-    limit = told[0][0]
+    limit = options[0][0]
     for k in range(val.size):
         out[k] = min(max(val[k], -limit), limit)
 
 
-class Clip(Running):
-    """Values beyond the limit are cut off there."""
+class Clip(FittedTransform):
+    """Clips values to [-limit, limit]."""
 
     name = "clip"
     params: ClassVar[Options] = {
         "limit": Param(3.0, above=0.0, about="the largest absolute value"),
-        "only": Chosen(),
+        "only": SelectorParam(),
     }
-    loop = over_values(clip_values, clip_rows, "limit")
+    loop = value_loop(clip_values, clip_rows, "limit")
 
-    def options(self) -> tuple[np.ndarray, ...]:
-        return (np.array([self.told["limit"]]),)
+    def extra_arrays(self) -> tuple[NDArray[Any], ...]:
+        return (np.array([self.options["limit"]]),)
 
 
 def log_rows(table: Any) -> int:
@@ -46,17 +48,18 @@ def log_rows(table: Any) -> int:
     return 0
 
 
-def log_values(learn: Any, rows: Any, out: Any, told: Any) -> None:
+def log_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+    """Compute sign(x) log(1 + |x|)."""
     _, _, val = rows
     for k in range(val.size):
         out[k] = math.copysign(math.log1p(abs(val[k])), val[k])
 
 
-class Log1p(Running):
-    """sign(x) log(1 + |x|): small values stay, large ones grow slowly."""
+class Log1p(FittedTransform):
+    """Computes sign(x) log(1 + |x|): nearly the identity for small values, logarithmic for large ones."""
 
     name = "log1p"
-    loop = over_values(log_values, log_rows)
+    loop = value_loop(log_values, log_rows)
 
 
 def norm_rows(table: Any) -> int:
@@ -64,10 +67,10 @@ def norm_rows(table: Any) -> int:
     return 0
 
 
-def norm_values(learn: Any, rows: Any, out: Any, told: Any) -> None:
-    """Each row divided by its length, in units of its largest value so that nothing overflows."""
+def norm_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+    """Divide each row by its p-norm; values are first divided by the largest one to avoid overflow."""
     indptr, _, val = rows
-    p = told[0][0]
+    p = options[0][0]
     for row in range(indptr.size - 1):
         largest, total = 0.0, 0.0
         for k in range(indptr[row], indptr[row + 1]):
@@ -85,15 +88,15 @@ def norm_values(learn: Any, rows: Any, out: Any, told: Any) -> None:
             out[k] = val[k] / largest / length if largest > 0.0 else 0.0
 
 
-class UnitNorm(Running):
-    """Every row is divided by its p-norm; a row of zeros stays."""
+class UnitNorm(FittedTransform):
+    """Divides every row by its p-norm; a row of zeros stays as it is."""
 
     name = "unit_norm"
     params: ClassVar[Options] = {
-        "p": Param(2.0, at_least=1.0, about="of which norm the length is 1"),
-        "only": Chosen(),
+        "p": Param(2.0, at_least=1.0, about="the p of the p-norm"),
+        "only": SelectorParam(),
     }
-    loop = over_values(norm_values, norm_rows, "p")
+    loop = value_loop(norm_values, norm_rows, "p")
 
-    def options(self) -> tuple[np.ndarray, ...]:
-        return (np.array([self.told["p"]]),)
+    def extra_arrays(self) -> tuple[NDArray[Any], ...]:
+        return (np.array([self.options["p"]]),)

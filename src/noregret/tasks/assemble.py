@@ -11,10 +11,8 @@ import numpy as np
 from noregret.rules.parameters import bindings
 from noregret.rules.rule_card import RuleCard
 from noregret.rules.specialize import Copier, rebind, specializer
-from noregret.tasks.loops import hooks
-from noregret.tasks.loops.table import TASK_TABLE
-
-PLAYS = {"prototype": "play_prototypes", "rest": "play_rest"}  # the loop that a kind of rule, or an option, asks for
+from noregret.tasks import hooks
+from noregret.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Plan:
     """All that a loop is stamped from."""
 
     card: RuleCard
-    task: str
+    task: type[Task]
     algebra: str
     covariance: str
     kernel: str
@@ -35,11 +33,11 @@ class Plan:
         """Unique for every loop: no two share a cache entry."""
         sigma = self.covariance if self.card.keeps_covariance else ""
         kind = self.kernel if self.algebra == "kernel" else ""
-        usual = TASK_TABLE[self.task].choices
+        usual = self.task.options
         options = [option for _, option in self.choices] + ["averaged"] * self.averaged
         options += [option for name, option in self.setup if option != usual[name].default]
         return "_".join(
-            filter(None, [self.task.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
+            filter(None, [self.task.name.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
         )
 
     @property
@@ -50,7 +48,7 @@ class Plan:
     @property
     def moves(self) -> dict[str, Callable[..., Any]]:
         """What the options of the task stand for in its loops."""
-        return bindings(TASK_TABLE[self.task].choices, dict(self.setup))
+        return bindings(self.task.options, dict(self.setup))
 
 
 def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -82,9 +80,7 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
-    module = TASK_TABLE[plan.task].module
-    asks = [card.kind, *(option for _, option in plan.setup)]
-    play = getattr(module, next((PLAYS[one] for one in asks if one in PLAYS), "play"))
+    play = plan.task.select_loop(card, dict(plan.setup))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = specializer(moves, maker, tag)
@@ -95,7 +91,7 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:
         return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
 
-    return loop(play), loop(module.score_rows)
+    return loop(play), loop(plan.task.score_rows)
 
 
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:

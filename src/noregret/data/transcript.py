@@ -1,0 +1,34 @@
+"""The transcript: the record of what a learner predicted, lost and updated, round by round."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+MaybeNone: TypeAlias = Any  # None is possible; a type checker need not insist, since the task decides it
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What happened in a block of rounds; every prediction was made before its label was seen.
+
+    `scores`, `predictions` and `truth` are None where the task has none. `relevant` marks the labels of each row, one
+    column per score, where a row may have several labels.
+    In ranking a round is a list of rows: `losses`, `mistakes` and `updated` have one entry per list, all other arrays
+    one per row, and `lists` holds the number of the list each row belongs to.
+    """
+
+    scores: NDArray[np.float64] | MaybeNone
+    predictions: NDArray[Any] | MaybeNone
+    losses: NDArray[np.float64]
+    mistakes: NDArray[np.bool_]
+    updated: NDArray[np.bool_]
+    truth: NDArray[Any] | MaybeNone
+    seconds: float = 0.0
+    relevant: NDArray[np.bool_] | None = None
+    lists: NDArray[np.int64] | None = None
+
+    @property
+    def rounds(self) -> int:
+        return len(self.losses)

@@ -1,0 +1,215 @@
+"""A rule learner in the model file: its header, its arrays, and the checks of both.
+
+Arrays are stored as (class, feature) without spare room, so a file depends neither on layout nor on history.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from noregret.errors import BadValue
+from noregret.features.fitted import FittedTransform
+from noregret.features.hashing import HashedNames
+from noregret.learner.config import resolve
+from noregret.learner.model import Model
+from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
+from noregret.rules.rule_card import RuleCard
+from noregret.state.files import SavedState, load_state, save_arrays, save_counters
+from noregret.tasks import TASKS
+from noregret.tasks.regression import Regression
+
+TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
+CORRUPT = "corrupt model file"
+
+
+# ---- out -------------------------------------------------------------------------------------------------------------
+
+
+def dump_model(model: Model) -> tuple[Header, Arrays]:
+    """The header and the arrays of a model."""
+    return dump_header(model), dump_arrays(model)
+
+
+def dump_header(model: Model) -> Header:
+    config, state, space = model.config, model.arrays, model.space
+    parameters = dict(config.given)
+    if isinstance(config.class_weight, Mapping):
+        parameters["class_weight"] = [[label, weight] for label, weight in config.class_weight.items()]
+    if config.task.cost is not None:
+        parameters["cost"] = [list(entry) for entry in config.task.cost]
+    return {
+        **({"class_counts": model.class_counts.tolist()} if isinstance(config.class_weight, str) else {}),
+        "rule": model.card.name,
+        "task": model.task.name,
+        "algebra": model.algebra,
+        "parameters": parameters,
+        "labels": model.labels.order,
+        "names": model.names.mode,
+        "features": 0 if space is None else space.features,
+        "counters": None if state is None else save_counters(model.shape, state),
+        "rounds": model.rounds,
+        "mistakes": model.mistakes,
+        "updates": model.updates,
+        "random": {"seed": config.seed},
+    }
+
+
+def dump_arrays(model: Model) -> Arrays:
+    """Every array of the state without its spare room, and the feature names as bytes with offsets."""
+    found: Arrays = {}
+    space, state = model.space, model.arrays
+    if state is not None and space is not None:
+        found |= save_arrays(model.shape, state, space)
+    for prefix, transform, width in transforms_of(model):
+        found |= {f"{prefix}.{name}": array for name, array in transform.dump(width).items()}
+    if isinstance(model.names, HashedNames):
+        found |= model.names.dump()
+    elif model.names.mode == "names":
+        encoded = [name.encode("utf-8", "surrogatepass") for name in model.names.as_list()]
+        found["names.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
+        found["names.offsets"] = np.cumsum([0, *map(len, encoded)]).astype(np.int64)
+    return found
+
+
+def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | None]]:
+    """The transforms with the names of their arrays and their number of features; scale=True comes last."""
+    for number, _ in enumerate(model.config.transforms):
+        yield f"transform.{number}", model.transforms[number], None
+    if model.config.scale:
+        yield "scaling", model.transforms[-1], model.learned_features
+
+
+# ---- in --------------------------------------------------------------------------------------------------------------
+
+
+def upgrade(header: Header) -> Header:
+    """The header of an older format in today's words."""
+    if header.get("format", FORMAT) >= FORMAT:
+        return header
+    names = {"game": "task", "met": "class_counts"}
+    header = {names.get(name, name): value for name, value in header.items()}
+    parameters = {
+        "task" if name == "game" else f"task.{name[5:]}" if name.startswith("game.") else name: value
+        for name, value in header["parameters"].items()
+    }
+    if header["task"] == Regression.name and header["format"] < TARGETS_SCALED:
+        parameters.setdefault("scale_target", False)
+    return {**header, "parameters": parameters}
+
+
+def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
+    """The model that a header and arrays describe; nothing of them is used before it is checked."""
+    header = upgrade(header)
+    card = find_card(header["rule"])
+    parameters = dict(header["parameters"])
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    if parameters.get("cost") is not None:
+        parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
+    if not isinstance(card, RuleCard) or not is_consistent(header, arrays):
+        raise BadValue(f"{CORRUPT}: inconsistent header")
+    model = Model.new(resolve(card, parameters))
+    for label in header["labels"]:
+        model.labels.code[label]
+    model.labels.committed = len(model.labels)
+    restore_task(model, header["task"])
+    model.algebra = header["algebra"]
+    model.totals[:] = header["rounds"], header["updates"], header["mistakes"]
+    model.class_counts = np.array(header.get("class_counts", []), np.int64)
+    model.names.mode = header["names"]
+    restore_names(model, header, arrays)
+    if header["counters"] is not None:
+        restore_state(model, header, arrays)
+    restore_transforms(model, arrays)
+    return model
+
+
+def restore_task(model: Model, name: str) -> None:
+    """The task that the learner had come to."""
+    if model.task.name == name:
+        return
+    grown = model.task.grown(model.labels)
+    if grown is None or grown.name != name:
+        raise BadValue(f"{CORRUPT}: this rule cannot play the task it names")
+    model.task = grown
+
+
+def restore_names(model: Model, header: Header, arrays: Arrays) -> None:
+    """The names of the features, or the marks of hashed names."""
+    if header["names"] == "names":
+        bounds, letters = arrays["names.offsets"], arrays["names.bytes"].tobytes()
+        offsets = bounds.tolist()
+        if bounds.dtype != np.int64 or bounds.ndim != 1 or offsets[0] != 0 or offsets[-1] != len(letters):
+            raise BadValue(f"{CORRUPT}: names and features do not fit")
+        if (np.diff(bounds) < 0).any():
+            raise BadValue(f"{CORRUPT}: names and features do not fit")
+        for first, last in pairwise(offsets):
+            model.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
+        fits = len(model.names.known) == len(offsets) - 1
+        fits = fits and (model.makes_features or len(offsets) - 1 == max(header["features"] - model.config.bias, 0))
+        if not fits:
+            raise BadValue(f"{CORRUPT}: names and features do not fit")
+    if isinstance(model.names, HashedNames) and not model.names.restore(arrays):
+        raise BadValue(f"{CORRUPT}: the marks of its names do not fit together")
+
+
+def restore_transforms(model: Model, arrays: Arrays) -> None:
+    """What the transforms have seen."""
+    features = len(model.names.known) if model.names.mode == "names" else None
+    for prefix, transform, width in transforms_of(model):
+        start = f"{prefix}."
+        saved = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
+        if not transform.restore(saved, features if width is None else width):
+            raise BadValue(f"{CORRUPT}: what {transform.name} has seen does not fit together")
+        features = features if transform.output_width() is None else transform.output_width()
+    if model.makes_features and features != model.learned_features:
+        raise BadValue(f"{CORRUPT}: its features are not those that its transforms make")
+
+
+def is_consistent(header: Header, arrays: Arrays) -> bool:
+    """Whether the parts of a header agree with each other and with the arrays that are there."""
+    labels, mode, learned = header["labels"], header["names"], header["counters"] is not None
+    task = TASKS[header["task"]]
+    most = (task.most_classes or len(labels)) if task.labelled else 0
+    return (
+        all(type(header[name]) is int and header[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
+        and isinstance(labels, list)
+        and counts_of_classes(header.get("class_counts", []), len(labels))
+        and len(set(labels)) == len(labels) <= most
+        and (not learned or bool(labels) == task.labelled)
+        and (mode == "names") == ("names.bytes" in arrays)
+        and (mode == "hashed") <= (header["parameters"].get("bits") is not None)
+        and (
+            mode in ("names", "columns", "hashed")
+            or (mode is None and header["features"] <= bool(header["parameters"].get("bias")))
+        )
+        and learned == any(name.startswith("state.") for name in arrays)
+    )
+
+
+def counts_of_classes(class_counts: Any, classes: int) -> bool:
+    return (
+        isinstance(class_counts, list)
+        and len(class_counts) <= classes
+        and all(type(one) is int and one >= 0 for one in class_counts)
+    )
+
+
+def restore_state(model: Model, header: Header, arrays: Arrays) -> None:
+    """The arrays and counters of the rule."""
+    if model.algebra not in model.card.algebras:
+        raise BadValue(f"{CORRUPT}: this rule cannot play in the algebra it names")
+    classes = model.task.blocks(len(model.labels))
+    labels = np.arange(float(classes)) if model.task.many else np.array([-1.0, 1.0])
+    limits = size_counters(model, header["features"], classes)
+    saved = SavedState(header["features"], classes, header["counters"], arrays, labels, limits)
+    model.arrays, model.space = load_state(model.shape, model.config.space(str(model.algebra)), saved)
+
+
+def size_counters(model: Model, features: int, classes: int) -> dict[str, int]:
+    """The counters that the rule uses as sizes, with their limits."""
+    verbs = {verb.name for verb in model.card.verbs_with(dict(model.config.choices))}
+    sizes = {"features": ("extent", features), "classes": ("breadth", classes)}
+    return {name: limit for name, (verb, limit) in sizes.items() if verb in verbs and name in model.shape.counters}

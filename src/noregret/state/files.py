@@ -1,0 +1,103 @@
+"""States in files: named arrays without spare room, and counters by name. Everything is checked before it is used."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from noregret.errors import BadValue
+from noregret.state.growth import State, bank_of, counters_of, make, memory_needed, refresh, replace_values, stored
+from noregret.state.space import Shape, Space, enlarge, physical_memory
+from noregret.state.stores import choose_store
+from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
+from noregret.state.stores.kernel_bank import bank_size, check_bank
+
+
+class SavedState(NamedTuple):
+    """What a file says of a state, and what the learner knows of it.
+
+    The labels are those that remembered rows may have. The limits are those of counters that rules use as sizes.
+    """
+
+    features: Any  # as the file says it, not yet checked
+    classes: int
+    counters: Mapping[str, Any]  # the same
+    arrays: Arrays
+    labels: Vector
+    limits: Mapping[str, int]
+
+
+def save_counters(shape: Shape, state: State) -> dict[str, float]:
+    """Return the counters by name, without those that follow from the rest."""
+    stores = zip(shape.fields, stored(state), strict=True)
+    derived = {f"{name}_{number}" for name, (store, _) in stores for number in store.unsaved}
+    return {name: float(state.n[name]) for name in state.n.dtype.names if name not in derived}
+
+
+def save_arrays(shape: Shape, state: State, space: Space) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a state by name, without spare room."""
+    if space.algebra == "kernel":
+        space = replace(space, supports=bank_size(bank_of(state))[0])
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (store, value) in zip(shape.fields, stored(state), strict=True):
+        arrays |= store.save(name, value, space)
+    return arrays
+
+
+def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Space]:
+    """Return a state from a file, and its space; BadValue says what is wrong with the file.
+
+    All arrays are checked before anything of their size is made.
+    """
+    exact = used_space(base, saved)
+    file = Saved(saved.arrays, saved.labels)
+    for name, field in shape.fields.items():
+        refuse(choose_store(field, exact).check(name, file, exact))
+    space = enlarge(base, exact.features, exact.classes, exact.supports, exact.values)
+    if memory_needed(shape, space) > physical_memory() // 2:
+        refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
+    state = make(shape, space)
+    load_counters(shape, state, saved)
+    values = [
+        store.load(name, value, file, space) for name, (store, value) in zip(shape.fields, stored(state), strict=True)
+    ]
+    state = replace_values(state, values)
+    for store, value in stored(state):
+        refuse(store.check_numbers(value))
+    return refresh(state), space
+
+
+def used_space(base: Space, saved: SavedState) -> Space:
+    """Return the space without spare room that the file is for."""
+    if type(saved.features) is not int or saved.features < 0:
+        refuse(f"{saved.features!r} is not a number of features")
+    supports = values = 0
+    if base.algebra == "kernel":
+        refuse(check_bank(saved.arrays, saved.features))
+        supports, values = saved.arrays["bank.sq"].size, saved.arrays["bank.idx"].size
+    return replace(base, features=saved.features, classes=saved.classes, supports=supports, values=values)
+
+
+def load_counters(shape: Shape, state: State, saved: SavedState) -> None:
+    """Write the counters of a file into a fresh state; one that the file does not know keeps its initial value."""
+    if set(saved.counters) | set(shape.counters) != set(state.n.dtype.names):
+        refuse("its counters are not those of the rule")
+    for name, value in saved.counters.items():
+        if type(value) not in (int, float):
+            refuse(f"counter {name} is {value!r}")
+        state.n[name] = float(value)
+    if not is_finite(counters_of(state)):
+        refuse("a counter is not finite")
+    if state.n.t < 0.0:
+        refuse(f"counter t is {state.n.t}")
+    for name, limit in saved.limits.items():
+        number = float(state.n[name])
+        if not 0.0 <= number <= limit or not number.is_integer():
+            refuse(f"counter {name} is {number}, not a whole number up to {limit}")
+
+
+def refuse(problem: str | None) -> None:
+    """Raise an error if there is a problem."""
+    if problem is not None:
+        raise BadValue(f"corrupt model file: {problem}")

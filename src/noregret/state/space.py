@@ -1,0 +1,81 @@
+"""Spaces: how many features, classes and supports a state is for, and how many there is room for."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from noregret.state.fields import Field
+
+
+@dataclass(frozen=True)
+class Space:
+    """The size and layout of a state: its algebra, and how many features, classes and supports are used and fit."""
+
+    algebra: str
+    covariance: str = "diagonal"
+    kernel: str = "rbf"
+    shape: tuple[float, float, float] = (1.0, 1.0, 3.0)
+    features: int = 0
+    room: int = 0
+    classes: int = 1
+    class_room: int = 1
+    supports: int = 0
+    values: int = 0
+    seed: int = 0
+    spread: float = 0.0  # the standard deviation of the initial weights of random_init fields
+    groups: tuple[int, ...] | int = ()
+    bias: bool = False
+
+    def with_features(self, features: int) -> "Space":
+        """The same space with so many features in use; made fast, since every round with a new name asks for it."""
+        new = object.__new__(Space)
+        new.__dict__.update(self.__dict__, features=features)
+        return new
+
+    @property
+    def stride(self) -> int:
+        """The distance between two features (sparse, kernel) or two classes (dense, reference) in a vector."""
+        return self.room if self.by_class else self.class_room
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the cells of one class are adjacent; otherwise those of one feature are."""
+        return self.algebra in ("dense", "reference")
+
+
+class Shape(NamedTuple):
+    """A state as its rule declares it: the fields, and the counters with their initial values."""
+
+    fields: Mapping[str, Field]
+    counters: Mapping[str, float]
+
+
+def enlarge(space: Space, features: int, classes: int, supports: int = 0, values: int = 0) -> Space:
+    """Return a space with room for so much. Room grows geometrically, so that growth stays cheap."""
+    step = 5 / 4 if space.covariance == "full" else 2
+    room = space.room if features <= space.room else max(features, int(space.room * step))
+    if isinstance(space.groups, int):  # a group is never cut in two
+        room = -(-(room - space.bias) // space.groups) * space.groups + space.bias
+    elif space.groups:
+        room = max(room, len(space.groups) + space.bias)
+    if space.algebra == "reference":  # an array without columns has no definite number of rows
+        room = max(room, 1)
+    class_room = space.class_room if classes <= space.class_room else max(classes, space.class_room * 3 // 2)
+    return replace(
+        space,
+        features=max(features, space.features),
+        room=room,
+        classes=max(classes, space.classes),
+        class_room=class_room,
+        supports=space.supports if supports <= space.supports else max(supports, space.supports * 2),
+        values=space.values if values <= space.values else max(values, space.values * 2),
+    )
+
+
+def physical_memory() -> int:
+    """Return the memory of this machine in bytes; where it is unknown, more than any state needs."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62

@@ -1,0 +1,166 @@
+"""Binary classification: z = y x, margin = y f.
+
+An example of neither class (UNIVERSUM, y = 0) pulls its score to zero: z = -sign(f) x, margin = 1 - |f| + universum.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.data.labels import UNIVERSUM, Labels, as_array
+from noregret.errors import BadValue
+from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Param
+from noregret.rules.probing import is_loss_driven
+from noregret.tasks.classes import Classification, refuse_universum, universum_rows
+from noregret.tasks.label_queries import ASK, LABELS
+from noregret.tasks.multiclass import Multiclass
+from noregret.tasks.task import Floats, Outcome, Segment, Task
+
+score = update = final = revealed = unbound
+
+
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    for t in range(y.size):
+        x = row(X, t)
+        out[t] = score(p, s, x)
+        if h[t] > 0.0 and revealed(g, s, abs(out[t])):
+            s.n.t += 1.0
+            side, margin = y[t], y[t] * out[t]
+            if side == 0.0:
+                side, margin = -math.copysign(1.0, out[t]), 1.0 - abs(out[t]) + g.universum
+            updated[t] = update(p, s, scaled_by(x, side), margin, h[t])
+
+
+def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+    for t in range(out.size):
+        out[t] = final(p, s, row(X, t))
+
+
+class Binary(Classification):
+    """A sign for each of two classes; where no task was asked for, a third class makes it multiclass."""
+
+    name = "binary"
+    about = "two classes"
+    params = {
+        "ask": ASK,
+        "universum": Param(0.1, at_least=0.0, about="how far from 0 the score of an example of neither class may be"),
+    }
+    options = {"labels": LABELS}
+    most_classes = 2
+    play, score_rows = staticmethod(play), staticmethod(score_rows)
+
+    grows = False  # whether a third class makes the learner multiclass, because no task was asked for
+
+    def check_number(self, labels: Labels) -> None:
+        if len(labels) > 2 and not self.grows:
+            raise BadValue(
+                f"the binary task has two classes, and {labels.order[2]!r} is a third; "
+                'leave task out, or make the learner with task="multiclass"'
+            )
+        if len(labels) > 2 and "multiclass" not in self.card.tasks:
+            raise BadValue(f"{self.card.name} plays two classes only, and {labels.order[2]!r} is a third")
+
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        neither = universum_rows(y)
+        if not neither.size:
+            return super().encode(labels, y, rows)
+        self.check_universum(neither)
+        codes = labels.encode(fill_universum(labels, y))
+        codes[neither] = -1
+        third = np.flatnonzero(codes >= 2)
+        if third.size:
+            refuse_universum(neither[neither > third[0]], "a third class came before it")
+        return codes, self.cut(labels, codes, rows)
+
+    def check_universum(self, rows: NDArray[np.int64]) -> None:
+        """Only a rule that updates while there is a loss, and not beyond, can pull a score to zero and stop there."""
+        loss = self.rule_options.get("loss")
+        if self.card.kind == "margin":
+            pulls = is_loss_driven(self.card, tuple(self.rule_options.items()))
+        else:
+            pulls = loss is not None and LOSSES[loss].slope(0.999) < 0.0 and LOSSES[loss].slope(1.0) == 0.0
+        if not pulls:
+            what = self.card.name if loss is None else f"{self.card.name} with the loss {loss!r}"
+            refuse_universum(rows, f"{what} does not stop where the hinge loss is 0; use pa1, arow or the hinge loss")
+
+    def to_multiclass(self) -> Multiclass:
+        return Multiclass(self.card, self.rule_options, self.numbers, self.chosen, self.cost)
+
+    def for_classes(self, labels: Labels) -> Task:
+        if len(labels) > 2 and not self.grows:
+            raise BadValue(f"the binary task has two classes, not {len(labels)}")
+        return self.to_multiclass() if len(labels) > 2 else self
+
+    def grown(self, labels: Labels) -> Task | None:
+        return self.to_multiclass() if self.grows else None
+
+    def successor(self, labels: Labels, segment: Segment) -> Task | None:
+        return self.to_multiclass() if segment.known == 3 else None
+
+    def merge_with(self, other: Task, labels: Labels) -> Task:
+        return self if len(labels) <= 2 and isinstance(other, Binary) else self.to_multiclass()
+
+    def flips(self, labels: Labels, segment: Segment) -> bool:
+        return segment.fresh > 0 and labels.turns(segment.known)
+
+    def truth(self, labels: Labels, segment: Segment, codes: Any) -> Floats:
+        own = codes[segment.start : segment.stop]
+        return np.where(own < 0, 0.0, labels.signs(segment.known)[own])
+
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
+        return np.asarray(as_array(list(labels.sides(len(labels))))[(scores >= 0.0).astype(int)])
+
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
+        f, y = outcome.scores, outcome.truth
+        wrong = (f >= 0.0) != (y > 0.0)
+        negative, positive = labels.sides(outcome.segment.known)
+        if outcome.segment.known == 1 and negative == positive:
+            wrong[:] = False
+        if outcome.known_at_first < outcome.segment.known:
+            first = first_sides(labels, outcome)[int(f[0] >= 0.0)]
+            wrong[0] = first != labels.order[outcome.segment.known - 1]
+        return np.asarray(wrong & (y != 0.0))
+
+    def predictions(self, labels: Labels, outcome: Outcome) -> NDArray[Any]:
+        f = outcome.scores
+        sides = as_array(list(labels.sides(outcome.segment.known)))
+        found = sides[(f >= 0.0).astype(int)]
+        if outcome.known_at_first < outcome.segment.known:
+            first = first_sides(labels, outcome)[int(f[0] >= 0.0)]
+            return as_array([first, *found[1:].tolist()])
+        return np.asarray(found)
+
+    def margins(self, labels: Labels, outcome: Outcome) -> Floats:
+        margins, neither = outcome.truth * outcome.scores, outcome.truth == 0.0
+        margins[neither] = 1.0 - np.abs(outcome.scores[neither]) + self.numbers["universum"]
+        return np.asarray(margins)
+
+
+def fill_universum(labels: Labels, y: Any) -> list[Any]:
+    """The labels with each UNIVERSUM replaced by the label before it, which some round must have had."""
+    filled = list(y)
+    last: Any = labels.order[0] if len(labels) else UNIVERSUM
+    for at, label in enumerate(filled):
+        if label is UNIVERSUM and last is UNIVERSUM:
+            refuse_universum(np.array([at]), "no class is known yet; learn a round of one first")
+        last = filled[at] = last if label is UNIVERSUM else label
+    return filled
+
+
+def first_sides(labels: Labels, outcome: Outcome) -> tuple[Any, Any]:
+    """The two labels that could be predicted on the round that brought a new class."""
+    known = outcome.known_at_first
+    negative, positive = labels.sides(known)
+    if known == 0:
+        negative, positive = labels.sides(1)
+        if negative == positive:
+            return None, None
+    elif labels.turns(2):
+        return positive, negative
+    elif labels.has_signs():
+        return labels.sides(2)
+    return negative, positive

@@ -1,0 +1,57 @@
+"""Steps from outside: z and the required margin are computed elsewhere (structured output, joint features).
+
+Every row is a signed example z = Phi(x, y) - Phi(x, rival); margin = w . z - (required - 1), so that a rule asks for
+the required margin as it asks for 1 elsewhere.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.algebra.verbs import row, unbound
+from noregret.data.labels import Labels, targets
+from noregret.tasks import binary
+from noregret.tasks.task import Floats, Outcome, Segment, Task
+
+score = update = unbound
+
+
+def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+    for t in range(y.size):
+        z = row(X, t)
+        out[t] = score(p, s, z)
+        if h[t] > 0.0:
+            s.n.t += 1.0
+            updated[t] = update(p, s, z, out[t] - (y[t] - 1.0), h[t])
+
+
+class Structured(Task):
+    """Scores are w . z; a round is wrong when z has no positive score."""
+
+    name = "structured"
+    about = "signed examples and required margins computed elsewhere"
+    labelled = False
+    real = True
+    needs_labels = False
+    bias_by_default = False  # what the right and the wrong output share cancels
+    no_classes = "structured output has no classes of its own"
+    play, score_rows = staticmethod(play), staticmethod(binary.score_rows)
+
+    def default_labels(self, rows: int) -> Any:
+        return np.ones(rows)
+
+    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+        return targets(y, "required margin"), [Segment(0, rows, 0)] if rows else []
+
+    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+        return np.asarray(y, np.float64)
+
+    def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
+        return scores
+
+    def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
+        return np.asarray(outcome.scores <= 0.0)
+
+    def margins(self, labels: Labels, outcome: Outcome) -> Floats:
+        return np.asarray(outcome.scores - (outcome.truth - 1.0))
