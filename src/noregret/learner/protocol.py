@@ -24,6 +24,10 @@ class Learner(Protocol):
         """Name, paper, parameters, guarantee, merge law; also of methods that are not rules."""
 
     @property
+    def task(self) -> str:
+        """The name of the task it plays."""
+
+    @property
     def rounds(self) -> int:
         """How many rounds were learned."""
 
@@ -55,3 +59,11 @@ class Learner(Protocol):
 
     def save(self, path: Any) -> None:
         """Write the learner to a file."""
+
+
+@runtime_checkable
+class Revertible(Learner, Protocol):
+    """A learner that can go back to an earlier state."""
+
+    def revert_to(self, saved: Self) -> None:
+        """Take the state of a copy made earlier, which must not be used any more."""

@@ -214,6 +214,14 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             new.source = deepcopy(self.source)
             return new
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def revert_to(self, saved: Self) -> None:
+        """Take the state of a copy made earlier, which must not be used any more."""
+        with self._lock:
+            vars(self).update({name: value for name, value in vars(saved).items() if name != "_lock"})
+
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""
         with self._lock:
