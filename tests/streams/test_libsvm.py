@@ -16,8 +16,9 @@ from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.jit.layout import cache_folder
 from noregret.streams import Batch, Reading, libsvm
-from noregret.streams.libsvm import Libsvm, Lines, Parser, Part
+from noregret.streams.libsvm import Libsvm, Parser
 from noregret.streams.libsvm_text import NO_QUERY
+from noregret.streams.text_blocks import Lines, Part
 from tests.naive import libsvm as naive
 
 
@@ -338,7 +339,7 @@ def test_a_binary_file_without_lines_is_refused_before_it_is_all_read() -> None:
 
 
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libsvm, "LONGEST", 1 << 14)
+    monkeypatch.setattr("noregret.streams.text_blocks.LONGEST", 1 << 14)
     assert "a line is longer than" in refused(b"1 " * 100_000, size=1024)
 
 

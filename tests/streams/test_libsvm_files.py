@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from noregret.errors import BadValue
-from noregret.streams.libsvm import Libsvm, Parser, Part
+from noregret.streams.libsvm import Libsvm, Parser
 from noregret.streams.source import Reading
+from noregret.streams.text_blocks import Part
 
 
 def written(path: Path, rows: int = 3000) -> Path:
@@ -105,7 +106,8 @@ def test_a_file_with_no_usable_row_says_how_many_were_skipped(tmp_path: Path) ->
 
 STDIN = """
 from noregret.streams.files import TextFile
-from noregret.streams.libsvm import Libsvm, Parser, Part
+from noregret.streams.libsvm import Libsvm, Parser
+from noregret.streams.text_blocks import Part
 from noregret.streams.source import Reading
 with TextFile("-") as file:
     assert file.peek(5) == b"1 1:1"
@@ -128,7 +130,8 @@ def test_standard_input_is_read_once_even_if_it_was_looked_at() -> None:
 def test_whoever_leaves_a_silent_pipe_is_not_held_back() -> None:
     code = """
 import os, signal, threading
-from noregret.streams.libsvm import Libsvm, Parser, Part
+from noregret.streams.libsvm import Libsvm, Parser
+from noregret.streams.text_blocks import Part
 from noregret.streams.source import Reading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where the tests run
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -17,7 +17,7 @@ from noregret.features import canonicalize
 from noregret.jit.layout import cache_folder
 from noregret.rules.specialize import rebind, specializer
 from noregret.streams import Batch, Reading, vw, vw_names, vw_text
-from noregret.streams.libsvm import Lines, Part
+from noregret.streams.text_blocks import Lines, Part
 from noregret.streams.vw import Parser, Vw
 from tests.naive import vw_rows as naive
 

@@ -45,7 +45,7 @@ def refusal(action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> st
     return message
 
 
-def refused(learner: nr.RuleLearner, action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> str:
+def refused(learner: nr.Learner, action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> str:
     """The same, when the learner is also bit for bit what it was before."""
     before, shown = pack(learner), repr(learner)
     message = refusal(action, kind)

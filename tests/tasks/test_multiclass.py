@@ -128,8 +128,8 @@ def test_costs_that_make_no_sense_are_refused(told: dict[str, Any], said: str) -
         nr.make("pa1", **told)
 
 
-def test_a_rule_that_moves_on_mistakes_cannot_heed_costs() -> None:
-    with pytest.raises(nr.BadValue, match="perceptron cannot heed costs: it moves on mistakes"):
+def test_a_rule_that_updates_only_on_mistakes_does_not_support_costs() -> None:
+    with pytest.raises(nr.BadValue, match="perceptron does not support cost=: it updates only on mistakes"):
         nr.make("perceptron", cost={"a": {"b": 2.0}})
 
 

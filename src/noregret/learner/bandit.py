@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import next_random
 from noregret.data.blocks import verify
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
@@ -42,17 +43,17 @@ class BanditFeedback:
         assert card.chances is not None
         return specializer(bindings(card.choices, dict(config.choices)), rebind, "chosen")(card.chances)
 
-    def choose(self, X: Any) -> Chosen:
+    def choose(self, X: RowsLike) -> Chosen:
         """A class for every row, drawn at random, and the probability each had. Nothing is learned from it."""
         played, chance = self._draw(X)
         return Chosen(as_array(self.model.labels.order)[played], chance)
 
-    def choose_one(self, x: Any = None) -> Chosen:
+    def choose_one(self, x: RowLike = None) -> Chosen:
         """A class for one row, drawn at random, and the probability it had. Nothing is learned from it."""
         played, chance = self._draw(self._one(x))
         return Chosen(self.model.labels.order[played[0]], float(chance[0]))
 
-    def _draw(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _draw(self, X: RowsLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The numbers of the classes drawn, and their probabilities; only the random numbers go on."""
         with self._lock:
             require_bandit(self.model)
@@ -68,7 +69,7 @@ class BanditFeedback:
                 chance[t] = odds[played[t]]
             return played, chance
 
-    def _first_scores(self, X: Any) -> NDArray[np.float64]:
+    def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The scores before any round: all zero, of a state that knows no feature yet."""
         model = self.model
         savepoint = model.savepoint()
@@ -84,7 +85,7 @@ class BanditFeedback:
         self._loops.bind(model)
         return np.zeros((block.rows, len(model.labels)))
 
-    def reward(self, X: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
+    def reward(self, X: RowsLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""
         with self._lock:
             require_bandit(self.model)
@@ -96,7 +97,7 @@ class BanditFeedback:
             self._play(X, past_plays(played, check_chances(chance, len(played)), loss_values), None)
         return self
 
-    def reward_one(self, x: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
+    def reward_one(self, x: RowLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the class chosen for one row was: whether it was right, or its loss from 0 to 1."""
         label, chance = split_choice(chosen)
         single = [None if one is None else [one] for one in (right, loss)]
@@ -111,9 +112,9 @@ class BanditFeedback:
 
     if TYPE_CHECKING:  # what the learner has
 
-        def scores(self, X: Any) -> NDArray[np.float64]: ...
-        def _one(self, x: Any) -> Any: ...
-        def _play(self, X: Any, y: Any, weight: Any) -> Any: ...
+        def scores(self, X: RowsLike) -> NDArray[np.float64]: ...
+        def _one(self, x: RowLike) -> Any: ...
+        def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> Any: ...
 
 
 def require_bandit(model: Model) -> None:

@@ -18,6 +18,7 @@ from noregret.data.blocks import (
     to_sparse,
     verify,
 )
+from noregret.data.inputs import RowLike, RowsLike
 from noregret.errors import BadValue, shown
 from noregret.features.feature_selectors import dicts_to_rows, merge_groups
 from noregret.features.fitted import FittedTransform, PipelineRows
@@ -30,7 +31,7 @@ from noregret.state.space import physical_memory
 NOTHING = np.zeros(0, np.int32)
 
 
-def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Block:
+def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> Block:
     """A block of the model's algebra; names, transforms and the algebra itself are learned only when growing.
 
     Otherwise features that are not known are left out, unless they are to be included.
@@ -54,7 +55,7 @@ def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Bloc
     return add_bias(verify(block)) if model.config.bias else block
 
 
-def constant_rows(model: Model, X: Any, grow: bool) -> Block:
+def constant_rows(model: Model, X: RowsLike, grow: bool) -> Block:
     """For a rule that does not look at rows: each of them is one constant feature."""
     rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
     if rows is None or isinstance(X, (str, bytes, Mapping)):
@@ -64,7 +65,7 @@ def constant_rows(model: Model, X: Any, grow: bool) -> Block:
     return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
-def number_features(model: Model, X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
+def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> PipelineRows:
     """Rows with a number for every feature, the numbers of those that only say yes or no, and the groups of all."""
     names, missing, selectors = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
@@ -111,7 +112,7 @@ def add_named_groups(
     return PipelineRows(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
 
 
-def one_row(x: Any, missing: bool = False) -> Any:
+def one_row(x: RowLike, missing: bool = False) -> Any:
     """A single row as a batch of one; with `missing`, values may be None."""
     x = convert_frame(row_to_dict(x), missing)
     if isinstance(x, Mapping):

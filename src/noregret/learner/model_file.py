@@ -163,7 +163,7 @@ def unpack(content: bytes, where: str, rule: Card | None = None) -> Any:
     except Error as error:
         text = str(error)
         raise Error(text if text.startswith(where) else f"{where}: {text}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         raise Error(f"{where}: corrupt model file: its parts do not fit together") from None
 
 

@@ -171,6 +171,7 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
 def is_consistent(header: Header, arrays: Arrays) -> bool:
     """Whether the parts of a header agree with each other and with the arrays that are there."""
     labels, mode, learned = header["labels"], header["names"], header["counters"] is not None
+    hashes = header["parameters"].get("bits") is not None
     task = TASKS[header["task"]]
     most = (task.most_classes or len(labels)) if task.labelled else 0
     return (
@@ -180,10 +181,10 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
         and (mode == "names") == ("names.bytes" in arrays)
-        and (mode == "hashed") <= (header["parameters"].get("bits") is not None)
+        and (mode == "hashed") <= hashes
         and (
             mode in ("names", "columns", "hashed")
-            or (mode is None and header["features"] <= bool(header["parameters"].get("bias")))
+            or (mode is None and (hashes or header["features"] <= bool(header["parameters"].get("bias"))))
         )
         and learned == any(name.startswith("state.") for name in arrays)
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from noregret.algebra import examples
 from noregret.data.blocks import Block, SparseBlock, check_weights, verify
 from noregret.data.class_weights import balanced_weights
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
@@ -37,7 +38,7 @@ class RuleRaised(Exception):
 class Transaction:
     """The rounds of one call on a model. After an error the model is as it was before."""
 
-    def __init__(self, model: Model, loops: Loops, X: Any, y: Any, weight: Any) -> None:
+    def __init__(self, model: Model, loops: Loops, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
         self.model, self.loops, self.X, self.y, self.weight = model, loops, X, y, weight
         self.counted = 0  # rounds the rule had counted when an error came
         self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.jit.compiled import unbound
-from noregret.streams.libsvm_text import (
+from noregret.streams.number_text import (
     BAD_VALUE,
     BLANK,
     EVEN_PAIRS,

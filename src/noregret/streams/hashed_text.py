@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.streams.libsvm_text import BLANK, COLON, HALF, byte_at, load_word, place
+from noregret.streams.number_text import BLANK, COLON, HALF, byte_at, load_word, place
 
 BAR = 124
 AT_ONCE = 16  # bytes that are looked at together

@@ -4,7 +4,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,42 +12,22 @@ from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.streams import libsvm_text as text
-from noregret.streams.files import TextFile, Unreadable
+from noregret.streams.files import TextFile
 from noregret.streams.libsvm_fault import what_is_wrong
+from noregret.streams.number_text import BAD_VALUE, BLANK, FINE, HASH, PAD
 from noregret.streams.prefetch import in_order
 from noregret.streams.source import Reading, Source, number_in
+from noregret.streams.text_blocks import Fault, Lines, Part, Stretch
 
 WINDOW = 1 << 22  # bytes of text parsed at a time; from a file to a model smaller is slower, larger gains little
 ROWS = 1 << 15  # rows in a batch, at most
-LONGEST = 1 << 30  # bytes in a line, at most
 SLOW = 4096  # numbers left to Python before their list must grow
 THREADS = 2  # parsing takes several times as long as learning
-MARK = b"\xef\xbb\xbf"  # what some editors put before the text
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 ENDLESS = ("nan", "inf", "infinity")
 WHOLE = 2.0**53  # up to here a float holds every whole number
 
 Parse = Callable[[np.ndarray, np.ndarray, text.Out], None]
-
-
-class Stretch(NamedTuple):
-    """Whole lines of a file: buffer[:end]; whether the last one lacked its end; the share of the file read by then; and
-    from which byte of the text on they stand."""
-
-    buffer: bytearray
-    end: int
-    cut_off: bool
-    done: float | None
-    begin: int
-
-
-class Part(NamedTuple):
-    """What a stretch of lines holds; a fault is a line, counted from the stretch's first, and what is wrong there."""
-
-    batches: list[Any]
-    lines: int
-    skipped: int
-    fault: tuple[int, str] | None = None
 
 
 class Libsvm(Source):
@@ -113,73 +93,12 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:
         text.parse_lines(buffer, out, table)
 
 
-class Lines:
-    """A file, handed out in stretches of whole lines. Where they end depends on the file and the size alone."""
-
-    def __init__(self, file: TextFile, size: int, begin: int = 0, kind: str = "libsvm") -> None:
-        self.file, self.size, self.begin, self.kind = file, size, begin, kind
-        self.rest = b""
-        self.first, self.over = begin == 0, False
-
-    def into(self, parser: Any) -> Stretch | Part | None:
-        """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
-        buffer, filled, end = parser.buffer, len(self.rest), 0
-        if filled > len(buffer) - text.PAD:
-            buffer = bytearray(filled + text.PAD)
-        buffer[:filled] = self.rest
-        try:
-            while not (end or self.over):
-                if filled == len(buffer) - text.PAD:
-                    buffer = self.longer(buffer, filled)
-                filled = self.fill(buffer, filled)
-                end = buffer.rfind(b"\n", 0, filled) + 1
-        except Unreadable as error:
-            self.over, self.rest = True, b""
-            broken = (error.line, error.why) if (error.line, self.first) != (1, True) else (0, error.why)
-            return Part([], 0, 0, broken)
-        return self.handed_out(buffer, filled, end)
-
-    def handed_out(self, buffer: bytearray, filled: int, end: int) -> Stretch | None:
-        if self.first and buffer.startswith(MARK):
-            buffer[: len(MARK)] = b" " * len(MARK)
-        cut_off = self.over and filled > end
-        if cut_off:
-            buffer[filled] = text.NEWLINE
-            end = filled = filled + 1
-        self.first = False
-        self.rest = bytes(memoryview(buffer)[end:filled])
-        begin, self.begin = self.begin, self.begin + end - cut_off
-        return Stretch(buffer, end, cut_off, self.file.progress(), begin) if end else None
-
-    def fill(self, buffer: bytearray, filled: int) -> int:
-        view, room = memoryview(buffer), len(buffer) - text.PAD
-        while filled < room and not self.over:
-            try:
-                got = self.file.readinto(view[filled:room])
-            except Unreadable as error:
-                error.line = buffer.count(b"\n", 0, filled) + 1
-                raise
-            filled += got
-            self.over = got == 0
-        return filled
-
-    def longer(self, buffer: bytearray, filled: int) -> bytearray:
-        """The same bytes with room for as many more, if a line may take that."""
-        if buffer.find(b"\0", 0, filled) >= 0:
-            raise Unreadable(self.file.name, f"this is not {self.kind} text but binary data")
-        if filled >= LONGEST:
-            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it {self.kind} text?")
-        bigger = bytearray(2 * filled + text.PAD)
-        bigger[:filled] = memoryview(buffer)[:filled]
-        return bigger
-
-
 class Parser:
     """Batches from stretches of lines, one stretch at a time, in arrays that are filled again and again."""
 
     def __init__(self, reading: Reading, size: int, parse: Parse) -> None:
         self.reading, self.parse, self.size = reading, parse, size
-        self.buffer = bytearray(size + text.PAD)
+        self.buffer = bytearray(size + PAD)
         self.out = text.room(size, ROWS, SLOW)
         self.table = np.zeros(text.SLOTS, np.int64)
         self.skipped = 0
@@ -198,7 +117,7 @@ class Parser:
         self.skipped = 0
         room = len(stretch.buffer)
         out = self.out
-        if room > self.size + text.PAD:
+        if room > self.size + PAD:
             self.out = text.room(room, ROWS, SLOW)
         try:
             while table[text.POSITION] < table[text.END]:
@@ -219,7 +138,7 @@ class Parser:
         buffer = np.frombuffer(stretch.buffer, np.uint8)
         while True:
             self.parse(table, buffer, self.out)
-            if table[text.VERDICT] == text.FINE:
+            if table[text.VERDICT] == FINE:
                 if self.settled(stretch):
                     return
                 table[:] = start
@@ -241,7 +160,7 @@ class Parser:
             else:
                 value = out.y[-1 - where] = self.label(-1 - where, bytes(stretch.buffer[first:last]))
             if not math.isfinite(value):
-                self.refuse(stretch, first, text.BAD_VALUE if where >= 0 else text.BAD_LABEL)
+                self.refuse(stretch, first, BAD_VALUE if where >= 0 else text.BAD_LABEL)
                 whole = False
         return whole
 
@@ -262,12 +181,12 @@ class Parser:
         buffer = stretch.buffer
         first = buffer.rfind(b"\n", 0, at) + 1
         if self.reading.lenient:
-            if buffer[first] != text.HASH:
-                buffer[first] = text.HASH
+            if buffer[first] != HASH:
+                buffer[first] = HASH
                 self.skipped += 1
             return
         last = buffer.find(b"\n", at)
-        if verdict == text.BAD_VALUE:
+        if verdict == BAD_VALUE:
             at = start_of_feature(buffer, at)
         why = what_is_wrong(bytes(buffer[first:last]), at - first, verdict, int(self.table[text.BASE]))
         if stretch.cut_off and last == stretch.end - 1:
@@ -308,13 +227,6 @@ class Parser:
         return y.copy()
 
 
-class Fault(Exception):
-    """A wrong line of a stretch."""
-
-    def __init__(self, line: int, why: str) -> None:
-        self.line, self.why = line, why
-
-
 def plain(value: float) -> int | float | None:
     if math.isnan(value):
         return None
@@ -338,6 +250,6 @@ def label_of(written: bytes) -> Any:
 
 def start_of_feature(line: bytearray, fault: int) -> int:
     """Where the feature begins that a value belongs to."""
-    while fault > 0 and line[fault - 1] > text.BLANK:
+    while fault > 0 and line[fault - 1] > BLANK:
         fault -= 1
     return fault

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from noregret.streams.files import TextFile, Unreadable
-from noregret.streams.libsvm_text import PAD
+from noregret.streams.number_text import PAD
 from noregret.streams.prefetch import in_order
 from noregret.streams.tables import Columns, Table
 

@@ -27,7 +27,7 @@ from noregret.streams.columns import (
     times,
     wrong_label,
 )
-from noregret.streams.libsvm_text import NEWLINE, PAD
+from noregret.streams.number_text import NEWLINE, PAD
 from noregret.streams.read_options import PLAIN, Reading
 from noregret.streams.word_columns import ABSENT, WordColumn, with_bag
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from noregret.streams.libsvm_text import byte_at
+from noregret.streams.number_text import byte_at
 
 
 def continues(byte: Any) -> Any:

@@ -24,10 +24,11 @@ from noregret.streams import vw_names
 from noregret.streams import vw_text as text
 from noregret.streams.columns import label_of
 from noregret.streams.files import TextFile
-from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW, Fault, Lines, Part, Stretch
-from noregret.streams.libsvm_text import PAD
+from noregret.streams.libsvm import ROWS, SLOW, THREADS, WHOLE, WINDOW
+from noregret.streams.number_text import PAD
 from noregret.streams.prefetch import in_order
 from noregret.streams.source import Reading, Source, number_in
+from noregret.streams.text_blocks import Fault, Lines, Part, Stretch
 from noregret.streams.vw_fault import what_is_wrong, wrong_word
 
 FEW, MANY = 1 << 13, 1 << 16  # names there is room for at first, in a parser and in the source

@@ -16,7 +16,7 @@ import numpy as np
 
 from noregret.jit.compiled import unbound
 from noregret.streams.hashed_text import begun, finished, masked, mixed, seed, text_between, words_of
-from noregret.streams.libsvm_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, byte_at, place
+from noregret.streams.number_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, byte_at, place
 from noregret.streams.utf8_text import after_utf8
 
 CARET = 94

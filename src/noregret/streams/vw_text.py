@@ -14,7 +14,7 @@ import numpy as np
 
 from noregret.jit.compiled import unbound
 from noregret.streams.hashed_text import BAR, MASKS, after_text, seed, text_at, text_between
-from noregret.streams.libsvm_text import (
+from noregret.streams.number_text import (
     BLANK,
     COLON,
     HALF,

@@ -12,7 +12,7 @@ import numpy as np
 
 from noregret.streams import vw_names
 from noregret.streams import words_text as text
-from noregret.streams.libsvm_text import PAD
+from noregret.streams.number_text import PAD
 
 FEW = 1 << 15  # words there is room for at first
 PIECE = 1 << 22  # bytes of text counted at a time

@@ -12,7 +12,7 @@ import numpy as np
 from noregret.jit.compiled import unbound
 from noregret.streams import vw_names
 from noregret.streams.hashed_text import bytes_before, seed, text_at, text_between
-from noregret.streams.libsvm_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place
+from noregret.streams.number_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, place
 from noregret.streams.utf8_text import continues
 from noregret.streams.vw_names import (
     FINE,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels, as_array
 from noregret.errors import BadValue
 from noregret.rules.losses import LOSSES
@@ -18,12 +19,12 @@ from noregret.rules.probing import is_loss_driven
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.label_queries import ASK, LABELS
 from noregret.tasks.multiclass import Multiclass
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = revealed = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
@@ -35,7 +36,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
             updated[t] = update(p, s, scaled_by(x, side), margin, h[t])
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = final(p, s, row(X, t))
 
@@ -64,7 +65,7 @@ class Binary(Classification):
         if len(labels) > 2 and "multiclass" not in self.card.tasks:
             raise BadValue(f"{self.card.name} plays two classes only, and {labels.order[2]!r} is a third")
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         neither = universum_rows(y)
         if not neither.size:
             return super().encode(labels, y, rows)
@@ -140,7 +141,7 @@ class Binary(Classification):
         return np.asarray(margins)
 
 
-def fill_universum(labels: Labels, y: Any) -> list[Any]:
+def fill_universum(labels: Labels, y: LabelsLike) -> list[Any]:
     """The labels with each UNIVERSUM replaced by the label before it, which some round must have had."""
     filled = list(y)
     last: Any = labels.order[0] if len(labels) else UNIVERSUM

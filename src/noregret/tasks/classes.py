@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels
 from noregret.errors import BadValue
 from noregret.rules.rule_card import RuleCard
@@ -39,7 +40,7 @@ class Classification(Task):
         fields, counters = super().state_shape(average)
         return Shape(fields, {**counters, **(label_queries.COUNTERS if self.queries_labels else {})})
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         codes = labels.encode(y)
         return codes, self.cut(labels, codes, rows)
 
@@ -86,7 +87,7 @@ def widen(labels: Labels, outcome: Outcome, classes: int) -> Floats:
     return wide
 
 
-def universum_rows(y: Any) -> NDArray[np.int64]:
+def universum_rows(y: LabelsLike) -> NDArray[np.int64]:
     """The rows whose label says that they belong to neither class."""
     if isinstance(y, np.ndarray) and y.dtype != object:
         return NONE

@@ -12,19 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks.costs import Costs
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = unbound
 Projection = Callable[[Floats], Any]
 MOST = 10_000_000
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
@@ -35,7 +36,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
             updated[t] = update(p, s, scaled_by(x, -1.0), -out[t], h[t])
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = final(p, s, row(X, t))
 
@@ -83,12 +84,12 @@ class Convex(Task):
     def default_labels(self, rows: int) -> Any:
         return np.full(rows, np.nan)
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         given = np.asarray(y)
         unknown = given.dtype == np.float64 and given.ndim == 1 and bool(np.isnan(given).all())
         return given if unknown else targets(y, "loss"), [Segment(0, rows, 0)] if rows else []
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         return np.asarray(y, np.float64)
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import class_block, difference, row, scaled_by, sqnorm, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
@@ -21,12 +22,12 @@ from noregret.tasks.classes import Classification, refuse_universum, universum_r
 from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
-from noregret.tasks.task import Floats, Outcome, Segment, loss_at
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         f = out[t]
@@ -40,7 +41,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
                 updated[t] = update(p, s, difference(x, truth, rival, X.stride), margin, h[t])
 
 
-def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play_prototypes(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     """The rule says how far each class moves along the row."""
     for t in range(y.size):
         x = row(X, t)
@@ -59,7 +60,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, up
                 take_steps(s.w, x, steps, X.stride)
 
 
-def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play_rest(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     """One against the rest: every class is a binary task of its own, z = x in its block with the sign of its label."""
     for t in range(y.size):
         x = row(X, t)
@@ -76,7 +77,7 @@ def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated:
             updated[t] = any_updated
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.shape[0]):
         finals(p, s, row(X, t), X.stride, out[t])
 
@@ -185,7 +186,7 @@ class Multiclass(Classification):
             )
         return chosen
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         refuse_universum(universum_rows(y), "it belongs to neither of two classes, and this learner has many")
         return super().encode(labels, y, rows)
 

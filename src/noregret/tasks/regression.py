@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = unbound
 measured: Any = unbound  # whether targets are scaled
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         deviation = 1.0
@@ -45,7 +46,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
                 s.n.target_squares += before * off * step
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     deviation = 1.0
     if measured:
         deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
@@ -89,7 +90,7 @@ class Regression(Task):
         """Whether targets are centred and scaled."""
         return self.chosen["scale_target"] == "yes"
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         return targets(y), [Segment(0, rows, 0)] if rows else []
 
     def mean_loss(self, errors: Floats, counters: Any) -> float:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
 from noregret.rules.losses import LOSSES, Loss
@@ -25,6 +26,12 @@ from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.uint8]
+# Arguments of the loops whose types depend on the algebra: parameters, setting, state, rows.
+P: TypeAlias = Any
+G: TypeAlias = Any
+S: TypeAlias = Any
+R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
 ]  # fmt: skip
@@ -211,13 +218,13 @@ class Task:
 
     # ---- labels in -----------------------------------------------------------------------------------------------
 
-    def accept(self, y: Any, query: Any) -> Any:
+    def accept(self, y: LabelsLike, query: Any) -> Any:
         """What a caller gave as the truth, in one object."""
         if query is not None:
             raise BadValue(f'query is for task="ranking", where rows come in groups; {self.name} has none')
         return y
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
 
@@ -284,7 +291,7 @@ class Task:
 
     # ---- predictions out -----------------------------------------------------------------------------------------
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         """What was given as the truth, as a transcript shows it."""
         return y if isinstance(y, np.ndarray) else as_array(list(y))
 
