@@ -10,7 +10,11 @@ from scipy.stats import chi2
 import noregret as nr
 from noregret.algebra import add, count_correct, dot, remember, remembered
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, Merge, P, Param, S, Z, gradient_rule, margin_rule
+from noregret.rules.decorators import gradient_rule, margin_rule
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.registry import REGISTRY
+from noregret.rules.rule_card import P, S, Z
 from noregret.state import plain, reservoir
 from noregret.state.stores.base import by_class_and_feature
 from noregret.state.stores.reservoir import list_rows

@@ -52,7 +52,7 @@ def centre(learner: nr.RuleLearner) -> Any:
 @RADII
 def test_plays_as_its_twin(name: str, algebra: str, learns: bool) -> None:
     X, y = stream()
-    for numbers, labels in (({}, None), (unusual(nr.learners()[name]), y)):
+    for numbers, labels in (({}, None), (unusual(nr.learners().rules[name]), y)):
         own = {key: value for key, value in numbers.items() if key != "radius"}
         twin = OneClass(name, 1.5, learns, **own)
         told = {"kernel": "linear"} if algebra == "kernel" else {}

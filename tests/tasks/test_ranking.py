@@ -23,9 +23,7 @@ from tests.naive.tasks.ranking import Ranking
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
 PAIRS = ("worst", "each", "all")
-RANKERS = [
-    card.name for card in nr.learners() if "ranking" in card.tasks and card.rule.__module__.startswith("noregret.")
-]
+RANKERS = [card.name for card in nr.learners() if "ranking" in card.tasks and card.built_in]
 Stream = tuple[Any, Any, Any]
 
 

@@ -24,7 +24,7 @@ from noregret.jit.cache import OPTIONS, discarded, explain, writable
 from noregret.jit.compiled import Made
 from noregret.jit.layout import Layout, cache_folder
 from noregret.jit.machine import instructions
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.state import guarded_round as guard
 from noregret.tasks import hooks
 from noregret.tasks.assemble import Plan, assemble
@@ -73,7 +73,7 @@ for _function in REASSOCIATED:
 @intrinsic  # type: ignore[untyped-decorator]
 def with_weight(context: Any, p: Any, h: Any) -> Any:
     """The parameters with the one that an importance weight moves multiplied or divided by it."""
-    where, power = p.instance_class.weigh
+    where, power = p.instance_class.weight_place
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         fields, weight = arguments
@@ -86,7 +86,7 @@ def with_weight(context: Any, p: Any, h: Any) -> Any:
 
 @overload(hooks.weighed, jit_options=LEAN, strict=False)  # type: ignore[untyped-decorator]
 def choose_weighed(p: Any, h: Any) -> Any:
-    if p.instance_class.weigh is None:
+    if p.instance_class.weight_place is None:
         return lambda p, h: p
     return lambda p, h: with_weight(p, h)
 
@@ -236,7 +236,7 @@ def compiled(text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any])
     """A text with its names bound, as machine code."""
     words = text.__code__.co_argcount  # one is a table; a text over several words is called as a function of C is
     kinds = (TABLE,) if words == 1 else (types.int64,) * words
-    function = disk_cached(rebound(text, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
+    function = disk_cached(rebind(text, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
     made = function.overloads[kinds]
     name = made.fndesc.llvm_func_name if words == 1 else made.fndesc.llvm_cfunc_wrapper_name
     where = int(made.library.get_pointer_to_function(name))
@@ -248,7 +248,7 @@ def compiled(text: Callable[..., Any], symbol: str, bindings: Mapping[str, Any])
 
 
 def stamp(function: Callable[..., Any], name: str, bindings: Mapping[str, Any]) -> Any:
-    text = rebound(function, name, bindings)
+    text = rebind(function, name, bindings)
     text.__module__ = entry.__module__  # looked up when a loop comes from the disk; a user's file may be gone by then
     return numba.njit(**INNER)(text)
 

@@ -15,6 +15,7 @@ from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
+from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
 from noregret.tasks.regression import Regression
@@ -107,7 +108,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
-    if not is_consistent(header, arrays):
+    if not isinstance(card, RuleCard) or not is_consistent(header, arrays):
         raise BadValue(f"{CORRUPT}: inconsistent header")
     model = Model.new(resolve(card, parameters))
     for label in header["labels"]:

@@ -104,7 +104,7 @@ class Transaction:
         """The importance weight of every round."""
         config = self.model.config
         h = check_weights(self.weight, rows)
-        if h is not None and not config.card.weighs:
+        if h is not None and not config.card.supports_weights:
             raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
         if config.class_weight is not None:
             by_class = self.class_weights(config.class_weight)

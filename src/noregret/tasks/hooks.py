@@ -28,9 +28,9 @@ rule = slope = weight = score = unbound
 
 def weighed(p: Any, h: Any) -> Any:
     """The parameters for a round of importance h."""
-    if type(p).weigh is None:
+    if type(p).weight_place is None:
         return p
-    where, power = type(p).weigh
+    where, power = type(p).weight_place
     field = p._fields[where]
     return p._replace(**{field: p[where] * h if power > 0 else p[where] / h})
 
