@@ -6,7 +6,7 @@ rounding, however small it becomes.
 
 import math
 
-from noregret.algebra import add, breadth, extent, shared
+from noregret.algebra import add, breadth, extent, share_dot
 from noregret.rules.card import G, Guarantee, Merge, P, Param, S, X, gradient_rule
 from noregret.state.fields import log_weights
 
@@ -43,7 +43,7 @@ def cells(p: P, s: S, x: X) -> float:
 
 def eg_score(p: P, s: S, x: X) -> float:
     """The mean of x under the weights, which are positive and sum to one."""
-    return float(shared(s.theta, x, 1.0, cells(p, s, x)))
+    return float(share_dot(s.theta, x, 1.0, cells(p, s, x)))
 
 
 @gradient_rule(
@@ -76,7 +76,7 @@ def eg_signed_regret(features: float, U: float, eta: float, squared_gradients: f
 
 def eg_signed_score(p: P, s: S, x: X) -> float:
     """U (w+ - w-).x, where w+ and w- together sum to one."""
-    return float(p.U * shared(s.theta, x, 2.0, cells(p, s, x)))
+    return float(p.U * share_dot(s.theta, x, 2.0, cells(p, s, x)))
 
 
 @gradient_rule(

@@ -5,7 +5,7 @@ p = 2 is the perceptron's geometry; with p near 2 ln(d) irrelevant features cost
 
 import math
 
-from noregret.algebra import add, linked, norm, scale
+from noregret.algebra import add, link_dot, norm, scale
 from noregret.rules.card import NO_MERGE, Guarantee, Merge, P, Param, S, X, Z, margin_rule
 from noregret.state.fields import scaled
 
@@ -23,7 +23,7 @@ def p_norm_bound(radius: float, margin: float, p: float) -> float:
 
 def p_norm_score(p: P, s: S, x: X) -> float:
     """w.x, where w is the sum of the examples that were added, seen through the link."""
-    return float(linked(s.theta, x, p.p))
+    return float(link_dot(s.theta, x, p.p))
 
 
 @margin_rule(
