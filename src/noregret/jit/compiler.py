@@ -53,7 +53,7 @@ def python_type(kind: Any) -> type:
 
 def chooser(verb: Verb) -> Callable[..., Any]:
     def choose(*kinds: Any) -> Any:
-        return verb.serving(tuple(map(python_type, kinds)))
+        return verb.find(tuple(map(python_type, kinds)))
 
     return choose
 
