@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret import RuleLearner, Transcript
-from noregret.jit.layout import cache_folder
+from noregret.jit.cache import cache_folder
 from tests.conformance.plays import ALL, NAMES, Play, arrays, near, plays, same_bits, some, stream, unusual
 
 NATIVE = plays(algebras=["sparse", "dense", "kernel"])

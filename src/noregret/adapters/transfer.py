@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
-from noregret.jit.cache import waits
+from noregret.jit.cache import seconds_waited
 from noregret.learner.arguments import check_rule_learner, describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.factory import make
@@ -120,7 +120,7 @@ class Transfer(BaseLearner):
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round: the target by its rule, and the weights by the losses; all, or none."""
-        began = time.perf_counter() - waits()
+        began = time.perf_counter() - seconds_waited()
         if weight is not None:
             raise BadValue("transfer does not support weight=: its guarantee is for rounds of equal importance")
         with self._lock:
@@ -139,7 +139,8 @@ class Transfer(BaseLearner):
             self.rounds += len(truth)
             self.mistakes += int(np.count_nonzero(mistakes))
             self.updates += int(np.count_nonzero(updated))
-            predictions, seconds = self.source_learner.decide(answers - 0.5), time.perf_counter() - waits() - began
+            predictions = self.source_learner.decide(answers - 0.5)
+            seconds = time.perf_counter() - seconds_waited() - began
             return Transcript(answers - 0.5, predictions, suffered, mistakes, updated, played.truth, seconds)
 
     def encode_truth(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
