@@ -32,9 +32,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
-    said = succeeded(
-        noregret("race", "data.svm", "--learners", "perceptron,pa1,arow", "--json", "out.json", cwd=folder)
-    )
+    words = ["race", "data.svm", "--learners", "perceptron,pa1,arow", "--json", "out.json"]
+    said = succeeded(noregret(*words, cwd=folder))
     report = json.loads((folder / "out.json").read_text())
     X, y = load_svmlight_file(str(folder / "data.svm"))
     library = nr.race((X, y), ["perceptron", "pa1", "arow"])
