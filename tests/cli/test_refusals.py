@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import noregret as nr
-from tests.cli.running import OWN_RULE, SAMPLE, noregret, refused
+from tests.support.command_line import OWN_RULE, SAMPLE, noregret, refused
 
 
 @pytest.fixture
