@@ -8,8 +8,9 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.algebra import add, norm, remove_coefficients, remove_support, scale
+from noregret.algebra.internal_verbs import class_block, row
 from noregret.algebra.kernel import KernelRows
-from noregret.algebra.verbs import class_block, dot, row
+from noregret.algebra.verbs import dot
 from noregret.learner.model_file import pack
 from noregret.rules.decorators import margin_rule
 from noregret.rules.parameters import Param

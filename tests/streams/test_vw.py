@@ -14,7 +14,7 @@ import pytest
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.features import canonicalize
-from noregret.jit.layout import cache_folder
+from noregret.jit.cache import cache_folder
 from noregret.rules.specialize import rebind, specializer
 from noregret.streams import Batch, Reading, vw, vw_names, vw_text
 from noregret.streams.text_blocks import Lines, Part

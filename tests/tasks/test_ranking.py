@@ -11,7 +11,7 @@ from sklearn.metrics import ndcg_score
 
 import noregret as nr
 from noregret.algebra.examples import SparseRows
-from noregret.algebra.verbs import row, row_difference
+from noregret.algebra.internal_verbs import row, row_difference
 from noregret.data import query_groups as ground
 from noregret.learner import transaction as rounds
 from noregret.learner.model_file import pack

@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.learners import romma
-from verification.mutants import breaking, keeping, report, subjects, verdicts
+from verification.mutants import breaking, keeping, record, report, subjects, verdicts
 from verification.mutants.making import Mutant, mutants
 
 RULE = '''
@@ -151,9 +151,33 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
     keeping.keep(found[:1], [subject], kept)
     assert keeping.in_part(found, kept) == []
-    assert keeping.killers(kept) == {verdicts.key(mutant): "t" for mutant in subject.mutants}
     assert "met all its own tests." in report.page(found, scores, True, [])
     assert "kept" not in report.page(found, scores)
+
+
+def test_the_record_keeps_the_killer_of_every_mutant_that_was_killed_last(tmp_path: Path) -> None:
+    subject, path = subjects.subjects()["perceptron_truncated"](), tmp_path / "killers.txt"
+    first, second, *others = subject.mutants
+    record.write({"of a mutant that is no more": "tests/a.py::test_a"}, path)
+    found = [verdicts.Verdict((subject.name,), mutant, killer="tests/b.py::test_b[x y]") for mutant in subject.mutants]
+    record.update(found, [subject], path)
+    assert record.known_killers([subject], path) == {verdicts.key(one): found[0].killer for one in subject.mutants}
+    assert len(path.read_text().splitlines()) == 1
+    lives, other = verdicts.Verdict((subject.name,), first), verdicts.Verdict((subject.name,), second, killer="tests/c")
+    record.update([lives, other], [subject], path)
+    killers = record.known_killers([subject], path)
+    assert (len(killers), killers[verdicts.key(second)]) == (1 + len(others), "tests/c")
+
+
+def test_the_default_suite_contains_every_recorded_killer(request: pytest.FixtureRequest) -> None:
+    """Of the files that were collected: all, unless only some were asked for."""
+    if request.config.option.keyword or request.config.option.markexpr:
+        pytest.skip("only some tests of a file were asked for")
+    collected = {item.nodeid for item in request.session.items}
+    files = {name.partition("::")[0] for name in collected if not any("::" in asked for asked in request.config.args)}
+    killers = set(record.read().values())
+    assert [name for name in killers if not (subjects.ROOT / name.partition("::")[0]).is_file()] == []
+    assert sorted(name for name in killers - collected if name.partition("::")[0] in files) == []
 
 
 SAMPLE = """

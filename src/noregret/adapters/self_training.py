@@ -18,28 +18,25 @@ from noregret.learner.header_fields import corrupt, read_count, read_param
 from noregret.learner.labelled_rows import LabelledRows, as_indexable
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card
-from noregret.rules.parameters import Param
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component, Param
 
 CONFIDENCE = Param(0.5, at_least=0.0, about="the smallest score, in size, at which a prediction is learned")
 WEIGHT = Param(0.5, above=0.0, at_most=1.0, about="the importance weight of rows labelled by their own prediction")
 
 
-CARD = Card(
-    name="self_training",
-    kind="self_training",
+@register_kind
+@method_card(
     paper="Scudder, Probability of error of some adaptive pattern-recognition machines, IEEE Transactions on "
     "Information Theory 11, 1965",
-    about="Semi-supervised learning: rows without a label are learned by their own confident prediction.",
-    title="SelfTraining",
-    module=__name__,
-    where=__file__,
-    params={"confidence": CONFIDENCE, "weight": WEIGHT},
-    declared_tasks=("binary",),
+    kind="self_training",
+    tasks=("binary",),
+    params={
+        "learner": Component("perceptron", "the learner that is trained"),
+        "confidence": CONFIDENCE,
+        "weight": WEIGHT,
+    },
 )
-
-
-@register_kind
 class SelfTraining(BaseLearner):
     """A learner of two classes that also learns rows without labels, by its own predictions where they are confident.
 
@@ -49,7 +46,6 @@ class SelfTraining(BaseLearner):
     """
 
     kind: ClassVar[str] = "self_training"
-    card: ClassVar[Card] = CARD
 
     def __init__(self, learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> None:
         super().__init__()

@@ -10,51 +10,38 @@ from numpy.typing import NDArray
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
-from noregret.jit.cache import waits
+from noregret.jit.cache import seconds_waited
 from noregret.learner.arguments import check_rule_learner, describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.factory import make
 from noregret.learner.header_fields import corrupt, read_list, read_number, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card
 from noregret.rules.guarantee import Guarantee
-from noregret.rules.parameters import Param
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component, Param
 
 Floats = NDArray[np.float64]
 RATE = Param(0.5, above=0.0, about="how fast the weight of an expert falls with its loss")
 EXP_CONCAVE = 0.5  # up to this rate the squared loss is exp-concave, and the regret does not grow with the rounds
 
 
-def hedge_regret(p: Any) -> float:
+def regret_bound(p: Any) -> float:
     """ln(2) / rate."""
-    return float(math.log(2.0) / p.rate)
+    return math.log(2.0) / float(p.rate)
 
 
 def is_exp_concave(p: Any) -> str | None:
-    return None if p.rate <= EXP_CONCAVE else "it is proved for rate <= 1/2"
+    return None if p.rate <= EXP_CONCAVE else f"it is proved for rate <= {EXP_CONCAVE:g}, not for rate={p.rate:g}"
 
 
-CARD = Card(
-    name="transfer",
-    kind="transfer",
-    paper="Zhao, Hoi, Wang and Li, Online transfer learning, Artificial Intelligence 216, 2014",
-    about="Transfer learning: Hedge between a frozen source learner and a target learner.",
-    title="Transfer",
-    module=__name__,
-    where=__file__,
-    params={"rate": RATE},
-    declared_tasks=("binary",),
-    guarantees=(
-        Guarantee(
-            "regret",
-            "sum of squared losses <= that of the better of source and target + ln(2) / rate",
-            "rate <= 1/2",
-            hedge_regret,
-            requires=is_exp_concave,
-            comparator="none",
-        ),
-    ),
+GUARANTEE = Guarantee(
+    "regret",
+    "squared losses <= those of the better of source and target + ln(2) / rate",
+    "both predict shares from 0 to 1",
+    regret_bound,
+    requires=is_exp_concave,
+    comparator="in set",
 )
 
 
@@ -71,6 +58,17 @@ def warm_start(learner: RuleLearner, **changes: float) -> RuleLearner:
 
 
 @register_kind
+@method_card(
+    paper="Zhao, Hoi, Wang and Li, Online transfer learning, Artificial Intelligence 216, 2014",
+    kind="transfer",
+    tasks=("binary",),
+    params={
+        "source": Component("perceptron", "the learner that is reused and stays as it is"),
+        "target": Component("perceptron", "the learner that goes on learning"),
+        "rate": RATE,
+    },
+    guarantees=(GUARANTEE,),
+)
 class Transfer(BaseLearner):
     """Hedge between a frozen source learner and a target learner that goes on learning.
 
@@ -81,7 +79,6 @@ class Transfer(BaseLearner):
     """
 
     kind: ClassVar[str] = "transfer"
-    card: ClassVar[Card] = CARD
 
     def __init__(self, source: RuleLearner, target: RuleLearner, rate: float = 0.5) -> None:
         super().__init__()
@@ -117,14 +114,13 @@ class Transfer(BaseLearner):
 
         None for a rate above 1/2.
         """
-        known = self.card.guarantee_for({"rate": self.rate})
-        return None if known is None else self.card.bound({"rate": self.rate})
+        return math.log(2.0) / self.rate if self.rate <= EXP_CONCAVE else None
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round: the target by its rule, and the weights by the losses; all, or none."""
-        began = time.perf_counter() - waits()
+        began = time.perf_counter() - seconds_waited()
         if weight is not None:
             raise BadValue("transfer does not support weight=: its guarantee is for rounds of equal importance")
         with self._lock:
@@ -143,7 +139,8 @@ class Transfer(BaseLearner):
             self.rounds += len(truth)
             self.mistakes += int(np.count_nonzero(mistakes))
             self.updates += int(np.count_nonzero(updated))
-            predictions, seconds = self.source_learner.decide(answers - 0.5), time.perf_counter() - waits() - began
+            predictions = self.source_learner.decide(answers - 0.5)
+            seconds = time.perf_counter() - seconds_waited() - began
             return Transcript(answers - 0.5, predictions, suffered, mistakes, updated, played.truth, seconds)
 
     def encode_truth(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:

@@ -116,7 +116,7 @@ def warm_up(told: argparse.Namespace) -> None:
     vw.compiled()
     vw.dictionary()
     names = [named(name).name for name in told.names] or None
-    count = warm(names, chosen["--tasks"], chosen["--algebras"], tell=tell)
+    count = warm(names, chosen["--tasks"], chosen["--algebras"], progress=tell)
     if not told.quiet:
         sys.stdout.write(
             f"{'1 loop is' if count == 1 else f'{count} loops are'} ready ({time.monotonic() - began:.1f} s)\n"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from noregret.errors import Error
-from noregret.learner.precompile import Job, Tell, finish, job_of, missing
+from noregret.learner.precompile import Job, Progress, compile_jobs, find_missing, make_job
 from noregret.learner.rule_learner import RuleLearner
 from noregret.streams import Batch, Source
 
@@ -52,7 +52,7 @@ class Screen:
 
     def compile(self, jobs: Sequence[Job]) -> None:
         """Compile what is not on disk yet, in parallel, and say that this happens once."""
-        absent = missing(jobs)
+        absent = find_missing(jobs)
         if not absent:
             return
         began = time.monotonic()
@@ -61,10 +61,11 @@ class Screen:
             self.note(f"{what} ...")
             self.finish(absent)
         else:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
 
             parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            bar = Progress(*parts, auto_refresh=False)
+            bar = Bar(*parts, auto_refresh=False)
             task = bar.add_task(what, total=len(absent))
 
             def tell(ready: int, _: int) -> None:
@@ -75,10 +76,10 @@ class Screen:
             self.finish(absent, tell)
         self.note(f"compiled {loops(len(absent))} in {time.monotonic() - began:.1f} s; they are kept for the next time")
 
-    def finish(self, jobs: Sequence[Job], tell: Tell | None = None) -> None:
+    def finish(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
         """What cannot be compiled ahead is compiled where it is needed, and may say there why it cannot."""
         try:
-            finish(jobs, tell=tell)
+            compile_jobs(jobs, progress=progress)
         except Error as error:
             self.note(str(error))
 
@@ -153,7 +154,7 @@ def jobs_for(learners: Sequence[RuleLearner], batch: Batch, classes: int) -> lis
         if later is not None and classes > 2:
             tasks.append(later.name)
         algebra = learner.algebra or ("dense" if dense else "sparse")
-        jobs += [job_of(learner, task, algebra) for task in tasks]
+        jobs += [make_job(learner, task, algebra) for task in tasks]
     return jobs
 
 

@@ -16,7 +16,7 @@ from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
 from noregret.features.transforms import Pipeline, Transform
-from noregret.jit.cache import waits
+from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import find_overflow, find_rule_error, locate_error
@@ -64,11 +64,11 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     def play(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began, y = time.perf_counter() - waits(), labels_to_list(y)
+        began, y = time.perf_counter() - seconds_waited(), labels_to_list(y)
         with self._lock:
             y = self.model.task.accept(y, query)
             outcomes = self._play(X, y, weight)
-            return transcribe(self.model, outcomes, y, time.perf_counter() - waits() - began)
+            return transcribe(self.model, outcomes, y, time.perf_counter() - seconds_waited() - began)
 
     def learn_one(self, x: RowLike, y: LabelsLike = None, weight: float | None = None) -> Self:
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
@@ -82,6 +82,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         """Play every round, all or none."""
         X = convert_frame(X, self.model.config.allows_missing)
         with self._lock:
+            self._loops.refuse_reentry()
             transaction = Transaction(self.model, self._loops, X, y, weight)
             try:
                 return transaction.run()
@@ -121,7 +122,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     def _open_fast_path(self) -> FastPath | None:
         if self.model.arrays is not None:
-            self._loops.fast_path = FastPath.beside(self.model, self._loops)
+            self._loops.fast_path = FastPath.open(self.model, self._loops)
         return self._loops.fast_path
 
     def scores(self, X: RowsLike) -> NDArray[np.float64]:
@@ -199,6 +200,8 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             return block
         if not include_unknown and model.names.mode != "names" and not model.config.transforms:
             return narrow(block, model.space.features)
+        if block.width > model.space.room:
+            self._loops.refuse_reentry()
         if model.make_room(block.width):
             self._loops.bind(model)
         if model.full_covariance:

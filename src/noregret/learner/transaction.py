@@ -152,7 +152,7 @@ class Transaction:
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if isinstance(rows, examples.SparseRows) and bool(rows.found[0]):
+        if isinstance(rows, examples.SparseRows) and bool(rows.bad_row[0]):
             raise Unchecked  # a row turned out not to be sound while it was read
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow

@@ -27,26 +27,26 @@ def choose_runner(native: bool) -> Runner:
 
 
 def run_compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
     table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
     table[LEARN] = learn
-    over_arrays(loop.entry, places)(table, *arrays)
+    compile_function(loop.entry, places)(table, *arrays)
 
 
 def renumber_rows(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    return canonicalize.renumber_block(numbers, block, over_arrays(canonicalize.entry, canonicalize.slots()))
+    return canonicalize.renumber_block(numbers, block, compile_function(canonicalize.entry, canonicalize.slots()))
 
 
 def sort_rows_compiled(block: SparseBlock) -> SparseBlock:
     """The rows sorted, one value for each feature, at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
     return canonicalize.renumber_block(
-        NOTHING, copied, over_arrays(canonicalize.entry, canonicalize.slots()), new_only=True
+        NOTHING, copied, compile_function(canonicalize.entry, canonicalize.slots()), new_only=True
     )

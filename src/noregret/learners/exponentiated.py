@@ -6,7 +6,7 @@ zero, however small it becomes.
 
 import math
 
-from noregret.algebra import add, breadth, extent, shared
+from noregret.algebra import add, breadth, extent, share_dot
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -57,7 +57,7 @@ def cells(p: P, s: S, x: X) -> float:
 
 def eg_score(p: P, s: S, x: X) -> float:
     """w.x, where the weights are positive and sum to one."""
-    return float(shared(s.theta, x, 1.0, cells(p, s, x)))
+    return float(share_dot(s.theta, x, 1.0, cells(p, s, x)))
 
 
 @gradient_rule(
@@ -102,7 +102,7 @@ def eg_signed_regret(p: P, features: float, squared_gradients_inf: float) -> flo
 
 def eg_signed_score(p: P, s: S, x: X) -> float:
     """U (w+ - w-).x, where w+ and w- together sum to one."""
-    return float(p.U * shared(s.theta, x, 2.0, cells(p, s, x)))
+    return float(p.U * share_dot(s.theta, x, 2.0, cells(p, s, x)))
 
 
 @gradient_rule(

@@ -2,7 +2,7 @@
 
 import math
 
-from noregret.algebra import add, dot, extent, multiply, prune, side, swelled, swelled_total
+from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, prune, side
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
@@ -134,8 +134,8 @@ def duplicated_score(p: P, s: S, x: X) -> float:
     n = max(p.features, s.n.features, extent(x), 1.0)
     theta = p.theta if p.theta > 0.0 else 2.0 * n
     net = s.n.net * math.log(p.alpha)
-    negated = swelled_total(s.e, -1.0, n, net) - swelled(s.e, x, -1.0, net)
-    return float(swelled(s.e, x, 1.0, 0.0) + negated - theta * (1.0 - ROUNDING))
+    negated = exp_total(s.e, -1.0, n, net) - exp_dot(s.e, x, -1.0, net)
+    return float(exp_dot(s.e, x, 1.0, 0.0) + negated - theta * (1.0 - ROUNDING))
 
 
 @margin_rule(

@@ -5,7 +5,7 @@ p = 2 is the perceptron; with p near 2 ln(d) irrelevant features cost only a log
 
 import math
 
-from noregret.algebra import add, linked, norm, scale
+from noregret.algebra import add, link_dot, norm, scale
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import NO_MERGE, Merge
@@ -27,7 +27,7 @@ def p_norm_bound(p: P, radius_p: float, margin_q: float) -> float:
 
 def p_norm_score(p: P, s: S, x: X) -> float:
     """w.x, where the link maps the sum of the added examples to w."""
-    return float(linked(s.theta, x, p.p))
+    return float(link_dot(s.theta, x, p.p))
 
 
 @margin_rule(

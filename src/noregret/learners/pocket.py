@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import add, at, count_correct, remember, remembered, snapshot_at, snapshot_dot, take_snapshot
+from noregret.algebra import add, at, count_correct, remember, sample_size, snapshot_at, snapshot_dot, take_snapshot
 from noregret.algebra.verbs import unbound
 from noregret.learners.perceptron import DUDA_HART_1973, NOISY, novikoff
 from noregret.rules.decorators import margin_rule, schedule
@@ -36,7 +36,7 @@ def by_sample(p: P, s: S, z: Z, longer: bool) -> bool:
     if not longer:
         return False
     right = count_correct(s.sample, s.w, z, s.n.moves, s.n.right)
-    if right <= s.n.right and right < remembered(s.sample):
+    if right <= s.n.right and right < sample_size(s.sample):
         return False
     s.n.right = right
     return True

@@ -126,7 +126,7 @@ class RuleCard(Card):
             list(self.state) == ["w"]
             and fields[0] in ("plain", "scaled")
             and self.why_no_average(chosen) is None
-            and all(verb.carried_by(frozenset(CENTRES)) for verb in self.verbs_with(chosen))
+            and all(verb.works_with(frozenset(CENTRES)) for verb in self.verbs_with(chosen))
         )
 
     def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
@@ -159,7 +159,7 @@ class RuleCard(Card):
     def why_not(self, algebra: str, chosen: Mapping[str, str] | None = None) -> str | None:
         """Why an algebra cannot carry this rule, or None if it can."""
         verbs = self.verbs if chosen is None else self.verbs_with(chosen)
-        missing = sorted(verb.name for verb in verbs if not verb.carried_by(TYPES[algebra]))
+        missing = sorted(verb.name for verb in verbs if not verb.works_with(TYPES[algebra]))
         if missing:
             return f"it names {', '.join(missing)}, which the {algebra} algebra does not have"
         if algebra == "kernel":

@@ -130,11 +130,11 @@ class Csv(Source):
         self.note_sprawl(table, line)
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
         from noregret.streams import csv_text as text
 
         large = os.path.isfile(self.path) and os.path.getsize(self.path) >= SAMPLE
-        return large and not is_kept(text.csv, text.ENDS)
+        return large and not is_cached(text.csv, places(), text.ENDS)
 
     def note_sprawl(self, table: Table, lines: int) -> None:
         """Say which columns of text hardly repeat themselves: each value is a feature nobody can learn from."""
@@ -219,14 +219,20 @@ class Csv(Source):
 
 def compiled() -> Callable[..., None]:
     """The reader of blocks without surprises, at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
     from noregret.streams import csv_text as text
 
-    examples = {
+    return compile_function(text.csv, places(), text.ENDS)
+
+
+def places() -> dict[str, tuple[int, Any]]:
+    """Where the reader finds its arrays."""
+    from noregret.streams import csv_text as text
+
+    return {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.room(np.zeros(1, np.int8), 1, 1)),
     }
-    return over_arrays(text.csv, examples, text.ENDS)
 
 
 # ---- lines and cells ------------------------------------------------------------------------------------------------

@@ -57,9 +57,9 @@ class Libsvm(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
 
-        return not is_kept(text.libsvm)
+        return not is_cached(text.libsvm, places())
 
     def joined(self, parts: Iterable[Part]) -> Iterator[Batch]:
         """The batches of all parts, their lines counted through."""
@@ -81,10 +81,14 @@ class Libsvm(Source):
 
 def compiled() -> Parse:
     """The parser at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    examples = {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.room(1, 1, 1))}
-    return over_arrays(text.libsvm, examples)
+    return compile_function(text.libsvm, places())
+
+
+def places() -> dict[str, tuple[int, Any]]:
+    """Where the parser finds its arrays."""
+    return {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.room(1, 1, 1))}
 
 
 def interpreted(table: np.ndarray, buffer: np.ndarray, out: text.Out) -> None:

@@ -72,9 +72,11 @@ class Vw(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(vw_names.vw_numbers) and is_kept(canonicalize.entry))
+        parsing = is_cached(text.vw, parser_places(), text.ENDS)
+        naming = is_cached(vw_names.vw_numbers, dictionary_places())
+        return not (parsing and naming and is_cached(canonicalize.entry, canonicalize.slots()))
 
     def joined(self, parts: Iterable[Part], names: "Dictionary") -> Iterator[Batch]:
         """The batches of all parts, their lines counted through, their names numbered in the order they stand in."""
@@ -134,31 +136,39 @@ class Dictionary:
 
 def compiled() -> Parse:
     """The parser at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    examples = {
+    return compile_function(text.vw, parser_places(), text.ENDS)
+
+
+def parser_places() -> dict[str, tuple[int, Any]]:
+    """Where the parser finds its arrays."""
+    return {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.room(1, 1, 1)),
         "known": (text.KNOWN, vw_names.space_for(1)),
         "shared": (text.SHARED, vw_names.space_for(1)),
     }
-    return over_arrays(text.vw, examples, text.ENDS)
 
 
 def dictionary() -> Dictionary:
     """A dictionary at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    examples = {
+    return Dictionary(
+        compile_function(vw_names.vw_numbers, dictionary_places()),
+        compile_function(canonicalize.entry, canonicalize.slots()),
+    )
+
+
+def dictionary_places() -> dict[str, tuple[int, Any]]:
+    """Where the dictionary finds its arrays."""
+    return {
         "buffer": (vw_names.BUFFER, np.zeros(1, np.uint8)),
         "bare": (vw_names.BARE, np.zeros(1, np.uint8)),
         "out": (vw_names.OUT, np.zeros(1, np.int32)),
         "known": (vw_names.KNOWN, vw_names.space_for(1)),
     }
-    return Dictionary(
-        over_arrays(vw_names.vw_numbers, examples),
-        over_arrays(canonicalize.entry, canonicalize.slots()),
-    )
 
 
 class Parser:

@@ -51,7 +51,7 @@ def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray, count
 
 def in_order(block: SparseBlock) -> SparseBlock:
     """The same rows, sorted, each feature once."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     same = np.arange(block.width, dtype=np.int32)
-    return canonicalize.renumber_block(same, block, over_arrays(canonicalize.entry, canonicalize.slots()))
+    return canonicalize.renumber_block(same, block, compile_function(canonicalize.entry, canonicalize.slots()))

@@ -116,7 +116,7 @@ def joined(parts: list[Bags]) -> Bags:
 
 def compiled() -> Callable[..., None]:
     """The counter at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     examples: dict[str, tuple[int, Any]] = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
@@ -124,4 +124,4 @@ def compiled() -> Callable[..., None]:
         "out": (text.OUT, text.room(1, 1, 1, 1)),
         "known": (text.KNOWN, vw_names.space_for(1)),
     }
-    return over_arrays(text.words, examples, text.REPLACED)
+    return compile_function(text.words, examples, text.REPLACED)

@@ -1,12 +1,9 @@
 """From a card and a task to a loop: every text is copied with its hooks bound, as plain Python or as compiled code."""
 
-import hashlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from noregret.rules.parameters import bindings
 from noregret.rules.rule_card import RuleCard
@@ -98,53 +95,3 @@ def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
     """An option of a task, which may score and update like the loop that calls it."""
     named = getattr(getattr(move, "__code__", None), "co_names", ())
     return rebind(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move
-
-
-def frozen(thing: Any) -> bytes:
-    """A constant of a module as compiled code would carry it; nothing for what compiled code cannot carry."""
-    if isinstance(thing, np.ndarray):
-        return repr((thing.dtype, thing.shape)).encode() + thing.tobytes()
-    return repr(thing).encode() if isinstance(thing, (bool, int, float, str, tuple, np.generic)) else b""
-
-
-def fingerprint(plan: Plan) -> str:
-    """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
-    digest = hashlib.sha256(repr((plan.name, plan.setup)).encode())  # a default, which no name tells, may change
-    seen: set[Any] = set()
-
-    def take(function: Callable[..., Any]) -> None:
-        code = function.__code__
-        if code in seen:
-            return
-        seen.add(code)
-        digest.update(repr(function.__defaults__).encode())
-        read(code, function)
-
-    def read(code: types.CodeType, function: Callable[..., Any]) -> None:
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                read(constant, function)
-            elif constant is not function.__doc__:
-                digest.update(repr(constant).encode())
-        for name in code.co_names:
-            digest.update(name.encode())
-            thing = function.__globals__.get(name)
-            if isinstance(thing, RuleCard):
-                thing = thing.rule
-            if isinstance(thing, types.FunctionType):
-                take(thing)
-            elif isinstance(thing, types.ModuleType):
-                for inner in code.co_names:
-                    digest.update(frozen(getattr(thing, inner, None)))
-            else:
-                digest.update(frozen(thing))
-
-    for function in (*plan.card.functions(), *plan.bindings.values()):
-        if isinstance(function, types.FunctionType):
-            take(function)
-        else:
-            digest.update(frozen(function))
-    digest.update(repr((tuple(plan.card.numbers), plan.card.weight_param, tuple(plan.card.state.items()))).encode())
-    digest.update(repr(tuple(plan.card.counters)).encode())
-    return digest.hexdigest()

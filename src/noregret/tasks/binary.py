@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels, as_array
 from noregret.errors import BadValue

@@ -6,22 +6,8 @@ on their own; a stamped copy of a text has them replaced by the learner's own.
 
 from typing import Any
 
-from noregret.algebra.verbs import (
-    add,
-    blocks,
-    class_block,
-    count,
-    dot,
-    dots,
-    helper,
-    mean_dot,
-    part,
-    place,
-    scaled_by,
-    sqnorm,
-    unbound,
-    value,
-)
+from noregret.algebra.internal_verbs import blocks, class_block, count, dots, mean_dot, part, place, scaled_by, value
+from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
 
 rule = slope = weight = score = unbound
 

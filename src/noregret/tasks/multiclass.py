@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import class_block, difference, row, scaled_by, sqnorm, unbound
+from noregret.algebra.internal_verbs import class_block, difference, row, scaled_by
+from noregret.algebra.verbs import sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
