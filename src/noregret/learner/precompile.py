@@ -22,7 +22,7 @@ from noregret.rules.card import built_in
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import RuleLearner
+    from noregret.learner.config import Config
 
 USUAL = ("binary", "multiclass")
 Tell = Callable[[int, int], None]
@@ -54,8 +54,9 @@ def warm(
     """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
     cards = learners()
     chosen = [cards[name] for name in names] if names is not None else [card for card in cards if built_in(card.rule)]
+    needed = {task: {"classes": [0, 1]} if TASKS[task].needs_classes else {} for task in tasks}
     jobs = [
-        job_of(make(card, task=task, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})), task, algebra)
+        job_of(make(card, task=task, **needed[task]).config, task, algebra)
         for card in chosen
         for task in tasks
         for algebra in algebras
@@ -65,16 +66,15 @@ def warm(
     return len(jobs)
 
 
-def job_of(learner: "RuleLearner", task: str, algebra: str) -> Job:
+def job_of(config: "Config", task: str, algebra: str) -> Job:
     """The loop of a learner in a task and an algebra: its options are bound in, its numbers are not."""
-    config = learner.config
     bound = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
     if config.task.name == task and config.task.cost is None:
         usual = config.task.options
         bound |= {name: value for name, value in config.task.chosen.items() if value != usual[name].default}
     if TASKS[task].needs_classes or "labels" in bound:
         bound["classes"] = [0.0, 1.0]
-    return Job(learner.card.name, {**dict(config.choices), **bound, "task": task, "algebra": algebra})
+    return Job(config.card.name, {**dict(config.choices), **bound, "task": task, "algebra": algebra})
 
 
 def missing(jobs: Sequence[Job]) -> list[Job]:
