@@ -171,7 +171,7 @@ def changed(menu: Iterable[str], first: tuple[str, ...], chosen: tuple[str, ...]
     return [(name, one) for name, usual, one in zip(menu, first, chosen, strict=True) if one != usual]
 
 
-def tried_here(card: nr.Card, task: str, algebra: str, name: str, option: str) -> bool:
+def tried_here(card: nr.RuleCard, task: str, algebra: str, name: str, option: str) -> bool:
     """Whether an option is varied in a task and an algebra: once, but for matrices, which tasks and algebras touch."""
     having = [one for one in TASK_TABLE if one in card.tasks and option in options_of(card, one).get(name, ())]
     first_task, first_algebra = task == having[0], algebra == card.algebras[0]
