@@ -5,7 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -61,6 +61,11 @@ def test_two_processes_at_once_compile_each_function_once_and_compute_the_same(s
     assert shared.one.said == shared.other.said
 
 
+def release_later(holder: "subprocess.Popen[str]") -> None:
+    time.sleep(0.2)
+    holder.communicate()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
@@ -88,7 +93,7 @@ def test_a_process_that_is_killed_releases_its_lock(folder: Path) -> None:
 def test_who_waits_goes_on_when_the_lock_is_released(folder: Path) -> None:
     with ThreadPoolExecutor(1) as pool, hold() as holder:
         began = time.monotonic()
-        pool.submit(lambda: (time.sleep(0.2), holder.communicate()))
+        pool.submit(release_later, holder)
         with lock.exclusive("loop", patience=60.0) as held:
             assert held
         assert 0.1 < time.monotonic() - began < 30.0
@@ -124,7 +129,10 @@ def test_an_error_while_the_lock_is_held_releases_it(folder: Path) -> None:
 
 def test_loops_are_made_ready_ahead_once(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOREGRET_CACHE", str(shared.folder))
-    loops = [("pa1", {"algebra": "sparse"}), ("pa1", {"algebra": "sparse", "C": 0.5})]  # one loop: a number is no code
+    loops: list[tuple[str, dict[str, Any]]] = [
+        ("pa1", {"algebra": "sparse"}),
+        ("pa1", {"algebra": "sparse", "C": 0.5}),
+    ]  # one loop: a number is no code
     ready: list[tuple[int, int]] = []
     assert precompile(loops, processes=2, progress=lambda *counts: ready.append(counts)) == 1
     assert ready == [(1, 1)]
