@@ -243,7 +243,7 @@ def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
 
 def test_what_there_is(folder: Path) -> None:
     listed = well(noregret("learners", cwd=folder)).stdout
-    cards = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+    cards = [card for card in nr.learners() if card.built_in]
     assert all(card.name in listed and card.about in listed for card in cards)
     shown = well(noregret("learners", "pa1", cwd=folder)).stdout
     for part in ("Crammer", "C = 1", "above 0", "mistakes <=", "binary, multiclass, regression"):

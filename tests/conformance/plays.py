@@ -14,8 +14,8 @@ import noregret as nr
 from noregret.algebra.kernel import BANKS
 from noregret.learner.config import COVARIANCES
 from noregret.learner.model_file import pack
-from noregret.rules.card import Param
 from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Param
 from noregret.state.growth import settle
 from tests import naive
 from tests.naive import streams
@@ -23,7 +23,7 @@ from tests.naive.kernels import Expansion, Kernel
 from tests.naive.rules import Array, FirstOrder
 from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
 
-EVERY = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+EVERY = [card for card in nr.learners().rules.values() if card.built_in]
 TASK_TABLE = ("binary", "multiclass", "regression")  # those in which a row has one label, or one target
 CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others have tests of their own
 NAMES = [card.name for card in CARDS]
@@ -32,7 +32,7 @@ CLASSES = 4
 ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))
 
 
-def kind(card: nr.Card) -> tuple[Any, ...]:
+def kind(card: nr.RuleCard) -> tuple[Any, ...]:
     """What of a card decides the texts around its rule: learners of one kind are served by the same."""
     hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
     return card.kind, hooks, tuple(sorted({(field.kind, field.law) for field in card.state.values()}))
@@ -59,8 +59,8 @@ class Play:
         return "-".join([self.name, self.task, self.algebra, *(option for _, option in self.options)])
 
     @property
-    def card(self) -> nr.Card:
-        return nr.learners()[self.name]
+    def card(self) -> nr.RuleCard:
+        return nr.learners().rules[self.name]
 
     @property
     def full(self) -> bool:
@@ -103,7 +103,7 @@ def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
     return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
 
 
-def ways(card: nr.Card, task: str, algebra: str) -> Iterator[Play]:
+def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
     """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
 
     Unless all are asked for, kernels take turns, and the options of a rule are varied in the sparse algebra only: they
@@ -166,7 +166,7 @@ def some(several: Sequence[Play]) -> list[Play]:
     ]
 
 
-def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
+def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts.
 
     In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.

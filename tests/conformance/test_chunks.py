@@ -220,7 +220,7 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
     rested = learner.copy()
     settle(rested.model.arrays)
     before = {field: array[0] for field, array in state(rested).items()}
-    learner.learn(np.zeros((1, 12)), ["maybe"], weight=0.0 if learner.card.weighs else None)
+    learner.learn(np.zeros((1, 12)), ["maybe"], weight=0.0 if learner.card.supports_weights else None)
     law = {
         "add": lambda w, sign: sign * w / 2.0 + 0.0,  # no zero is negative
         "multiply": lambda w, sign: w ** (sign / 2.0),

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 from tests.conformance.plays import NAMES, ONE_OF_A_KIND, Play, arrays, plays, rows_of, some, stream
 from tests.naive.rules import Array
 

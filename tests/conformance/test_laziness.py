@@ -79,12 +79,12 @@ def cells_touched(play: Play, features: int) -> int:
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs take arrays that count for what they are."""
-    serving = Verb.serving
+    find = Verb.find
 
     def seen_as_plain(verb: Verb, kinds: tuple[type, ...]) -> Any:
-        return serving(verb, tuple(np.ndarray if kind is Counting else kind for kind in kinds))
+        return find(verb, tuple(np.ndarray if kind is Counting else kind for kind in kinds))
 
-    monkeypatch.setattr(Verb, "serving", seen_as_plain)
+    monkeypatch.setattr(Verb, "find", seen_as_plain)
 
 
 @pytest.mark.usefixtures("counting")

@@ -89,7 +89,7 @@ def test_a_named_round_with_a_bad_label_is_refused(name: str, bad: float, native
     refused(learner, lambda: learner.learn_one({"f1": 1.0, "new": 1.0}, bad))
 
 
-@pytest.mark.parametrize("name", [card.name for card in CARDS if card.weighs])
+@pytest.mark.parametrize("name", [card.name for card in CARDS if card.supports_weights])
 def test_a_weight_that_is_not_finite_or_is_negative_is_refused(name: str) -> None:
     X, y = stream("binary", dense=False, seed=17)
     learner = nr.make(name, native=False).learn(X[:9], y[:9])

@@ -8,9 +8,9 @@ import noregret as nr
 from noregret.learner.model_file import pack
 from tests.conformance.plays import CARDS, CLASSES, Play, near, plays, same_bits, some, state, stream, unusual
 
-WEIGHERS = [card.name for card in CARDS if card.weighs]
-OTHERS = [card.name for card in CARDS if not card.weighs]
-WEIGHED = [play for play in plays(algebras=["sparse", "kernel"]) if play.card.weighs]
+WEIGHERS = [card.name for card in CARDS if card.supports_weights]
+OTHERS = [card.name for card in CARDS if not card.supports_weights]
+WEIGHED = [play for play in plays(algebras=["sparse", "kernel"]) if play.card.supports_weights]
 
 
 @pytest.mark.parametrize("play", WEIGHED, ids=str)

@@ -31,7 +31,7 @@ def kind(estimator: Any) -> tuple[Any, ...]:
     hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
     positive = any(field.law == "multiply" for field in card.state.values())
     tasks = tuple(task in card.tasks for task in ("multiclass", "regression"))
-    return is_classifier(estimator), card.kind, hooks, tasks, card.weighs, card.keeps_covariance, positive
+    return is_classifier(estimator), card.kind, hooks, tasks, card.supports_weights, card.keeps_covariance, positive
 
 
 ESTIMATORS = list(variants())

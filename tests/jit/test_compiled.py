@@ -13,7 +13,7 @@ import noregret as nr
 from noregret.algebra.kernel import BANKS
 from noregret.jit import compiled, objects
 from noregret.learner.config import COVARIANCES
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
@@ -152,7 +152,7 @@ for rows in (X, sp.csr_array(X)):
     assert in_a_process(playing, cache=tmp_path).log == []
 
 
-def plans(card: Card) -> Iterator[Plan]:
+def plans(card: RuleCard) -> Iterator[Plan]:
     """Every loop that can be made of a card."""
     options = [[(name, option) for option in choice.among] for name, choice in card.choices.items()]
     covariances = COVARIANCES if any(field.kind == "covariance" for field in card.state.values()) else ("diagonal",)
@@ -163,7 +163,7 @@ def plans(card: Card) -> Iterator[Plan]:
 
 
 def test_no_two_loops_share_an_entry_of_the_cache() -> None:
-    cards = [*nr.learners(), own.halfway, own.steady]
+    cards = [*nr.learners().rules.values(), own.halfway, own.steady]
     every = [plan for card in cards for plan in plans(card)]
     assert len(every) > 100
     assert len({plan.name for plan in every}) == len(every)

@@ -16,7 +16,8 @@ import pytest
 import noregret
 from noregret.algebra.covariance import Diagonal
 from noregret.algebra.examples import Sparse, SparseRows
-from noregret.algebra.verbs import dot, image, row
+from noregret.algebra.internal_verbs import row
+from noregret.algebra.verbs import dot, image
 from noregret.jit.fingerprint import digest_code, digest_module, fingerprint
 
 PACKAGE = Path(noregret.__file__).parent
@@ -128,7 +129,7 @@ def test_only_implementations_for_the_types_at_hand_count() -> None:
 
     rule.__globals__.setdefault("dot", dot)
     sparse = fingerprint([rule], [Sparse])
-    implementation = dot.serving((np.ndarray, Sparse))
+    implementation = dot.find((np.ndarray, Sparse))
     assert implementation is not None
     assert sparse != fingerprint([rule], [])
     dot.table[(Diagonal, Sparse)] = implementation
@@ -275,7 +276,7 @@ def edits() -> dict[str, tuple[Callable[..., Any], Callable[[str], bool]]]:
     from noregret.rules.losses import hinge_slope
     from noregret.state import guarded_round
 
-    sparse_row, diagonal_image = row.serving((SparseRows, int)), image.serving((Diagonal, Sparse))
+    sparse_row, diagonal_image = row.find((SparseRows, int)), image.find((Diagonal, Sparse))
     assert sparse_row is not None
     assert diagonal_image is not None
     return {

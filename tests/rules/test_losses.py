@@ -7,7 +7,13 @@ import noregret as nr
 from noregret.rules.losses import LOSSES, STEEPEST
 
 KINKS = {"hinge": [1.0], "eps_insensitive": [1.0], "absolute": [1.0], "perceptron": [0.0]}
-every_loss = pytest.mark.parametrize("name", LOSSES)
+MARGIN_LOSSES = [name for name in LOSSES if name != "linear"]  # the linear loss is of gradients, not of margins
+every_loss = pytest.mark.parametrize("name", MARGIN_LOSSES)
+
+
+def test_the_linear_loss_is_minus_the_margin_everywhere() -> None:
+    assert [LOSSES["linear"].value(m) for m in (-2.0, 0.0, 3.0)] == [2.0, 0.0, -3.0]
+    assert [LOSSES["linear"].slope(m) for m in (-2.0, 0.0, 3.0)] == [-1.0, -1.0, -1.0]
 
 
 @every_loss

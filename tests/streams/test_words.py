@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.rules.specialize import grafting, rebound
+from noregret.rules.specialize import rebind, specializer
 from noregret.streams import open_source, words, words_text
 from noregret.streams.words import Words, words_of
 
@@ -29,7 +29,7 @@ TEXTS = [
     "😀 emoji😀between words😀",
 ]
 
-plain_text = grafting(words_text.REPLACED, rebound, "words")(words_text.count_words)
+plain_text = specializer(words_text.REPLACED, rebind, "words")(words_text.count_words)
 
 
 def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: Any, known: Any) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, Card
+from noregret.rules.card import Card
+from noregret.rules.registry import REGISTRY
 
 OWN_RULES = Path(__file__).parent / "own_rules.py"
 

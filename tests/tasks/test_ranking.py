@@ -11,7 +11,7 @@ from sklearn.metrics import ndcg_score
 
 import noregret as nr
 from noregret.algebra.examples import SparseRows
-from noregret.algebra.verbs import row, row_difference
+from noregret.algebra.internal_verbs import row, row_difference
 from noregret.data import query_groups as ground
 from noregret.learner import transaction as rounds
 from noregret.learner.model_file import pack
@@ -23,9 +23,7 @@ from tests.naive.tasks.ranking import Ranking
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
 PAIRS = ("worst", "each", "all")
-RANKERS = [
-    card.name for card in nr.learners() if "ranking" in card.tasks and card.rule.__module__.startswith("noregret.")
-]
+RANKERS = [card.name for card in nr.learners() if "ranking" in card.tasks and card.built_in]
 Stream = tuple[Any, Any, Any]
 
 

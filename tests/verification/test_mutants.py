@@ -19,7 +19,7 @@ LIMIT = 1e150
 HALF = 0.25
 
 
-@margin_rule(paper="", counters={"k": 1.0}, score=seen, weigh="")
+@margin_rule(paper="", counters={"k": 1.0}, score=seen, weight_param="")
 def rule(p, s, z, margin):
     """What it does."""
     BODY
@@ -68,12 +68,12 @@ def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
     ],
 )
 def test_a_change_is_what_it_says(kind: str, body: str, expected: set[str], tmp_path: Path) -> None:
-    told = {'@margin_rule(paper="", counters={"k": 2.0}, score=seen, weigh="")'} if kind == "constant" else set()
+    told = {'@margin_rule(paper="", counters={"k": 2.0}, score=seen, weight_param="")'} if kind == "constant" else set()
     assert changed(body, tmp_path, kind) == expected | told
 
 
 def test_of_a_card_hooks_are_dropped_and_counters_start_elsewhere(tmp_path: Path) -> None:
-    told = '@margin_rule(paper="", counters={"k": 1.0}, {}weigh="")'
+    told = '@margin_rule(paper="", counters={"k": 1.0}, {}weight_param="")'
     assert changed("pass", tmp_path, "hook") == {told.replace("{}", " ")}
     assert changed("pass", tmp_path, "constant") == {told.replace("1.0", "2.0").replace("{}", "score=seen, ")}
 
@@ -195,5 +195,5 @@ def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() ->
 
 
 def test_every_learner_is_a_subject() -> None:
-    built_in = {card.name for card in nr.learners() if card.rule.__module__.startswith("noregret.learners.")}
+    built_in = {card.name for card in nr.learners() if card.module.startswith("noregret.learners.")}
     assert built_in <= set(subjects.subjects())

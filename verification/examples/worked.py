@@ -54,7 +54,7 @@ averaged = make("perceptron_averaged").learn(X, y)
 kernel = make("perceptron", algebra="kernel", kernel="linear")
 u = weights(make("romma").learn(X, y))  # the separator of margin 1 with the shortest weights, see below
 gamma = min(y * (X @ u)) / np.linalg.norm(u)
-bound = nr.learners()["perceptron"].guarantee.bound(radius=4.0, margin=gamma)
+bound = nr.learners()["perceptron"].bound(radius=4.0, margin=gamma)
 
 try:
     make("perceptron", strict=True)
@@ -183,12 +183,12 @@ for degrees in (170.0, 190.0):
     said = learner.play(np.tile([[0.6, 0.8], [0.6, -0.8]], (20, 1)), np.ones(40))
     mistakes.append(int(said.mistakes.sum()))
 
-bound = nr.learners()["perceptron"].guarantee.bound
+bound = partial(nr.learners()["perceptron"].bound, radius=1.0, margin=0.6)
 """,
     (
         Row("mistakes from 170 and from 190 degrees", "mistakes", (4, 4)),
-        Row("1 / gamma^2 + 1", "round(bound(1.0, 0.6) + 1.0, 2)", 3.78),
-        Row("1 / gamma^2 + 2 / gamma", "round(bound(1.0, 0.6, 1.0), 2)", 6.11),
+        Row("1 / gamma^2 + 1", "round(bound() + 1.0, 2)", 3.78),
+        Row("1 / gamma^2 + 2 / gamma", "round(bound(initial_norm=1.0), 2)", 6.11),
     ),
 )
 

@@ -105,7 +105,9 @@ class Run:
 
     def noticing(self, mutants: Sequence[Mutant]) -> dict[Mutant, list[Passed]]:
         """For each mutant the own tests of its subjects that could notice it."""
-        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+        rules = {
+            (card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners().rules.values()
+        }
         owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
         mine = {
             mutant: {test.name: test for name in self.sharing[mutant] for test in owned[name]} for mutant in mutants
@@ -114,7 +116,7 @@ class Run:
 
     def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
         """How every test runs as things are."""
-        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners()}
+        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners().rules.values()}
         watched = sorted({mutant.file for mutant in self.sharing} | rules)
         size = max(1, len(asked) // (PIECES * self.jobs))
         pieces = [asked[at : at + size] for at in range(0, len(asked), size)]

@@ -15,7 +15,8 @@ from noregret.learner.base_learner import BaseLearner
 from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.protocol import Learner
-from noregret.rules.card import Card
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component
 
 
 class Question(NamedTuple):
@@ -29,6 +30,14 @@ class Question(NamedTuple):
 
 
 @register_kind
+@method_card(
+    paper="Joulani, Gyorgy and Szepesvari, Online learning under delayed feedback, ICML 2013",
+    kind="delayed",
+    tasks=("binary", "multiclass", "regression", "multilabel", "one-class"),
+    params={"learner": Component("perceptron", "the learner whose labels arrive later")},
+    options=("room",),
+    weights=True,
+)
 class Delayed(BaseLearner):
     """A learner whose labels arrive later, each under the key of its question.
 
@@ -38,7 +47,6 @@ class Delayed(BaseLearner):
     """
 
     kind: ClassVar[str] = "delayed"
-    card: ClassVar[Card] = Card(name="delayed", kind="delayed", rule=lambda: None, paper="", params={}, state={})
 
     def __init__(self, learner: Learner, room: int | None = None) -> None:
         super().__init__()

@@ -18,13 +18,25 @@ from noregret.learner.header_fields import corrupt, read_count, read_param
 from noregret.learner.labelled_rows import LabelledRows, as_indexable
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card, Param
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component, Param
 
 CONFIDENCE = Param(0.5, at_least=0.0, about="the smallest score, in size, at which a prediction is learned")
 WEIGHT = Param(0.5, above=0.0, at_most=1.0, about="the importance weight of rows labelled by their own prediction")
 
 
 @register_kind
+@method_card(
+    paper="Scudder, Probability of error of some adaptive pattern-recognition machines, IEEE Transactions on "
+    "Information Theory 11, 1965",
+    kind="self_training",
+    tasks=("binary",),
+    params={
+        "learner": Component("perceptron", "the learner that is trained"),
+        "confidence": CONFIDENCE,
+        "weight": WEIGHT,
+    },
+)
 class SelfTraining(BaseLearner):
     """A learner of two classes that also learns rows without labels, by its own predictions where they are confident.
 
@@ -34,14 +46,13 @@ class SelfTraining(BaseLearner):
     """
 
     kind: ClassVar[str] = "self_training"
-    card: ClassVar[Card] = Card(name="self_training", kind="x", rule=lambda: None, paper="", params={}, state={})
 
     def __init__(self, learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> None:
         super().__init__()
         self.learner = check_rule_learner(learner, "self_training", "it needs scores of two classes")
         self.confidence = CONFIDENCE.check("self_training", "confidence", confidence)
         self.weight = WEIGHT.check("self_training", "weight", weight)
-        if self.weight != 1.0 and not learner.card.weighs:
+        if self.weight != 1.0 and not learner.card.supports_weights:
             raise BadValue(f"self_training: {learner.card.name} cannot weigh rounds; use weight=1")
         self.labelled = self.self_labelled = self.skipped = 0
         self.check_two_classes()

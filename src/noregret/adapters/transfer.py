@@ -17,22 +17,31 @@ from noregret.learner.factory import make
 from noregret.learner.header_fields import corrupt, read_list, read_number, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card, Guarantee, Param
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component, Param
 
 Floats = NDArray[np.float64]
 RATE = Param(0.5, above=0.0, about="how fast the weight of an expert falls with its loss")
 EXP_CONCAVE = 0.5  # up to this rate the squared loss is exp-concave, and the regret does not grow with the rounds
 
 
-def regret_of(rate: float) -> float:
+def regret_bound(p: Any) -> float:
     """ln(2) / rate."""
-    return math.log(2.0) / rate
+    return math.log(2.0) / float(p.rate)
+
+
+def is_exp_concave(p: Any) -> str | None:
+    return None if p.rate <= EXP_CONCAVE else f"it is proved for rate <= {EXP_CONCAVE:g}, not for rate={p.rate:g}"
 
 
 GUARANTEE = Guarantee(
-    "sum of squared losses <= that of the better of source and target + ln(2) / rate",
-    "rate <= 1/2",
-    regret_of,
+    "regret",
+    "squared losses <= those of the better of source and target + ln(2) / rate",
+    "both predict shares from 0 to 1",
+    regret_bound,
+    requires=is_exp_concave,
+    comparator="in set",
 )
 
 
@@ -49,6 +58,17 @@ def warm_start(learner: RuleLearner, **changes: float) -> RuleLearner:
 
 
 @register_kind
+@method_card(
+    paper="Zhao, Hoi, Wang and Li, Online transfer learning, Artificial Intelligence 216, 2014",
+    kind="transfer",
+    tasks=("binary",),
+    params={
+        "source": Component("perceptron", "the learner that is reused and stays as it is"),
+        "target": Component("perceptron", "the learner that goes on learning"),
+        "rate": RATE,
+    },
+    guarantees=(GUARANTEE,),
+)
 class Transfer(BaseLearner):
     """Hedge between a frozen source learner and a target learner that goes on learning.
 
@@ -59,7 +79,6 @@ class Transfer(BaseLearner):
     """
 
     kind: ClassVar[str] = "transfer"
-    card: ClassVar[Card] = Card(name="transfer", kind="x", rule=lambda: None, paper="", params={}, state={})
 
     def __init__(self, source: RuleLearner, target: RuleLearner, rate: float = 0.5) -> None:
         super().__init__()
@@ -95,7 +114,7 @@ class Transfer(BaseLearner):
 
         None for a rate above 1/2.
         """
-        return regret_of(self.rate) if self.rate <= EXP_CONCAVE else None
+        return math.log(2.0) / self.rate if self.rate <= EXP_CONCAVE else None
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 

@@ -1,44 +1,28 @@
-"""Sigma, the confidence of second-order learners: on the diagonal by precision, on the diagonal by drop, or full."""
+"""Sigma, the covariance of second-order learners: diagonal by precision, diagonal by drop, or full."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
-from noregret.algebra.verbs import (
-    block,
-    blocks,
-    coordinate,
-    count,
-    factor,
-    helper,
-    image,
-    inner,
-    part,
-    place,
-    posterior_image,
-    raw,
-    reassociated,
-    sharpen,
-    spread,
-    value,
-)
+from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
+from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociated, sharpen
 
 
 class Diagonal(NamedTuple):
-    """Only the diagonal is kept; its inverse grows: Sigma_jj^-1 += kappa z_j^2."""
+    """The variances alone; their inverses grow: Sigma_jj^-1 += kappa z_j^2."""
 
     v: np.ndarray
 
 
 class Dropped(NamedTuple):
-    """The full update is made, then all but the diagonal is dropped."""
+    """The variances alone; the full update is computed, and all but the diagonal is dropped."""
 
     v: np.ndarray
 
 
 class Full(NamedTuple):
-    """One symmetric matrix a class (its lower triangle is kept), scratch rows for images, the features in use."""
+    """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use."""
 
     S: np.ndarray
     pad: np.ndarray
@@ -46,14 +30,14 @@ class Full(NamedTuple):
 
 
 class DiagonalImage(NamedTuple):
-    """Sigma z, never stored."""
+    """Sigma z, computed when it is read."""
 
     z: Any
     sigma: Any
 
 
-class DiagonalForeseen(NamedTuple):
-    """(Sigma^-1 + kappa z z')^-1 z, never stored."""
+class DiagonalPosterior(NamedTuple):
+    """(Sigma^-1 + kappa z z')^-1 z, computed when it is read."""
 
     z: Any
     sigma: Any
@@ -61,7 +45,7 @@ class DiagonalForeseen(NamedTuple):
 
 
 class FullImage(NamedTuple):
-    """factor * Sigma z, one row of the scratch pad for each block of z."""
+    """factor * Sigma z, with a scratch row for each block of z."""
 
     z: Any
     pad: np.ndarray
@@ -69,7 +53,7 @@ class FullImage(NamedTuple):
 
 
 class FeaturesPart(NamedTuple):
-    """A value for every feature, laid out by feature."""
+    """A value for every feature, in a vector laid out by feature."""
 
     val: np.ndarray
     sign: float
@@ -78,7 +62,7 @@ class FeaturesPart(NamedTuple):
 
 
 class ClassPart(NamedTuple):
-    """A value for every feature, laid out by class."""
+    """A value for every feature, in a vector laid out by class."""
 
     val: np.ndarray
     sign: float
@@ -96,18 +80,18 @@ def image_diagonal(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Diagonal)
-def foresee_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
-    return DiagonalForeseen(z, sigma, kappa)
+def posterior_image_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
+    return DiagonalPosterior(z, sigma, kappa)
 
 
 @posterior_image.on(Dropped)
-def foresee_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
-    """A vector has nothing off the diagonal to drop: (Sigma^-1 + kappa z z')^-1 z = Sigma z / (1 + kappa z'Sigma z)."""
+def posterior_image_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
+    """Sigma z / (1 + kappa z'Sigma z): of a vector there is nothing off the diagonal to drop."""
     return ScaledImage(z, sigma, 1.0 / (1.0 + kappa * inner(z, image(sigma, z))))
 
 
 class ScaledImage(NamedTuple):
-    """factor * Sigma z, never stored."""
+    """factor * Sigma z, computed when it is read."""
 
     z: Any
     sigma: Any
@@ -115,7 +99,7 @@ class ScaledImage(NamedTuple):
 
 
 @blocks.on(DiagonalImage)
-@blocks.on(DiagonalForeseen)
+@blocks.on(DiagonalPosterior)
 @blocks.on(ScaledImage)
 @blocks.on(FullImage)
 def blocks_image(u: Any) -> Any:
@@ -127,9 +111,9 @@ def part_image(u: Any, b: Any) -> Any:
     return DiagonalImage(part(u.z, b), u.sigma)
 
 
-@part.on(DiagonalForeseen)
-def part_foreseen(u: Any, b: Any) -> Any:
-    return DiagonalForeseen(part(u.z, b), u.sigma, u.kappa)
+@part.on(DiagonalPosterior)
+def part_posterior(u: Any, b: Any) -> Any:
+    return DiagonalPosterior(part(u.z, b), u.sigma, u.kappa)
 
 
 @part.on(ScaledImage)
@@ -138,21 +122,21 @@ def part_scaled_image(u: Any, b: Any) -> Any:
 
 
 @count.on(DiagonalImage)
-@count.on(DiagonalForeseen)
+@count.on(DiagonalPosterior)
 @count.on(ScaledImage)
 def count_image(q: Any) -> Any:
     return count(q.z)
 
 
 @place.on(DiagonalImage)
-@place.on(DiagonalForeseen)
+@place.on(DiagonalPosterior)
 @place.on(ScaledImage)
 def place_image(q: Any, k: Any) -> Any:
     return place(q.z, k)
 
 
 @factor.on(DiagonalImage)
-@factor.on(DiagonalForeseen)
+@factor.on(DiagonalPosterior)
 def factor_image(q: Any) -> Any:
     return factor(q.z)
 
@@ -162,8 +146,8 @@ def raw_image(q: Any, k: Any) -> Any:
     return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
-@raw.on(DiagonalForeseen)
-def raw_foreseen(q: Any, k: Any) -> Any:
+@raw.on(DiagonalPosterior)
+def raw_posterior(q: Any, k: Any) -> Any:
     vx = q.sigma.v[place(q.z, k)] * raw(q.z, k)
     return vx / (1.0 + q.kappa * factor(q.z) * factor(q.z) * raw(q.z, k) * vx)
 
@@ -198,7 +182,7 @@ def inner_diagonal(z: Any, u: Any) -> Any:
 
 
 @helper
-def sharpened(sigma: Any, step: Any, q: Any, k: Any) -> Any:
+def posterior_variance(sigma: Any, step: Any, q: Any, k: Any) -> Any:
     v = sigma.v[place(q, k)]
     x = raw(q, k)
     return v / (1.0 + step * (x * x * v))
@@ -211,21 +195,21 @@ def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
         step = kappa * factor(q) * factor(q)
         n = count(q) - count(q) % 4
         for k in range(0, n, 4):
-            c = sharpened(sigma, step, q, k)
-            d = sharpened(sigma, step, q, k + 1)
-            e = sharpened(sigma, step, q, k + 2)
-            f = sharpened(sigma, step, q, k + 3)
+            c = posterior_variance(sigma, step, q, k)
+            d = posterior_variance(sigma, step, q, k + 1)
+            e = posterior_variance(sigma, step, q, k + 2)
+            f = posterior_variance(sigma, step, q, k + 3)
             sigma.v[place(q, k)] = c
             sigma.v[place(q, k + 1)] = d
             sigma.v[place(q, k + 2)] = e
             sigma.v[place(q, k + 3)] = f
         for k in range(n, count(q)):
-            sigma.v[place(q, k)] = sharpened(sigma, step, q, k)
+            sigma.v[place(q, k)] = posterior_variance(sigma, step, q, k)
 
 
 @sharpen.on(Dropped)
 def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
-    """v - kappa v x v x / (1 + kappa z'Sigma z), written so that no variance is rounded to zero."""
+    """Compute v - kappa v x v x / (1 + kappa z'Sigma z) such that no variance is rounded to zero."""
     whole = inner(u.z, u)
     for b in range(blocks(u)):
         q = part(u.z, b)
@@ -240,7 +224,7 @@ def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
 
 @reassociated
 def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
-    """u += a S[:, j], where only the lower triangle of S is kept."""
+    """u += a S[:, j], from the lower triangle of S"""
     head = S[j]
     for i in range(j):
         u[i] += a * head[i]
@@ -250,7 +234,7 @@ def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
 
 @reassociated
 def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
-    """u = sign S x, each kept cell of S read once."""
+    """u = sign S x, from the lower triangle of S, each cell read once"""
     for i in range(u.size):
         u[i] = 0.0
     for i in range(x.size):
@@ -271,7 +255,7 @@ def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
 
 @reassociated
 def symmetric_downdate(S: Any, beta: Any, u: Any) -> Any:
-    """S -= beta u u' on the lower triangle."""
+    """S -= beta u u', in the lower triangle"""
     for i in range(u.size):
         head = S[i]
         a = beta * u[i]
@@ -303,7 +287,7 @@ def image_full_dense(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Full)
-def foresee_full(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_full(sigma: Any, kappa: Any, z: Any) -> Any:
     u = image(sigma, z)
     return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))
 

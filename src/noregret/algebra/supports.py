@@ -1,21 +1,22 @@
 """Removing supports from a kernel learner, as budgets do. The supports after the removed one keep their order.
 
-So the oldest support is always the first. The arrays stay without gaps; moving them costs less than comparing one row
-with all supports.
+So the first support is always the oldest. The arrays stay without gaps; moving them costs less than the kernel between
+one row and all supports.
 """
 
 from typing import Any
 
 from noregret.algebra.averaged import Averaged
 from noregret.algebra.centre import Centre
-from noregret.algebra.kernel import Expansion, Kernel, KernelPair, dot_scattered
-from noregret.algebra.scaled import LOST, Scaled, totals
-from noregret.algebra.verbs import drop_coefficients, helper, kernel, remove_coefficients, remove_support
+from noregret.algebra.internal_verbs import drop_coefficients, kernel
+from noregret.algebra.kernel import Expansion, Kernel, KernelPair, dot_expanded
+from noregret.algebra.scaled import LOST, Scaled, add_compensated
+from noregret.algebra.verbs import helper, remove_coefficients, remove_support
 
 
 @helper
 def drop_row(bank: Any, i: Any) -> Any:
-    """Remove the row of support i from a bank. What was computed for the row at hand stays valid for the others."""
+    """Remove the row of support i from a bank. The kernel values of the row at hand stay valid for the others."""
     last = bank.n[0] - 1
     if i < 0 or i > last:
         raise IndexError("there is no such support")
@@ -48,10 +49,10 @@ def drop_coefficients_expansion(w: Any, i: Any) -> Any:
 
 @drop_coefficients.on(Scaled)
 def drop_coefficients_scaled(w: Any, i: Any) -> Any:
-    """A known norm is brought up to date; where too few of its digits are left, it is computed when next needed."""
+    """A norm in use is updated; where too few digits are left, it is computed again when next needed."""
     if w.n[3] > 0.0:
         before = w.n[1]
-        totals(w.n, 1, change_without(w.v, i))
+        add_compensated(w.n, 1, change_without(w.v, i))
         if w.n[1] < LOST * before:
             w.n[3] = 0.0
     drop_coefficients(w.v, i)
@@ -82,7 +83,7 @@ def change_without(w: Any, i: Any) -> Any:
     change = 0.0
     for j in range(bank.n[0]):
         other = bank.idx[bank.start[j] : bank.start[j + 1]]
-        xz = dot_scattered(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
+        xz = dot_expanded(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
         both = 0.0
         for c in range(classes):
             both += w.coef[i * classes + c] * w.coef[j * classes + c]

@@ -1,4 +1,4 @@
-"""Vectors: where weights live. Each verb is written once over the parts of an example, whatever its kind."""
+"""Plain vectors: each verb is written once, over the parts of any kind of example."""
 
 import math
 from typing import Any
@@ -6,28 +6,8 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse
-from noregret.algebra.verbs import (
-    Plain,
-    add,
-    at,
-    blocks,
-    clip_peaks,
-    count,
-    dot,
-    dots,
-    factor,
-    flush,
-    multiply,
-    norm,
-    part,
-    place,
-    prune,
-    put,
-    raw,
-    reassociated,
-    scale,
-    value,
-)
+from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw, value
+from noregret.algebra.verbs import Plain, add, at, clip_peaks, dot, multiply, norm, prune, put, reassociated, scale
 
 
 @at.on(Plain)
@@ -40,18 +20,11 @@ def put_plain(w: Any, j: Any, a: Any) -> Any:
     w[j] = a
 
 
-@flush.on(Plain)
-def pour_plain(w: Any, u: Any) -> Any:
-    for j in range(w.size):
-        w[j] += u[j]
-        u[j] = 0.0
-
-
 @dot.on(Plain)
 def dot_any(w: Any, z: Any) -> Any:
-    """Four running sums, so that one addition need not wait for the last.
+    """Four partial sums, so that one addition need not wait for the last.
 
-    Its position alone decides in which sum a value is added, so that zeros at the end change nothing.
+    The position of a value alone decides which sum it is added to, so that zeros at the end change nothing.
     """
     total = 0.0
     for b in range(blocks(z)):
@@ -76,7 +49,7 @@ def dot_any(w: Any, z: Any) -> Any:
 
 @add.on(Plain)
 def add_any(w: Any, a: Any, z: Any) -> Any:
-    """Four cells are read before they are written: the places of a part differ, but only we know that."""
+    """Four cells are read before they are written: the places of a part differ, which the compiler cannot know."""
     for b in range(blocks(z)):
         q = part(z, b)
         step = a * factor(q)
@@ -128,8 +101,8 @@ def norm_plain(w: Any, p: Any) -> Any:
 
 
 @clip_peaks.on(Plain)
-def level_plain(w: Any, a: Any) -> Any:
-    """Newton's steps from below, over all cells: what stands out above a height falls as the height rises."""
+def clip_peaks_plain(w: Any, a: Any) -> Any:
+    """Newton's method, from below, for the height at which the excess of all cells is a."""
     height = 0.0
     for j in range(w.size):
         height = max(height, abs(w[j]))
@@ -138,13 +111,13 @@ def level_plain(w: Any, a: Any) -> Any:
     while height > before:
         before = height
         above = 0.0
-        standing = 0.0
+        cells = 0.0
         for j in range(w.size):
             if abs(w[j]) > height:
                 above += abs(w[j]) - height
-                standing += 1.0
+                cells += 1.0
         if above > a:
-            height += (above - a) / standing
+            height += (above - a) / cells
     for j in range(w.size):
         if abs(w[j]) > height:
             w[j] = math.copysign(height, w[j])
@@ -152,7 +125,7 @@ def level_plain(w: Any, a: Any) -> Any:
 
 @dots.on(Plain, Sparse)
 def dots_sparse(w: Any, x: Any, stride: Any, out: Any) -> Any:
-    """One pass over the row: the weights of all classes for a feature lie side by side."""
+    """One pass over the row: the weights of all classes for a feature are adjacent."""
     k = out.size
     for c in range(k):
         out[c] = 0.0

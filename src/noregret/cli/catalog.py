@@ -9,7 +9,8 @@ from noregret.cli.output import write_json
 from noregret.cli.rules import named
 from noregret.errors import BadValue
 from noregret.evaluation.tables import listing as table_of
-from noregret.rules.card import Card, Choice
+from noregret.rules.card import Card
+from noregret.rules.parameters import Choice
 
 
 def run(told: argparse.Namespace) -> int:
@@ -49,8 +50,11 @@ def card_report(card: Card) -> dict[str, Any]:
         },
         "tasks": list(card.tasks),
         "algebras": list(card.algebras),
-        "weighs": card.weighs,
-        "theorem": None if card.guarantee is None else {"says": card.guarantee.says, "when": card.guarantee.when},
+        "weighs": card.supports_weights,
+        "theorems": [
+            {"bounds": one.bounds, "says": one.says, "when": one.condition, "needs": list(one.needs)}
+            for one in card.guarantees
+        ],
         "merge": {"law": card.merge.law, "how": card.merge.how},
     }
 
@@ -59,16 +63,17 @@ def card_text(card: Card) -> str:
     """A card for people."""
     lines = [f"{card.name}: {card.about}", "", f"paper       {card.paper}"]
     lines.append(f"plays       {', '.join(card.tasks)}")
-    lines.append(f"in          {', '.join(card.algebras)}")
+    if card.algebras:
+        lines.append(f"in          {', '.join(card.algebras)}")
     for number, (name, one) in enumerate(card.params.items()):
         default = one.default if isinstance(one, Choice) else f"{one.default:g}"
         told = f"{name} = {default}; {one.limits}; {one.about}"
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:
         lines.append("parameters  none")
-    if card.guarantee is not None:
-        lines += [f"theorem     {card.guarantee.says}", f"            when {card.guarantee.when}"]
-    lines.append(f"weighs      {'yes' if card.weighs else 'no, all rounds count the same'}")
+    for guarantee in card.guarantees:
+        lines += [f"theorem     {guarantee.says}", f"            when {guarantee.condition}"]
+    lines.append(f"weighs      {'yes' if card.supports_weights else 'no, all rounds count the same'}")
     lines.append(f"merging     {card.merge.law}: {card.merge.how}")
     lines += ["", f"noregret learn DATA --learner {card.name} --save {card.name}.nr"]
     return "\n".join(lines) + "\n"

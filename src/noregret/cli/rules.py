@@ -16,7 +16,7 @@ from noregret.tasks import TASKS
 def cards_of(names: str | None, task: str | None) -> list[Card]:
     """The cards of names with commas; without names, the built-in ones that are shown and play the task."""
     if names is None:
-        return [card for card in learners() if card.shown and (task or "binary") in card.tasks]
+        return [card for card in learners() if card.runs_by_default and (task or "binary") in card.tasks]
     asked = [name.strip() for name in names.split(",") if name.strip()]
     if not asked:
         raise BadValue("--learners names no learner; see `noregret learners`")
@@ -31,8 +31,9 @@ def named(name: str) -> Card:
             raise BadValue(f"{name}: say which rule of the file: {name}:RULE")
         return card_of(name)
     found = getattr(imported(file), rule, None)
+    found = getattr(found, "card", found)
     if not isinstance(found, Card):
-        rules = [key for key, value in vars(imported(file)).items() if isinstance(value, Card)]
+        rules = [key for key, value in vars(imported(file)).items() if isinstance(getattr(value, "card", value), Card)]
         told = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
         raise BadValue(f"{file}: there is no rule {rule!r}; {told}")
     return found

@@ -9,7 +9,6 @@ from typing import Any
 from noregret.errors import Error
 from noregret.learner.precompile import Job, Progress, compile_jobs, find_missing, make_job
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import built_in
 from noregret.streams import Batch, Source
 
 EVERY = 2.0  # seconds between plain lines of progress
@@ -148,7 +147,7 @@ def jobs_for(learners: Sequence[RuleLearner], batch: Batch, classes: int) -> lis
     jobs = []
     for learner in learners:
         settings = learner.config
-        if not built_in(learner.card.rule) or not settings.native:
+        if not learner.card.built_in or not settings.native:
             continue
         tasks = [learner.task]
         later = learner.model.task.grown(learner.model.labels)

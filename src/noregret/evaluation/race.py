@@ -193,7 +193,7 @@ def guests(learners: Sequence[Any] | None) -> list[Any] | None:
 def line_up(invited: list[Any] | None, told: dict[str, Any]) -> Entrants:
     """The learners of a race, by name."""
     if invited is None:
-        invited = [card for card in catalogue() if card.shown and told.get("task", "binary") in card.tasks]
+        invited = [card for card in catalogue() if card.runs_by_default and told.get("task", "binary") in card.tasks]
     if not invited:
         raise BadValue("a race needs at least one learner")
     return [(one.card.name, one) if isinstance(one, RuleLearner) else (one.name, make(one, **told)) for one in invited]

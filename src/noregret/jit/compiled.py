@@ -26,7 +26,7 @@ from noregret.jit.cache import cache_folder, count_waiting, describe_compiler, i
 from noregret.jit.fingerprint import fingerprint
 from noregret.jit.layout import Layout, Table, address, describe, fill
 from noregret.jit.lock import exclusive
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.state import guarded_round as rounds
 from noregret.tasks.assemble import Plan, assemble
 from noregret.tasks.entry import entry
@@ -165,13 +165,13 @@ def get_loop(plan: Plan, layout: Layout) -> Entry:
 
 def fingerprint_plan(plan: Plan) -> str:
     """A hash of the code of a loop, whatever its layout: what is known before there is a state."""
-    return fingerprint([entry, *assemble(plan, rebound)], TYPES[plan.algebra], (plan.name, describe_compiler()))
+    return fingerprint([entry, *assemble(plan, rebind)], TYPES[plan.algebra], (plan.name, describe_compiler()))
 
 
 def symbol_of_loop(plan: Plan, layout: Layout) -> str:
     """The name a loop is cached by: its plan's, and a hash of all it is compiled from."""
     options = (plan.name, describe_compiler(), layout.key)
-    mark = fingerprint([entry, *assemble(plan, rebound)], layout.types(), options)
+    mark = fingerprint([entry, *assemble(plan, rebind)], layout.types(), options)
     return f"{plan.name}_{mark[:16]}"
 
 

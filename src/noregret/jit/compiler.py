@@ -22,7 +22,7 @@ from noregret.jit.cache import OPTIONS as OPTIONS
 from noregret.jit.compiled import Function, MachineCode, Places
 from noregret.jit.intrinsics import INTRINSICS, TABLE, make_reader
 from noregret.jit.layout import Layout
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.tasks.assemble import Plan, assemble
 from noregret.tasks.entry import entry
 
@@ -90,7 +90,7 @@ def compile_entry(function: Function, symbol: str, bindings: Mapping[str, Any]) 
     """Compile a function with its names bound. One argument is a table; with several it is called as a C function."""
     words = function.__code__.co_argcount
     kinds = (TABLE,) if words == 1 else (types.int64,) * words
-    made = run_numba(rebound(function, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
+    made = run_numba(rebind(function, symbol, bindings), symbol, kinds, LEAN if words == 1 else FOR_C)
     one = made.overloads[kinds]
     name = one.fndesc.llvm_func_name if words == 1 else one.fndesc.llvm_cfunc_wrapper_name
     where = int(one.library.get_pointer_to_function(name))
@@ -100,7 +100,7 @@ def compile_entry(function: Function, symbol: str, bindings: Mapping[str, Any]) 
 
 def specialize(function: Function, name: str, bindings: Mapping[str, Any]) -> Any:
     """A copy of a function with its names bound, to be inlined into an entry."""
-    copy = rebound(function, name, bindings)
+    copy = rebind(function, name, bindings)
     copy.__module__ = entry.__module__  # looked up when a loop comes from the disk; a user's file may be gone by then
     return numba.njit(**INNER)(copy)
 

@@ -36,7 +36,7 @@ def python_type(kind: Any) -> type:
 
 def choose_by_type(verb: Verb) -> Callable[..., Any]:
     def choose(*kinds: Any) -> Any:
-        return verb.serving(tuple(map(python_type, kinds)))
+        return verb.find(tuple(map(python_type, kinds)))
 
     return choose
 
@@ -46,7 +46,7 @@ def always(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose_weighed(p: Any, h: Any) -> Any:
-    if p.instance_class.weigh is None:
+    if p.instance_class.weight_place is None:
         return lambda p, h: p
     return lambda p, h: with_weight(p, h)
 
@@ -60,7 +60,7 @@ def choose_still(s: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def with_weight(context: Any, p: Any, h: Any) -> Any:
     """The parameters with the one that an importance weight scales multiplied or divided by it."""
-    where, power = p.instance_class.weigh
+    where, power = p.instance_class.weight_place
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         fields, weight = arguments

@@ -16,8 +16,8 @@ from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
-from noregret.rules.card import bindings
-from noregret.rules.specialize import grafting, rebound
+from noregret.rules.parameters import bindings
+from noregret.rules.specialize import rebind, specializer
 from noregret.state.growth import make
 from noregret.state.space import enlarge
 from noregret.tasks.bandit import Bandit, drawn, past_plays
@@ -41,7 +41,7 @@ class BanditFeedback:
     def _chances(self) -> Callable[..., None]:
         card, config = self.model.card, self.model.config
         assert card.chances is not None
-        return grafting(bindings(card.choices, dict(config.choices)), rebound, "chosen")(card.chances)
+        return specializer(bindings(card.choices, dict(config.choices)), rebind, "chosen")(card.chances)
 
     def choose(self, X: RowsLike) -> Chosen:
         """A class for every row, drawn at random, and the probability each had. Nothing is learned from it."""
@@ -167,6 +167,6 @@ def check_losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
     found = check_numbers("loss", loss, rows)
     if not ((found >= 0.0) & (found <= 1.0)).all():
         raise BadValue(f"a loss must be from 0 to 1, not {shown(loss)}")
-    if not model.card.graded and not np.isin(found, (0.0, 1.0)).all():
+    if not model.card.real_valued_losses and not np.isin(found, (0.0, 1.0)).all():
         raise BadValue(f"{model.card.name} knows right and wrong only: a loss must be 0 or 1, not {shown(loss)}")
     return found

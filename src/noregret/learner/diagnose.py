@@ -11,7 +11,7 @@ from noregret.errors import BadValue, Error
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 
 
 class Trial:
@@ -77,7 +77,7 @@ def find_rule_error(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLik
     )
 
 
-def locate_error(card: Card, error: BaseException, round_number: int) -> Error:
+def locate_error(card: RuleCard, error: BaseException, round_number: int) -> Error:
     """An error that a rule raised, with the file and line where it did."""
     files = {function.__code__.co_filename for function in card.functions()}
     where, trace = "", error.__traceback__

@@ -11,7 +11,7 @@ from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
 from noregret.learner.model import Model
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
 from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
@@ -29,7 +29,7 @@ class Engine:
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
         self.table = np.zeros(0, np.int64)
-        self.loops = None if self.native else assemble(plan, rebound)
+        self.loops = None if self.native else assemble(plan, rebind)
         self.bound = False
 
     def bind(self, state: Any, space: Space, setting: Any) -> None:

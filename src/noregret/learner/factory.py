@@ -1,11 +1,15 @@
 """Make learners: by name, from a card, or from a user's own rule."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from noregret.errors import BadValue
 from noregret.learner.registry import load_cards
-from noregret.rules.card import RESERVED, Card, suggestion
+from noregret.rules.card import Card
+from noregret.rules.method_card import MethodCard
+from noregret.rules.parameters import suggestion
+from noregret.rules.registry import RESERVED
+from noregret.rules.rule_card import RuleCard
 
 if TYPE_CHECKING:
     from noregret.learner.rule_learner import RuleLearner
@@ -19,10 +23,14 @@ def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
     rules that keep them), labels ("asked": revealed only where asked for, with `ask`).
     """
+    card = card_of(rule)
+    if isinstance(card, MethodCard):
+        return cast("RuleLearner", card.build(**options))
+    assert isinstance(card, RuleCard)
     from noregret.learner.config import resolve
     from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
 
-    return RuleLearner(resolve(card_of(rule), options))
+    return RuleLearner(resolve(card, options))
 
 
 def full_information(learner: Any) -> "RuleLearner | None":
@@ -62,6 +70,9 @@ OTHER_NAMES = {
 
 
 def card_of(rule: Any) -> Card:
+    """The card that a name, a card, or a class with a card stands for."""
+    if isinstance(rule, type):
+        rule = getattr(rule, "card", rule)
     if isinstance(rule, Card):
         return rule
     if not isinstance(rule, str):
@@ -90,6 +101,11 @@ class Catalog:
 
     def __getitem__(self, name: str) -> Card:
         return self._cards[name] if name in self._cards else card_of(name)
+
+    @property
+    def rules(self) -> dict[str, RuleCard]:
+        """The cards of rules, by name."""
+        return {name: card for name, card in self._cards.items() if isinstance(card, RuleCard)}
 
     def __repr__(self) -> str:
         return "\n".join(f"{card.name:22} {card.about}" for card in self)

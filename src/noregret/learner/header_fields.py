@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from noregret.errors import BadValue
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 LARGEST = 2**63 - 1
 

@@ -161,7 +161,7 @@ def move_cells(model: Model, features: int, classes: int, codes: list[int], orde
 
 
 def combine(a: Model, b: Model) -> None:
-    shape, by = a.shape, a.card.merge.by
+    shape, by = a.shape, a.card.merge.method
     ta, tb = float(a.arrays.n.t), float(b.arrays.n.t)
     if a.algebra == "kernel":
         append_supports(a, b)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue, Error
 from noregret.learner.registry import load_cards
-from noregret.rules.card import Card, suggestion
+from noregret.rules.card import Card
+from noregret.rules.parameters import suggestion
 
 FORMAT = 4
 KEY = "noregret"

@@ -16,7 +16,6 @@ import numpy as np
 from noregret.errors import Error
 from noregret.jit.cache import cache_folder
 from noregret.learner.factory import learners, make
-from noregret.rules.card import built_in
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def warm(
 ) -> int:
     """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
     cards = learners()
-    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if built_in(card.rule)]
+    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if card.built_in]
     loops = [
         (card.name, {"task": task, "algebra": algebra, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})})
         for card in chosen

@@ -28,7 +28,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header, register_kind,
 from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
 from noregret.tasks.task import Outcome
 
@@ -277,7 +277,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     # ---- looking at it -------------------------------------------------------------------------------------------
 
     @property
-    def card(self) -> Card:
+    def card(self) -> RuleCard:
         """What the rule declares: paper, parameters, guarantee, merge law."""
         return self.model.card
 

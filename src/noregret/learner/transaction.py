@@ -104,7 +104,7 @@ class Transaction:
         """The importance weight of every round."""
         config = self.model.config
         h = check_weights(self.weight, rows)
-        if h is not None and not config.card.weighs:
+        if h is not None and not config.card.supports_weights:
             raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
         if config.class_weight is not None:
             by_class = self.class_weights(config.class_weight)
@@ -152,7 +152,7 @@ class Transaction:
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if isinstance(rows, examples.SparseRows) and bool(rows.found[0]):
+        if isinstance(rows, examples.SparseRows) and bool(rows.bad_row[0]):
             raise Unchecked  # a row turned out not to be sound while it was read
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.internal_verbs import drop_coefficients
 from noregret.algebra.partial_features import first_random
 from noregret.algebra.supports import drop_row
-from noregret.algebra.verbs import drop_coefficients
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
 from noregret.state.stores import Store, choose_store, find_store

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noregret.rules.card import Card, bindings
-from noregret.rules.specialize import Maker, grafting, rebound
+from noregret.rules.parameters import bindings
+from noregret.rules.rule_card import RuleCard
+from noregret.rules.specialize import Copier, rebind, specializer
 from noregret.tasks import hooks
 from noregret.tasks.task import Task
 
@@ -15,7 +16,7 @@ from noregret.tasks.task import Task
 class Plan:
     """All that a loop is stamped from."""
 
-    card: Card
+    card: RuleCard
     task: type[Task]
     algebra: str
     covariance: str
@@ -47,11 +48,11 @@ class Plan:
         return bindings(self.task.options, dict(self.setup))
 
 
-def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The two loops of a plan: play (predict, then learn, every round) and score_rows (what predict uses)."""
     card, tag = plan.card, plan.name
     options = plan.bindings
-    graft = grafting(options, maker, tag)
+    graft = specializer(options, maker, tag)
 
     def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
         return maker(function, f"{function.__name__}_{tag}", bound)
@@ -79,7 +80,7 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     play = plan.task.select_loop(card, dict(plan.setup))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
-    own = grafting(moves, maker, tag)
+    own = specializer(moves, maker, tag)
     if card.chances is not None:
         bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
@@ -93,4 +94,4 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
     """An option of a task, which may score and update like the loop that calls it."""
     named = getattr(getattr(move, "__code__", None), "co_names", ())
-    return rebound(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move
+    return rebind(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.internal_verbs import row
 from noregret.algebra.partial_features import PRIME, next_random
-from noregret.algebra.verbs import helper, row, sqnorm, unbound
+from noregret.algebra.verbs import helper, sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.state.space import Space

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import loss_driven
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
+from noregret.rules.probing import is_loss_driven
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.label_queries import ASK, LABELS
 from noregret.tasks.multiclass import Multiclass
@@ -81,7 +82,7 @@ class Binary(Classification):
         """Only a rule that updates while there is a loss, and not beyond, can pull a score to zero and stop there."""
         loss = self.rule_options.get("loss")
         if self.card.kind == "margin":
-            pulls = loss_driven(self.card, tuple(self.rule_options.items()))
+            pulls = is_loss_driven(self.card, tuple(self.rule_options.items()))
         else:
             pulls = loss is not None and LOSSES[loss].slope(0.999) < 0.0 and LOSSES[loss].slope(1.0) == 0.0
         if not pulls:

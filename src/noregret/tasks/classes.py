@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels
 from noregret.errors import BadValue
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
 from noregret.tasks import label_queries
 from noregret.tasks.task import Floats, Outcome, Segment, Task
@@ -26,7 +26,7 @@ class Classification(Task):
     )
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Any, given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Any, given: dict[str, Any]) -> dict[str, float]:
         asks = given.get("task.labels", given.get("labels")) == "asked"
         if not asks and {"ask", "task.ask"} & set(given):
             raise BadValue(f'{card.name}: ask is for labels that are asked for; say labels="asked", or leave it out')

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Card
 from noregret.rules.parameters import Param
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
@@ -60,7 +61,9 @@ class Convex(Task):
     project: Projection | None = None  # onto a set of the caller's, after every step
 
     @classmethod
-    def configure(cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]) -> Task:
+    def configure(
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+    ) -> Task:
         project = given.pop("project", None)
         if "dimension" not in given and "task.dimension" not in given:
             raise BadValue("convex optimization needs dimension=, the number of coordinates of a point")

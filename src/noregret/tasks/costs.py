@@ -7,7 +7,7 @@ import numpy as np
 
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 Costs = tuple[tuple[Any, Any, float], ...]
 AT_LEAST_ZERO = Param(1.0, at_least=0.0)

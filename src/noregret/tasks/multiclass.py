@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import class_block, difference, row, scaled_by, sqnorm, unbound
+from noregret.algebra.internal_verbs import class_block, difference, row, scaled_by
+from noregret.algebra.verbs import sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import Card, loss_driven
 from noregret.rules.parameters import Choice
+from noregret.rules.probing import is_loss_driven
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Space
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.costs import Costs, cost_matrix
@@ -148,14 +150,14 @@ class Multiclass(Classification):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def select_loop(cls, card: Card, chosen: Mapping[str, str]) -> Callable[..., Any]:
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
         if card.kind == "prototype":
             return play_prototypes
         return play_rest if chosen["competitor"] == "rest" else play
 
     @classmethod
     def check_options(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> dict[str, str]:
         """Where no costs are given every mistake costs 1, and so does the required margin."""
         competitor, margin = cls.take(given, "competitor"), cls.take(given, "margin")
@@ -171,14 +173,14 @@ class Multiclass(Classification):
             "margin": cls.check_option("margin", margin),
         }
         if chosen["competitor"] == "rest":
-            reason = card.why_no_rest(rule_options)
+            reason = card.why_no_one_vs_rest(rule_options)
             if reason is not None:
                 raise BadValue(f"{card.name} cannot play each class against the rest: {reason}")
             if cost is not None or chosen["margin"] != "unit":
                 raise BadValue('competitor="rest" compares no class with another; leave cost and margin out')
         if cost is None:
             chosen["margin"] = "unit"
-        elif card.kind == "margin" and not loss_driven(card, tuple(rule_options.items())):
+        elif card.kind == "margin" and not is_loss_driven(card, tuple(rule_options.items())):
             raise BadValue(
                 f"{card.name} does not support cost=: it updates only on mistakes. Use class_weight, or a rule "
                 "that is driven by the loss, such as pa1"

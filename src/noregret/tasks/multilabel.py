@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import difference, helper, row, unbound
+from noregret.algebra.internal_verbs import difference, row
+from noregret.algebra.verbs import helper, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.centre import distance, toward
-from noregret.algebra.verbs import row, unbound
+from noregret.algebra.internal_verbs import row
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Card
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
@@ -58,7 +59,7 @@ class OneClass(Task):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def why_not(cls, card: Card, rule_options: Any = None) -> str | None:
+    def why_not(cls, card: RuleCard, rule_options: Any = None) -> str | None:
         if super().why_not(card, rule_options) is None:
             return None
         return "its weights do not only move by steps toward a row, or it updates on mistakes"
@@ -68,7 +69,7 @@ class OneClass(Task):
         return "a centre cannot be averaged; leave average out"
 
     def state_shape(self, average: int | None) -> Shape:
-        return self.card.around(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
+        return self.card.centre_shape(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
 
     def default_labels(self, rows: int) -> Any:
         return np.ones(rows, np.int64)

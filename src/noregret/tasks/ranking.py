@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, row_difference, unbound
+from noregret.algebra.internal_verbs import row, row_difference
+from noregret.algebra.verbs import unbound
 from noregret.data.blocks import Block, SparseBlock, verify
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets

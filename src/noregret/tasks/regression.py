@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue
-from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = unbound
@@ -77,7 +78,7 @@ class Regression(Task):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
         loss = rule_options.get("loss")
         if loss is None or LOSSES[loss].insensitive:
             return super().check_params(card, rule_options, given)

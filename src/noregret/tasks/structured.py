@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, unbound
+from noregret.algebra.internal_verbs import row
+from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.tasks import binary

@@ -19,9 +19,9 @@ from noregret.data.blocks import Block
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES, Loss
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
 
@@ -104,7 +104,7 @@ class Task:
 
     def __init__(
         self,
-        card: Card,
+        card: RuleCard,
         rule_options: Mapping[str, str],
         numbers: Mapping[str, float],
         chosen: Mapping[str, str],
@@ -122,7 +122,7 @@ class Task:
 
     @classmethod
     def configure(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> "Task":
         """The task with the options among those given, which are taken out; an error names what does not suit it."""
         loss = rule_options.get("loss")
@@ -134,7 +134,7 @@ class Task:
         return cls(card, rule_options, numbers, chosen, cost)
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
         return {name: cls.check_param(name, cls.take(given, name)) for name in cls.params}
 
     @classmethod
@@ -144,7 +144,7 @@ class Task:
 
     @classmethod
     def check_options(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> dict[str, str]:
         if cost is not None:
             raise BadValue(f'the {cls.name} task has no costs; leave cost out, or ask for task="multiclass"')
@@ -161,11 +161,11 @@ class Task:
         return given.pop(f"task.{name}", given.pop(name, None))
 
     @classmethod
-    def why_not(cls, card: Card, rule_options: Mapping[str, str] | None = None) -> str | None:
+    def why_not(cls, card: RuleCard, rule_options: Mapping[str, str] | None = None) -> str | None:
         """Why a rule cannot play this task, with these options of its own or its defaults; None where it can."""
         if cls.name in (card.tasks if rule_options is None else card.tasks_with(rule_options)):
             return None
-        return "it updates on mistakes, not on losses" if cls.name in card.plays else ""
+        return "it updates on mistakes, not on losses" if cls.name in card.declared_tasks else ""
 
     @classmethod
     def why_not_algebra(cls, algebra: str) -> str | None:
@@ -183,13 +183,13 @@ class Task:
         return cls.default_loss if name == "loss" and cls.name not in LOSSES[option.default].tasks else option.default
 
     @classmethod
-    def select_loop(cls, card: Card, chosen: Mapping[str, str]) -> Callable[..., Any]:
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
         """The loop that a kind of rule, or an option, asks for."""
         return cls.play
 
     def state_shape(self, average: int | None) -> Shape:
         """The fields and counters of the state."""
-        fields, counters = self.card.shaped(average)
+        fields, counters = self.card.state_shape(average)
         return Shape(fields, {**counters, **self.counters})
 
     def setting(self, space: Space, labels: Labels) -> Any:

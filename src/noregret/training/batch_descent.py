@@ -10,8 +10,8 @@ from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
 from noregret.learner.labelled_rows import LabelledRows
-from noregret.rules.card import Param, suggestion
 from noregret.rules.losses import LOSSES, Loss
+from noregret.rules.parameters import Param, suggestion
 from noregret.training.line_search import armijo_step, exact_step
 
 SEARCHES = ("exact", "armijo")

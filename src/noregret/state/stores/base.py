@@ -43,6 +43,8 @@ class Store(ABC, Generic[Value]):
     """The numbers of a value with their initial values."""
     unsaved: ClassVar[tuple[str, ...]] = ()
     """Those of them that follow from the rest of the value."""
+    former_numbers: ClassVar[Mapping[str, str]] = {}
+    """Names that numbers had in files of older formats, and what they are now."""
     others: ClassVar[Mapping[str, Field]] = {}
     """The cell arrays beside the weights, by the suffix of their names."""
     is_vector: ClassVar[bool] = True

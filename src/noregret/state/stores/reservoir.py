@@ -122,7 +122,7 @@ def build_sample(n: Vector, rows: int = 0, values: int = 0) -> Reservoir:
 def list_rows(r: Reservoir) -> dict[str, NDArray[Any]]:
     """Return the rows of a sample in the order of their places, as arrays without gaps."""
     rewind(r)
-    records = r.held[: int(r.n[SIZE])]
+    records = r.record[: int(r.n[SIZE])]
     sizes = r.start[records + 1] - r.start[records]
     start = np.concatenate(([0], np.cumsum(sizes)))
     values = np.repeat(r.start[records] - start[:-1], sizes) + np.arange(start[-1])
@@ -136,7 +136,7 @@ def fill_sample(n: Vector, rows: Mapping[str, NDArray[Any]], more: int = 0, valu
     r = build_sample(n, 2 * size + more, 2 * used + values)
     r.start[: size + 1], r.idx[:used], r.val[:used] = rows["start"], rows["idx"], rows["val"]
     r.truth[:size], r.before[:size] = rows["truth"], -1
-    r.slot[:size] = r.held[:size] = np.arange(size)
+    r.slot[:size] = r.record[:size] = np.arange(size)
     r.marks[0] = n[SIZE] = n[RECORDS] = size
     return r
 
