@@ -61,6 +61,11 @@ def test_two_processes_at_once_compile_each_function_once_and_compute_the_same(s
     assert shared.one.said == shared.other.said
 
 
+def release_later(holder: "subprocess.Popen[str]") -> None:
+    time.sleep(0.2)
+    holder.communicate()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
@@ -88,12 +93,7 @@ def test_a_process_that_is_killed_releases_its_lock(folder: Path) -> None:
 def test_who_waits_goes_on_when_the_lock_is_released(folder: Path) -> None:
     with ThreadPoolExecutor(1) as pool, hold() as holder:
         began = time.monotonic()
-
-        def release_later() -> None:
-            time.sleep(0.2)
-            holder.communicate()
-
-        pool.submit(release_later)
+        pool.submit(release_later, holder)
         with lock.exclusive("loop", patience=60.0) as held:
             assert held
         assert 0.1 < time.monotonic() - began < 30.0

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from noregret.cli import main, rules
+from noregret.cli import learner_names, main
 from noregret.learner.factory import learners
 from noregret.rules.registry import REGISTRY
 
@@ -93,10 +93,10 @@ def surroundings(cwd: Path, environment: dict[str, str]) -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         REGISTRY.clear()
         REGISTRY.update(registered)
-        for path in rules._imported:
+        for path in learner_names._imported:
             if path.stem not in modules:
                 sys.modules.pop(path.stem, None)
-        rules._imported.clear()
+        learner_names._imported.clear()
 
 
 def refused(done: Done, *parts: str) -> None:

@@ -51,6 +51,8 @@ class DictSlots(NamedTuple):
     release: int = WORD
     make_float: int = WORD
     make_int: int = WORD
+    bytes_at: int = WORD
+    bytes_size: int = WORD
     dict_type: int = WORD  # OBJECTS
     str_type: int = WORD
     int_type: int = WORD
@@ -87,6 +89,8 @@ FUNCTIONS = {
     "release": "Py_DecRef",
     "make_float": "PyFloat_FromDouble",
     "make_int": "PyLong_FromLongLong",
+    "bytes_at": "PyBytes_AsString",
+    "bytes_size": "PyBytes_Size",
 }
 OBJECTS = {
     "dict_type": dict, "str_type": str, "int_type": int, "bool_type": bool, "float_type": float,
@@ -107,7 +111,7 @@ ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
 
 
 def read_dict(owner: Any, given: Any, count: Any) -> Any:
-    """Score or learn a row: `(dict)`, or `(address of numbers, address of values, length)`; the truth comes last.
+    """Score or learn a row: `(dict)`, or `(numbers, values)`, the bytes of int64 and float64; the truth comes last.
 
     The result is an object: a score, or the class with the largest one; True for a round that was learned. None: this
     row is for the general path. False: the row has new names. In both cases nothing has changed. No object (0) means
@@ -122,7 +126,7 @@ def read_dict(owner: Any, given: Any, count: Any) -> Any:
         n = read_row(table, at, word_at(given))
         table[AT.busy] = 0
     else:
-        n = copy_row(table, word_at(given), word_at(given + 8), word_at(given + 16))
+        n = copy_row(table, word_at(given), word_at(given + 8))
     if n == RAISED:
         return 0
     if n < 0:
@@ -173,13 +177,14 @@ def read_row(table: Any, at: Any, x: Any) -> Any:
     return n
 
 
-def copy_row(table: Any, numbers: Any, values: Any, length: Any) -> Any:
-    """Copy a row from two arrays in memory, int64 and float64: returns how many features it has, or UNFIT."""
+def copy_row(table: Any, numbers: Any, values: Any) -> Any:
+    """Copy a row from the bytes of its numbers and values: returns how many features it has, or UNFIT."""
     idx, val = read_idx(table), read_val(table)
-    first, second = call_word(table[AT.as_word], (numbers,)), call_word(table[AT.as_word], (values,))
-    n = call_word(table[AT.as_word], (length,))
-    if n > val.size:
+    size = call_word(table[AT.bytes_size], (numbers,))
+    n = size // 8
+    if n > val.size or call_word(table[AT.bytes_size], (values,)) != size:
         return UNFIT
+    first, second = call_word(table[AT.bytes_at], (numbers,)), call_word(table[AT.bytes_at], (values,))
     for k in range(n):
         j = word_at(first + 8 * k)
         if j < 0 or j >= table[AT.limit]:

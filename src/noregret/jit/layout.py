@@ -86,12 +86,18 @@ def types_in(value: Any) -> Iterator[type]:
             yield from types_in(item)
 
 
+def is_constant(name: str, attribute: object) -> bool:
+    """Whether an attribute of a class is a constant that code may depend on, as `weight_place` of parameters."""
+    return not name.startswith("_") and (attribute is None or isinstance(attribute, (int, float, str, tuple)))
+
+
 def describe(value: Any) -> Any:
     """What of a value the compiled code depends on."""
     if isinstance(value, tuple):
         kind = type(value)
-        weigh = getattr(kind, "weigh", None)  # which parameter an importance weight scales
-        return (kind.__name__, getattr(kind, "_fields", ()), weigh, tuple(describe(item) for item in value))
+        constants = sorted((name, repr(it)) for name, it in vars(kind).items() if is_constant(name, it))
+        fields = getattr(kind, "_fields", ())
+        return (kind.__name__, fields, tuple(constants), tuple(describe(item) for item in value))
     if isinstance(value, (np.ndarray, np.record)):
         return (str(value.dtype), value.ndim)
     return type(value).__name__

@@ -1,11 +1,11 @@
 """The fast path: one round from a dict in one call of a compiled function, `jit.dict_reader.read_dict`.
 
 It serves compiled sparse learners that know their classes. A row that the compiled function does not take, such as one
-with values of other number types, is converted to two arrays here; anything unusual (a new class, a bad value) is left
+with values of other number types, is converted here; anything unusual (a new class, a bad value) is left
 to the general path, which grows the learner or raises an error.
 """
 
-from array import array
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.regression import Regression
 
 SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
-UNFIT = (KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
+UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 FEATURES = 64  # room for a row at first
 
 
@@ -159,30 +159,31 @@ class FastPath:
     def score(self, x: Any) -> Any:
         """The score of a row, of many classes the number of the best; None when the general path must score it."""
         found = self.score_row(x)
-        return self.score_arrays(x) if found is None else found
+        return self.score_bytes(x) if found is None else found
 
-    def score_arrays(self, x: Any) -> Any:
+    def score_bytes(self, x: Any) -> Any:
         """Score a row that the compiled reader did not take as it is."""
         try:
             row = snapshot(x)
             if type(x) is not dict and (found := self.score_row(row)) is not None:
                 return found
-            idx, val = array("q", self.find_numbers(row)), array("d", row.values())
+            values = pack(row, "d", row.values())
+            numbers = pack(row, "q", self.find_numbers(row))
         except UNFIT:
             return None
-        if len(idx) > self.scorer.features:
-            self.scorer = RowReader(self, 2 * len(idx), False)
+        if len(row) > self.scorer.features:
+            self.scorer = RowReader(self, 2 * len(row), False)
             self.score_row = self.scorer.call
-        return self.scorer.call(idx.buffer_info()[0], val.buffer_info()[0], len(idx))
+        return self.scorer.call(numbers, values)
 
     def find_numbers(self, row: dict[Any, Any]) -> Iterable[int]:
         """The numbers of features that are only scored; unknown names share a cell that no feature owns."""
-        if self.by_column:
-            return row
-        unknown = self.unknown_cell()
-        if not all(name in self.known or (unknown >= 0 and isinstance(name, str)) for name in row):
+        known, unknown = self.known, self.unknown_cell()
+        if self.by_column or row.keys() <= known.keys():
+            return row if self.by_column else map(known.__getitem__, row)
+        if unknown < 0 or not all(name in known or isinstance(name, str) for name in row):
             raise KeyError
-        return map(self.known.get, row, repeat(unknown))
+        return map(known.get, row, repeat(unknown))
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when the general path must learn it."""
@@ -203,21 +204,21 @@ class FastPath:
             answer = self.learn_row(row, truth)
             if answer is True:
                 return True
-        used, rounds, known, val = self.used, self.totals[ROUNDS], self.known, array("d", row.values())
+        used, rounds, known, values = self.used, self.totals[ROUNDS], self.known, pack(row, "d", row.values())
         if len(known) + len(row) > self.room and len(known) + sum(name not in known for name in row) > self.room:
             return False
         try:
-            idx = array("q", row if self.by_column else map(known.__getitem__, row))  # a new name gets the next number
+            numbers = pack(row, "q", row if self.by_column else map(known.__getitem__, row))  # new names are added
             if self.totals[ROUNDS] != rounds or self.loops.fast_path is not self:
                 # A name or a value called the learner again: what it learned stays, the names of this row do not.
                 self.model.names.truncate(self.model.known_space.features)
                 return False
             if not self.by_column and len(known) > used:
                 self.use_features(len(known))
-            if len(idx) > self.trainer.features:
-                self.trainer = RowReader(self, max(len(idx), min(2 * len(idx), self.room)), True)
+            if len(row) > self.trainer.features:
+                self.trainer = RowReader(self, max(len(row), min(2 * len(row), self.room)), True)
                 self.learn_row = self.trainer.call
-            return self.trainer.call(idx.buffer_info()[0], val.buffer_info()[0], len(idx), truth) is True
+            return self.trainer.call(numbers, values, truth) is True
         finally:
             if self.totals[ROUNDS] == rounds and not self.by_column and len(known) > used:
                 self.model.names.truncate(used)
@@ -245,6 +246,11 @@ def snapshot(x: Any) -> dict[Any, Any]:
     if not isinstance(x, Mapping):
         raise TypeError
     return dict(x)
+
+
+def pack(row: dict[Any, Any], kind: str, values: Iterable[Any]) -> bytes:
+    """The numbers ("q") or the values ("d") of a row, 64 bits each."""
+    return struct.pack(f"{len(row)}{kind}", *values)
 
 
 def as_target(y: Any) -> float:

@@ -17,6 +17,7 @@ from noregret.state.space import Space
 
 Value = TypeVar("Value")
 Vector: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.int64]
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
@@ -95,6 +96,15 @@ class Store(ABC, Generic[Value]):
         """Copy a value into a fresh one of a larger space, whose counters are copied already; return the copy."""
         for source, target in zip(self.cells(value, old), self.cells(fresh, new), strict=True):
             target[corner(source.shape)] = source
+        return fresh
+
+    def rearrange(
+        self, source: tuple[Value, Space], target: tuple[Value, Space], classes: Places, features: Places
+    ) -> Value:
+        """Copy the cells of a value at rest to other classes and features of a fresh one; return the copy."""
+        (value, old), (fresh, new) = source, target
+        for cells, places in zip(self.cells(value, old), self.cells(fresh, new), strict=True):
+            places[np.ix_(classes, features)] = cells[: classes.size, : old.features]
         return fresh
 
     def settle(self, value: Value) -> None:

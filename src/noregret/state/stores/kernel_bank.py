@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.algebra.kernel import BANKS, Expansion
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Arrays, Parts, Saved, Store, Vector, check_array
+from noregret.state.stores.base import Arrays, Parts, Places, Saved, Store, Vector, check_array
 
 SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "sq": np.float64}
 
@@ -33,6 +33,17 @@ class ExpansionStore(Store[Expansion]):
     def grow(self, value: Expansion, old: Space, fresh: Expansion, new: Space) -> Expansion:
         copy_bank(value.bank, fresh.bank)
         return super().grow(value, old, fresh, new)
+
+    def rearrange(
+        self, source: tuple[Expansion, Space], target: tuple[Expansion, Space], classes: Places, features: Places
+    ) -> Expansion:
+        (value, old), (fresh, new) = source, target
+        copy_bank(value.bank, fresh.bank)
+        values = bank_size(value.bank)[1]
+        fresh.bank.idx[:values] = features[value.bank.idx[:values]]
+        (cells,), (places,) = self.cells(value, old), self.cells(fresh, new)
+        places[classes, : cells.shape[1]] = cells[: classes.size]
+        return fresh
 
     def bank(self, value: Expansion) -> Any:
         return value.bank
@@ -82,6 +93,16 @@ def copy_bank(source: Any, target: Any) -> None:
     target.idx[:values], target.val[:values] = source.idx[:values], source.val[:values]
     target.sq[:supports], target.near[:supports] = source.sq[:supports], source.near[:supports]
     target.n[:] = source.n
+
+
+def append_rows(bank: Any, other: Any) -> None:
+    """Append the supports of another bank, for which there is room."""
+    (supports, values), (more, more_values) = bank_size(bank), bank_size(other)
+    bank.idx[values : values + more_values] = other.idx[:more_values]
+    bank.val[values : values + more_values] = other.val[:more_values]
+    bank.sq[supports : supports + more] = other.sq[:more]
+    bank.start[supports : supports + more + 1] = other.start[: more + 1] + values
+    bank.n[0] = supports + more
 
 
 def save_bank(bank: Any) -> dict[str, NDArray[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from noregret.state.space import Space
-from noregret.state.stores.base import Saved, Store, Value, Vector
+from noregret.state.stores.base import Places, Saved, Store, Value, Vector
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,14 @@ class WrappedStore(Store[Value]):
     def grow(self, value: Value, old: Space, fresh: Value, new: Space) -> Value:
         for source, target in zip(self.inside(value), self.inside(fresh), strict=True):
             self.inner.grow(source, old, target, new)
+        return fresh
+
+    def rearrange(
+        self, source: tuple[Value, Space], target: tuple[Value, Space], classes: Places, features: Places
+    ) -> Value:
+        (value, old), (fresh, new) = source, target
+        for one, place in zip(self.inside(value), self.inside(fresh), strict=True):
+            self.inner.rearrange((one, old), (place, new), classes, features)
         return fresh
 
     def settle(self, value: Value) -> None:
