@@ -78,6 +78,7 @@ def test_it_documents_itself(running_mean: nr.MethodCard, capsys: pytest.Capture
     text = page([running_mean])
     assert "### `running_mean`\n\nPredict the mean of the targets so far.\n" in text
     assert "- `forget` = 0 (at least 0 and below 1): the share" in text
+    assert "at least; search 0, 0.1, 0.5\n" in text
     assert "- plays regression\n" in text
     assert "plays       regression" in card_text(running_mean)
     report = json.loads(json.dumps(card_report(running_mean)))

@@ -11,7 +11,13 @@ from noregret.rules.parameters import Choice, Param
     kind="mean",
     tasks=("regression",),
     params={
-        "forget": Param(0.0, at_least=0.0, below=1.0, about="the share of the mean that each round replaces at least"),
+        "forget": Param(
+            0.0,
+            at_least=0.0,
+            below=1.0,
+            about="the share of the mean that each round replaces at least",
+            grid=(0.0, 0.1, 0.5),
+        ),
         "start": Choice("zero", {"zero": 0.0, "one": 1.0}, about="the prediction before the first target"),
     },
 )

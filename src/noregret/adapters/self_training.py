@@ -21,8 +21,16 @@ from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
 
-CONFIDENCE = Param(0.5, at_least=0.0, about="the smallest score, in size, at which a prediction is learned")
-WEIGHT = Param(0.5, above=0.0, at_most=1.0, about="the importance weight of rows labelled by their own prediction")
+CONFIDENCE = Param(
+    0.5, at_least=0.0, about="the smallest |score| at which a prediction is learned", search=(0.05, 5.0, "log")
+)
+WEIGHT = Param(
+    0.5,
+    above=0.0,
+    at_most=1.0,
+    about="the importance weight of rows labelled by their own prediction",
+    search=(0.05, 1.0, "linear"),
+)
 
 
 @register_kind

@@ -22,7 +22,7 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
 
 Floats = NDArray[np.float64]
-RATE = Param(0.5, above=0.0, about="how fast the weight of an expert falls with its loss")
+RATE = Param(0.5, above=0.0, about="how fast the weight of a learner falls with its loss", search=(0.01, 5.0, "log"))
 EXP_CONCAVE = 0.5  # up to this rate the squared loss is exp-concave, and the regret does not grow with the rounds
 
 

@@ -10,7 +10,6 @@ from noregret.cli.output import write_json
 from noregret.errors import BadValue
 from noregret.evaluation.tables import listing as table_of
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice
 
 
 def run(told: argparse.Namespace) -> int:
@@ -45,7 +44,7 @@ def card_report(card: Card) -> dict[str, Any]:
         "about": card.about,
         "paper": card.paper,
         "parameters": {
-            name: {"default": one.default, "limits": one.limits, "about": one.about}
+            name: {"default": one.default, "limits": one.limits, "search": one.search_text, "about": one.about}
             for name, one in card.params.items()
         },
         "tasks": list(card.tasks),
@@ -63,10 +62,11 @@ def card_text(card: Card) -> str:
     """A card for people."""
     lines = [f"{card.name}: {card.about}", "", f"paper       {card.paper}"]
     lines.append(f"plays       {', '.join(card.tasks)}")
-    lines.append(f"in          {', '.join(card.algebras)}")
+    if card.algebras:
+        lines.append(f"in          {', '.join(card.algebras)}")
     for number, (name, one) in enumerate(card.params.items()):
-        default = one.default if isinstance(one, Choice) else f"{one.default:g}"
-        told = f"{name} = {default}; {one.limits}; {one.about}"
+        search = f"; search {one.search_text}" if one.search_text else ""
+        told = f"{name} = {one.default_text}; {one.limits}; {one.about}{search}"
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:
         lines.append("parameters  none")

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice
 
 HEAD = """# The learners
 
@@ -14,11 +13,12 @@ is the card itself, and its `bound` computes the theorem: `card.bound(options, r
 
 
 def page(cards: Iterable[Card]) -> str:
-    """All cards as one page, in the order of their files."""
+    """All cards as one page, in the order of their files, rules first."""
     by_file: dict[str, list[Card]] = {}
     for card in cards:
         by_file.setdefault(card.module, []).append(card)
-    return "\n".join([HEAD, *(line for file in sorted(by_file) for line in family(file, by_file[file]))])
+    order = sorted(by_file, key=lambda file: (not file.startswith("noregret.learners."), file))
+    return "\n".join([HEAD, *(line for file in order for line in family(file, by_file[file]))])
 
 
 def family(file: str, cards: list[Card]) -> Iterator[str]:
@@ -34,8 +34,8 @@ def one(card: Card) -> Iterator[str]:
     yield f"### `{card.name}`\n"
     yield f"{card.about}\n"
     for name, param in card.params.items():
-        default = param.default if isinstance(param, Choice) else f"{param.default:g}"
-        yield f"- `{name}` = {default} ({param.limits}): {param.about}"
+        search = f"; search {param.search_text}" if param.search_text else ""
+        yield f"- `{name}` = {param.default_text} ({param.limits}): {code(param.about)}{search}"
     for guarantee in card.guarantees:
         yield f"- theorem: {code(guarantee.says)}"
         yield f"  - holds for: {code(guarantee.condition)}"
@@ -45,5 +45,5 @@ def one(card: Card) -> Iterator[str]:
 
 
 def code(text: str) -> str:
-    """A formula as it was written: stars and bars are not marks."""
+    """A formula with the characters escaped that Markdown would take for markup."""
     return text.replace("*", r"\*").replace("|", r"\|").replace("<", r"\<")

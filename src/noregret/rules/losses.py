@@ -1,31 +1,36 @@
-"""Losses as functions of the margin a task hands over, each with its slope.
+"""Losses as functions of the margin, each with its slope.
 
-In the regression task the margin is 1 - |error| + eps, so that the hinge of the margin is the eps-insensitive loss.
-There an error is measured in deviations of the targets; what a round is said to cost is in the units of the targets.
+In regression the margin is 1 - |error| + eps, so that the hinge loss of the margin is the eps-insensitive loss. The
+margin is measured in standard deviations of the targets; the reported loss is in the units of the targets.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from noregret.rules.names import TaskName
+
+Floats: TypeAlias = Any  # a float, or an array of floats
+
 
 class Loss(NamedTuple):
-    """A loss: its value over arrays of margins, its slope for the compiled round, and the tasks it makes sense in.
+    """A loss: its value over arrays of margins, its slope at one margin, and the tasks it is for.
 
-    In regression, of_errors is its value in the units of the targets, given the sizes of errors, eps and the deviation.
+    In regression, of_errors(|error|, eps, deviation) is its value in the units of the targets, where deviation is the
+    standard deviation of the targets.
     """
 
-    value: Callable[[Any], Any]
+    value: Callable[[Floats], Floats]
     slope: Callable[[float], float]
-    tasks: tuple[str, ...]
-    insensitive: bool = False
-    of_errors: Callable[[Any, float, Any], Any] | None = None
+    tasks: tuple[TaskName, ...]
+    insensitive: bool = False  # whether it knows eps
+    of_errors: Callable[[Floats, float, Floats], Floats] | None = None
 
 
-CLASSES = ("binary", "multiclass", "multilabel", "ranking", "structured")
-STEEPEST = -50.0  # the exponential loss is no steeper at lower margins than here
+CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured")
+STEEPEST = -50.0  # below this margin the exponential loss is a straight line
 
 
 def linear_slope(margin: float) -> float:
@@ -63,61 +68,61 @@ def exponential_slope(margin: float) -> float:
     return -math.exp(-max(margin, STEEPEST))
 
 
-def linear_value(margin: Any) -> Any:
+def linear_value(margin: Floats) -> Floats:
     return -margin
 
 
-def hinge_value(margin: Any) -> Any:
+def hinge_value(margin: Floats) -> Floats:
     return np.maximum(0.0, 1.0 - margin)
 
 
-def logistic_value(margin: Any) -> Any:
+def logistic_value(margin: Floats) -> Floats:
     return np.logaddexp(0.0, -margin)
 
 
-def squared_value(margin: Any) -> Any:
+def squared_value(margin: Floats) -> Floats:
     return (1.0 - margin) ** 2
 
 
-def perceptron_value(margin: Any) -> Any:
+def perceptron_value(margin: Floats) -> Floats:
     return np.maximum(0.0, -margin)
 
 
-def squared_hinge_value(margin: Any) -> Any:
+def squared_hinge_value(margin: Floats) -> Floats:
     return np.maximum(0.0, 1.0 - margin) ** 2
 
 
-def exponential_value(margin: Any) -> Any:
-    """exp(-m), and below the margin where it is steep enough a straight line, so that its slope stays its slope."""
+def exponential_value(margin: Floats) -> Floats:
+    """exp(-margin), continued by its tangent below the margin STEEPEST, so that it stays convex and finite."""
     return np.exp(-np.maximum(margin, STEEPEST)) * (1.0 + np.maximum(STEEPEST - margin, 0.0))
 
 
-def huber_value(margin: Any) -> Any:
-    """Half the square of what is missing, and from 1 on a straight line."""
+def huber_value(margin: Floats) -> Floats:
+    """Half the squared hinge loss, and a straight line where the hinge loss is above 1."""
     missing = np.maximum(0.0, 1.0 - margin)
     inside = np.minimum(missing, 1.0)
     return inside * (missing - 0.5 * inside)
 
 
-def insensitive_of_errors(size: Any, eps: float, deviation: Any) -> Any:
+def insensitive_of_errors(size: Floats, eps: float, deviation: Floats) -> Floats:
     return np.maximum(0.0, size - eps * deviation)
 
 
-def absolute_of_errors(size: Any, eps: float, deviation: Any) -> Any:
+def absolute_of_errors(size: Floats, eps: float, deviation: Floats) -> Floats:
     return size
 
 
-def squared_of_errors(size: Any, eps: float, deviation: Any) -> Any:
+def squared_of_errors(size: Floats, eps: float, deviation: Floats) -> Floats:
     return size**2
 
 
-def huber_of_errors(size: Any, eps: float, deviation: Any) -> Any:
-    """Half the square, and from one deviation on a straight line."""
+def huber_of_errors(size: Floats, eps: float, deviation: Floats) -> Floats:
+    """Half the squared error, and a straight line for errors above one standard deviation."""
     inside = np.minimum(size, deviation)
     return inside * (size - 0.5 * inside)
 
 
-REGRESSION = ("regression",)
+REGRESSION: tuple[TaskName, ...] = ("regression",)
 LOSSES: dict[str, Loss] = {
     "hinge": Loss(hinge_value, hinge_slope, (*CLASSES, "one-class")),
     "logistic": Loss(logistic_value, logistic_slope, CLASSES),

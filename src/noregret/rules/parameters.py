@@ -56,6 +56,17 @@ class Param:
         return math.isfinite(value) and inside
 
     @property
+    def default_text(self) -> str:
+        return f"{self.default:g}"
+
+    @property
+    def search_text(self) -> str:
+        """The search space in words; empty where there is none."""
+        if self.search is None:
+            return ", ".join(f"{value:g}" for value in self.grid)
+        return f"{self.search[0]:g} to {self.search[1]:g} ({self.search[2]})"
+
+    @property
     def limits(self) -> str:
         declared = [
             (self.above, f"above {self.above:g}"),
@@ -100,6 +111,15 @@ class Choice:
         return self.search or tuple(self.among)
 
     @property
+    def default_text(self) -> str:
+        return self.default
+
+    @property
+    def search_text(self) -> str:
+        """The options worth trying, where these are not all."""
+        return ", ".join(self.search)
+
+    @property
     def limits(self) -> str:
         return "one of " + ", ".join(self.among)
 
@@ -118,6 +138,14 @@ class Component:
     default: str | tuple[str, ...]
     about: str = ""
     many: bool = False
+
+    @property
+    def default_text(self) -> str:
+        return self.default if isinstance(self.default, str) else ", ".join(self.default)
+
+    @property
+    def search_text(self) -> str:
+        return ""
 
     @property
     def limits(self) -> str:

@@ -102,7 +102,7 @@ class RuleCard(Card):
 
     @cached_property
     def verbs(self) -> frozenset[Verb]:
-        """The verbs this rule uses, found by reading its code."""
+        """The verbs that the rule's code names."""
         return self.verbs_with(self.defaults)
 
     def verbs_with(self, chosen: Mapping[str, str]) -> frozenset[Verb]:

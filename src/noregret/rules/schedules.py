@@ -1,6 +1,7 @@
-"""Learning-rate schedules: plain functions of the first rate, the round and the steps, bound when a loop is stamped.
+"""Learning-rate schedules: functions of the first rate, the round and the number of steps.
 
-The steps are the rounds so far that had a gradient, this one included; a rule that counts them hands them over.
+Rules call `rate`, which is replaced by the schedule of a learner when its loop is specialized. Steps are the rounds so
+far, this one included, in which the gradient was not zero; a rule that counts them passes them on.
 """
 
 import math
@@ -8,8 +9,8 @@ from collections.abc import Callable
 
 
 def rate(eta0: float, t: float, steps: float = 0.0) -> float:
-    """Stands for the schedule a learner was made with; rules name it, stamping binds it."""
-    raise NotImplementedError("a schedule is bound when the learner is made")
+    """Stands for the schedule of the learner."""
+    raise NotImplementedError("the schedule is bound when a learner is made")
 
 
 def constant(eta0: float, t: float, steps: float = 0.0) -> float:
