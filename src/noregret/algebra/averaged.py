@@ -6,8 +6,7 @@ If round s changes w by delta_s, the mean of w over rounds a + 1 to t + 1 is w -
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import dots, mean_dot
 from noregret.algebra.verbs import add, at, dot
 
@@ -19,8 +18,8 @@ class Averaged(NamedTuple):
 
     v: Any
     u: Any
-    clock: np.ndarray
-    n: np.ndarray
+    clock: Floats
+    n: Floats
 
 
 @dot.on(Averaged)

@@ -7,8 +7,7 @@ than the row. A centre may lie above the rows: its height is one more coordinate
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.verbs import Verb, add, dot, norm, scale, sqnorm, sqsource
@@ -30,7 +29,7 @@ class Centre(NamedTuple):
     """w, a vector with dot, add and scale, and its height above the rows."""
 
     v: Any
-    height: np.ndarray
+    height: Floats
 
 
 class Toward(NamedTuple):

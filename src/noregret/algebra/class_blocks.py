@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats, Indices
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import class_block, scaled_by
 from noregret.algebra.verbs import VERBS
@@ -12,8 +11,8 @@ from noregret.algebra.verbs import VERBS
 class SparseClassBlock(NamedTuple):
     """A sparse x in the block of one class: as SparseBlocks, with one sign and one class."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -23,7 +22,7 @@ class SparseClassBlock(NamedTuple):
 class DenseClassBlock(NamedTuple):
     """A dense x in the block of one class: as DenseBlocks, with one sign and one class."""
 
-    val: np.ndarray
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int

@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
 from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociated, sharpen
@@ -12,21 +11,21 @@ from noregret.algebra.verbs import helper, image, inner, posterior_image, reasso
 class Diagonal(NamedTuple):
     """The variances alone; their inverses grow: Sigma_jj^-1 += kappa z_j^2."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Dropped(NamedTuple):
     """The variances alone; the full update is computed, and all but the diagonal is dropped."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Full(NamedTuple):
     """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use."""
 
-    S: np.ndarray
-    pad: np.ndarray
-    used: np.ndarray
+    S: Floats
+    pad: Floats
+    used: Integers
 
 
 class DiagonalImage(NamedTuple):
@@ -48,14 +47,14 @@ class FullImage(NamedTuple):
     """factor * Sigma z, with a scratch row for each block of z."""
 
     z: Any
-    pad: np.ndarray
+    pad: Floats
     factor: float
 
 
 class FeaturesPart(NamedTuple):
     """A value for every feature, in a vector laid out by feature."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -64,7 +63,7 @@ class FeaturesPart(NamedTuple):
 class ClassPart(NamedTuple):
     """A value for every feature, in a vector laid out by class."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.internal_verbs import (
     block,
     blocks,
@@ -36,26 +37,26 @@ class SparseRows(NamedTuple):
     and its number, counted from one, is written to bad_row. Width 0: the rows were checked before.
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
     width: int
-    bad_row: np.ndarray
+    bad_row: Integers
 
 
 class DenseRows(NamedTuple):
     """A block of dense rows."""
 
-    val: np.ndarray
+    val: Floats
     stride: int
 
 
 class Sparse(NamedTuple):
     """sign * x for a sparse x with |x|^2 = sq."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     sq: float
 
@@ -63,8 +64,8 @@ class Sparse(NamedTuple):
 class SparseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a sparse x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -74,8 +75,8 @@ class SparseBlocks(NamedTuple):
 class SparsePart(NamedTuple):
     """One block of a sparse example."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -84,7 +85,7 @@ class SparsePart(NamedTuple):
 class Dense(NamedTuple):
     """sign * x for a dense x with |x|^2 = sq."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     sq: float
 
@@ -92,7 +93,7 @@ class Dense(NamedTuple):
 class DenseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a dense x."""
 
-    val: np.ndarray
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -102,7 +103,7 @@ class DenseBlocks(NamedTuple):
 class DensePart(NamedTuple):
     """One block of a dense example."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Links
 from noregret.algebra.internal_verbs import blocks, count, part, place
 from noregret.algebra.verbs import add, at, dot, group_norm, group_size, helper
 
@@ -19,12 +20,12 @@ class Grouped(NamedTuple):
     in the cell of its first feature.
     """
 
-    v: np.ndarray
-    first: np.ndarray
-    next: np.ndarray
-    size: np.ndarray
-    length: np.ndarray
-    pull: np.ndarray
+    v: Floats
+    first: Links
+    next: Links
+    size: Floats
+    length: Floats
+    pull: Floats
     by_feature: int
 
 

@@ -5,10 +5,11 @@ once; all scores of the round are sums of these numbers.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.examples import squares
 from noregret.algebra.internal_verbs import class_block, difference, dots, kernel, nudge, powers, row, scaled_by, sweep
 from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm, sqsource, votes
@@ -17,88 +18,89 @@ from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm
 class LinearBank(NamedTuple):
     """Supports with k(x, z) = x . z."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class PolynomialBank(NamedTuple):
     """Supports with k(x, z) = (gamma x . z + coef0) ** degree; shape: gamma, coef0, degree."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class RBFBank(NamedTuple):
     """Supports with k(x, z) = exp(-gamma |x - z|^2); shape: gamma."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
-BANKS = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
+Bank: TypeAlias = LinearBank | PolynomialBank | RBFBank
+BANKS: dict[str, type[Bank]] = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
 # bank.n: the number of supports, and the number of the row at hand among them (-1 if it is not a support)
 
 
 class KernelRows(NamedTuple):
     """A block of sparse rows, and the bank of supports."""
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
-    bank: Any
+    bank: Bank
 
 
 class Kernel(NamedTuple):
     """sign * Psi(phi(x), of); sq = k(x, x), qq = x . x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class KernelPair(NamedTuple):
     """sign * (Psi(phi(x), of) - Psi(phi(x), rival))."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     rival: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class Expansion(NamedTuple):
     """w = sum over supports i and classes c of coef[i * stride + c] Psi(phi(x_i), c)."""
 
-    coef: np.ndarray
-    bank: Any
+    coef: Floats
+    bank: Bank
 
 
 @kernel.on(LinearBank)

@@ -9,8 +9,7 @@ import math
 import sys
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Flag, Floats
 from noregret.algebra.internal_verbs import blocks, class_block, count, dots, factor, part, place, raw
 from noregret.algebra.verbs import add, at, dot, helper, scale, shrink
 
@@ -22,10 +21,10 @@ SMALL, LARGE = 1e-100, 1e100
 class Lazy(NamedTuple):
     """n: the scale c, the total pull so far, and theta; may: whether a round may change all cells."""
 
-    v: np.ndarray
-    seen: np.ndarray
-    n: np.ndarray
-    may: np.ndarray
+    v: Floats
+    seen: Floats
+    n: Floats
+    may: Flag
 
 
 @helper

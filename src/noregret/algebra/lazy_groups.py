@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Links
 from noregret.algebra.grouped import feature_of, group_length
 from noregret.algebra.internal_verbs import blocks, class_block, count, dots, factor, part, place, raw
 from noregret.algebra.lazy import NO_LIMIT, pull_to_zero
@@ -19,12 +20,12 @@ NUMBERS = {"pull": 0.0}
 class LazyGroups(NamedTuple):
     """v and the groups of its features, as in Grouped; n: the total pull so far; length: a norm, or -1 if unknown."""
 
-    v: np.ndarray
-    seen: np.ndarray
-    n: np.ndarray
-    first: np.ndarray
-    next: np.ndarray
-    length: np.ndarray
+    v: Floats
+    seen: Floats
+    n: Floats
+    first: Links
+    next: Links
+    length: Floats
     by_feature: int
 
 

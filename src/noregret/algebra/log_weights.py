@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import blocks, count, factor, nudge, part, place, powers, raw
 from noregret.algebra.scaled import add_compensated
 from noregret.algebra.verbs import add, at, dot, exp_dot, exp_total, helper, norm, share_dot
@@ -29,9 +30,9 @@ LOW = 1e-20  # below it, no cell is near top any more
 class LogWeights(NamedTuple):
     """theta; for every cell the pair of a theta and its exponential; the numbers."""
 
-    v: np.ndarray
-    pairs: np.ndarray
-    n: np.ndarray
+    v: Floats
+    pairs: Floats
+    n: Floats
 
 
 @helper

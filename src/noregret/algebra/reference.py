@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.internal_verbs import (
     block,
     blocks,
@@ -33,7 +34,7 @@ from noregret.algebra.verbs import (
 class ReferenceRows(NamedTuple):
     """A block of dense rows; stride: the number of features; classes: the number of class blocks."""
 
-    val: np.ndarray
+    val: Floats
     stride: int
     classes: int
 
@@ -45,7 +46,7 @@ class ReferenceExample(NamedTuple):
     that has x itself in a difference, otherwise negative.
     """
 
-    v: np.ndarray
+    v: Floats
     stride: int
     classes: int
     sq: float = 0.0
@@ -56,22 +57,22 @@ class ReferenceExample(NamedTuple):
 class ReferenceVector(NamedTuple):
     """A weight vector over all coordinates; stride: the number of features."""
 
-    v: np.ndarray
+    v: Floats
     stride: int = 1
 
 
 class ReferenceGroups(NamedTuple):
     """A weight vector over all coordinates, and the group of every feature."""
 
-    v: np.ndarray
-    group: np.ndarray
+    v: Floats
+    group: Integers
 
 
 class ReferenceSnapshot(NamedTuple):
     """A weight vector over all coordinates, and a copy of it when the last snapshot was taken."""
 
-    v: np.ndarray
-    old: np.ndarray
+    v: Floats
+    old: Floats
 
 
 @row.on(ReferenceRows)

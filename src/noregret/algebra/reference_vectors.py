@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import class_block, dots
 from noregret.algebra.reference import ReferenceExample, ReferenceGroups, ReferenceSnapshot, ReferenceVector
 from noregret.algebra.verbs import (
@@ -101,7 +102,7 @@ def clip_reference(w: Any, low: Any, high: Any, z: Any) -> Any:
     w.v[:] = np.clip(w.v, low, high)
 
 
-def project_simplex(cells: np.ndarray, radius: float) -> np.ndarray:
+def project_simplex(cells: Floats, radius: float) -> Floats:
     """Project onto the simplex of this radius: subtract one threshold, found by sorting, and clip at zero.
 
     Cells are measured from the largest one: a small radius would otherwise be lost in rounding.
@@ -126,7 +127,7 @@ def apportion_reference(w: Any, radius: Any, z: Any, features: Any, classes: Any
         cells[...] = project_simplex(cells.ravel(), radius).reshape(cells.shape)
 
 
-def exp_terms(theta: np.ndarray, sides: float) -> np.ndarray:
+def exp_terms(theta: Floats, sides: float) -> Floats:
     return np.asarray(np.exp(theta) + np.exp(-theta) if sides == 2.0 else np.exp(sides * theta))
 
 

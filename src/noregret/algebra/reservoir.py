@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, class_block, coordinate, count, miss, part, raw, recall
 from noregret.algebra.partial_features import PRIME, next_random
@@ -33,15 +34,15 @@ class Reservoir(NamedTuple):
     truth: the label, as a sign or the number of a class; record: the record in each place; marks: WRITTEN and KNOWN.
     """
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    truth: np.ndarray
-    slot: np.ndarray
-    before: np.ndarray
-    record: np.ndarray
-    marks: np.ndarray
-    n: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    truth: Floats
+    slot: Integers
+    before: Integers
+    record: Integers
+    marks: Integers
+    n: Floats
 
 
 @helper

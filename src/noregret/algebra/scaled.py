@@ -7,8 +7,7 @@ zero as long as no norm is in use.
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Flag, Floats
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, nudge, part, place, powers, raw, sweep
 from noregret.algebra.verbs import Plain, add, at, dot, helper, norm, power, scale
 
@@ -21,8 +20,8 @@ class Scaled(NamedTuple):
     """c v; may: whether a round may change all of v, to multiply a scale out of bounds into it."""
 
     v: Any
-    n: np.ndarray
-    may: np.ndarray
+    n: Floats
+    may: Flag
 
 
 @helper

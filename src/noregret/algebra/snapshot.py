@@ -5,8 +5,7 @@ A cell has w, the w of the snapshot if it has changed since then, and a stamp th
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw
 from noregret.algebra.verbs import add, at, dot, snapshot_at, snapshot_dot, take_snapshot
 
@@ -16,10 +15,10 @@ NUMBERS = {"times": 0.0}
 class Snapshot(NamedTuple):
     """n: how many snapshots were taken; a cell with this number as its stamp has changed since, and was old before."""
 
-    v: np.ndarray
-    old: np.ndarray
-    stamp: np.ndarray
-    n: np.ndarray
+    v: Floats
+    old: Floats
+    stamp: Floats
+    n: Floats
 
 
 @take_snapshot.on(Snapshot)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw
 from noregret.algebra.scaled import LARGE, SMALL, add_compensated, at_scaled, dot_scaled, dots_scaled
 from noregret.algebra.verbs import add, at, dot, helper, keep, norm, scale
@@ -19,10 +20,10 @@ NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "size": 0.0, "ordered": 0.0}
 class TopK(NamedTuple):
     """n: the scale c, the sum of squares of v and its rounding error, the number of non-zeros, the size of the heap."""
 
-    v: np.ndarray
-    slot: np.ndarray
-    heap: np.ndarray
-    n: np.ndarray
+    v: Floats
+    slot: Integers
+    heap: Integers
+    n: Floats
     stride: int  # the distance between classes, where cells are laid out by class; otherwise 0
 
 
