@@ -28,17 +28,17 @@ def dot_averaged(w: Any, z: Any) -> Any:
 
 
 @dots.on(Averaged)
-def dots_averaged(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_averaged(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @at.on(Averaged)
-def at_averaged(w: Any, j: Any) -> Any:
+def at_averaged(w: Any, j: int) -> Any:
     return at(w.v, j)
 
 
 @add.on(Averaged)
-def add_averaged(w: Any, a: Any, z: Any) -> Any:
+def add_averaged(w: Any, a: float, z: Any) -> None:
     add(w.v, a, z)
     late = w.clock[0] - w.n[0]
     if late > 0.0:

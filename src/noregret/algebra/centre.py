@@ -21,7 +21,7 @@ def distance(w: Any, x: Any) -> Any:
 
 
 @Verb
-def toward(w: Any, x: Any, length: Any) -> Any:
+def toward(w: Any, x: Any, length: float) -> Any:
     """(x - w) / |x - w|, where |x - w| is the length"""
 
 
@@ -47,12 +47,12 @@ def distance_centre(w: Any, x: Any) -> Any:
 
 
 @toward.on(Centre)
-def toward_centre(w: Any, x: Any, length: Any) -> Any:
+def toward_centre(w: Any, x: Any, length: float) -> Any:
     return Toward(x, length, 1.0) if length > 0.0 else Toward(x, 1.0, 0.0)
 
 
 @add.on(Centre)
-def add_centre(w: Any, a: Any, u: Any) -> Any:
+def add_centre(w: Any, a: float, u: Any) -> None:
     part = a * u.sign / u.length
     if part != 0.0:
         scale(w.v, 1.0 - part)
@@ -61,7 +61,7 @@ def add_centre(w: Any, a: Any, u: Any) -> Any:
 
 
 @scaled_by.on(Toward)
-def scaled_by_toward(u: Any, a: Any) -> Any:
+def scaled_by_toward(u: Any, a: float) -> Any:
     return Toward(u.x, u.length, u.sign * a)
 
 

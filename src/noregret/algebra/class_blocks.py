@@ -30,23 +30,23 @@ class DenseClassBlock(NamedTuple):
 
 
 @class_block.on(Sparse)
-def class_block_sparse(x: Any, c: Any, stride: Any) -> Any:
+def class_block_sparse(x: Any, c: Any, stride: int) -> Any:
     return SparseClassBlock(x.idx, x.val, (x.sign,), (c,), stride, x.sq)
 
 
 @scaled_by.on(SparseClassBlock)
-def scaled_by_sparse_class_block(z: Any, a: Any) -> Any:
+def scaled_by_sparse_class_block(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     return SparseClassBlock(z.idx[:n], z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 
 
 @class_block.on(Dense)
-def class_block_dense(x: Any, c: Any, stride: Any) -> Any:
+def class_block_dense(x: Any, c: Any, stride: int) -> Any:
     return DenseClassBlock(x.val, (x.sign,), (c,), stride, x.sq)
 
 
 @scaled_by.on(DenseClassBlock)
-def scaled_by_dense_class_block(z: Any, a: Any) -> Any:
+def scaled_by_dense_class_block(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseClassBlock(z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 

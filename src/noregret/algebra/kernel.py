@@ -104,17 +104,17 @@ class Expansion(NamedTuple):
 
 
 @kernel.on(LinearBank)
-def kernel_linear(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_linear(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return xz
 
 
 @kernel.on(PolynomialBank)
-def kernel_polynomial(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_polynomial(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return (bank.shape[0] * xz + bank.shape[1]) ** bank.shape[2]
 
 
 @kernel.on(RBFBank)
-def kernel_rbf(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_rbf(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return math.exp(-bank.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
 
 
@@ -134,7 +134,7 @@ def dot_expanded(idx: Any, val: Any, scratch: Any) -> Any:
 
 
 @helper
-def is_same_row(bank: Any, i: Any, idx: Any, val: Any) -> Any:
+def is_same_row(bank: Any, i: int, idx: Any, val: Any) -> Any:
     first = bank.start[i]
     if bank.start[i + 1] - first != idx.size:
         return False
@@ -166,22 +166,22 @@ def row_kernel(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(Kernel)
-def scaled_by_kernel(z: Any, a: Any) -> Any:
+def scaled_by_kernel(z: Any, a: float) -> Any:
     return Kernel(z.idx, z.val, z.sign * a, z.of, z.stride, z.sq, z.qq, z.bank)
 
 
 @scaled_by.on(KernelPair)
-def scaled_by_pair(z: Any, a: Any) -> Any:
+def scaled_by_pair(z: Any, a: float) -> Any:
     return KernelPair(z.idx, z.val, z.sign * a, z.of, z.rival, z.stride, z.sq, z.qq, z.bank)
 
 
 @class_block.on(Kernel)
-def class_block_kernel(x: Any, c: Any, stride: Any) -> Any:
+def class_block_kernel(x: Any, c: Any, stride: int) -> Any:
     return Kernel(x.idx, x.val, x.sign, c, stride, x.sq, x.qq, x.bank)
 
 
 @difference.on(Kernel)
-def difference_kernel(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_kernel(x: Any, c: Any, r: Any, stride: int) -> Any:
     return KernelPair(x.idx, x.val, x.sign, c, r, stride, x.sq, x.qq, x.bank)
 
 
@@ -207,13 +207,13 @@ def sqsource_pair(g: Any) -> Any:
 
 @norm.on(Kernel)
 @norm.on(KernelPair)
-def norm_kernel(z: Any, p: Any) -> Any:
+def norm_kernel(z: Any, p: float) -> Any:
     """The Euclidean norm; no other is defined in feature space."""
     return math.sqrt(sqnorm(z))
 
 
 @helper
-def block_sum(w: Any, bank: Any, stride: Any, c: Any) -> Any:
+def block_sum(w: Any, bank: Any, stride: int, c: Any) -> Any:
     total = 0.0
     for i in range(bank.n[0]):
         total += w.coef[i * stride + c] * bank.near[i]
@@ -232,7 +232,7 @@ def dot_expansion_pair(w: Any, z: Any) -> Any:
 
 
 @dots.on(Expansion)
-def dots_expansion(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_expansion(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = block_sum(w, x.bank, stride, c)
 
@@ -256,13 +256,13 @@ def store_row(z: Any) -> Any:
 
 
 @add.on(Expansion, object, Kernel)
-def add_expansion(w: Any, a: Any, z: Any) -> Any:
+def add_expansion(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
         w.coef[store_row(z) * z.stride + z.of] += a * z.sign
 
 
 @add.on(Expansion, object, KernelPair)
-def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
+def add_expansion_pair(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
         i = store_row(z)
         w.coef[i * z.stride + z.of] += a * z.sign
@@ -270,13 +270,13 @@ def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
 
 
 @append.on(Expansion)
-def append_expansion(w: Any, a: Any, z: Any) -> Any:
+def append_expansion(w: Any, a: float, z: Any) -> None:
     z.bank.n[1] = -1
     add(w, a, z)
 
 
 @helper
-def vote(scores: Any, classes: Any, of: Any) -> Any:
+def vote(scores: Any, classes: Any, of: int) -> Any:
     """The sign of the only score; with several classes, 1 if class `of` has the highest score and it is positive."""
     if classes == 1:
         return np.sign(scores[0])
@@ -307,18 +307,18 @@ def votes_expansion(w: Any, u: Any, x: Any, t: Any) -> Any:
 
 
 @scale.on(Expansion)
-def scale_expansion(w: Any, a: Any) -> Any:
+def scale_expansion(w: Any, a: float) -> None:
     for i in range(w.coef.size):
         w.coef[i] *= a
 
 
 @sweep.on(Expansion)
-def sweep_expansion(w: Any, a: Any) -> Any:
+def sweep_expansion(w: Any, a: float) -> None:
     scale(w, a)
 
 
 @nudge.on(Expansion)
-def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
+def nudge_expansion(w: Any, a: float, z: Any, p: float) -> Any:
     """|w + a z|^2 - |w|^2 = 2 a w.z + a^2 z.z; only the Euclidean norm is defined in feature space."""
     change = 2.0 * a * dot(w, z) + a * a * sqnorm(z)
     add(w, a, z)
@@ -326,7 +326,7 @@ def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
 
 
 @powers.on(Expansion)
-def powers_expansion(w: Any, p: Any) -> Any:
+def powers_expansion(w: Any, p: float) -> Any:
     """|w|^2, from the kernel of every pair of supports."""
     bank = w.bank
     supports = bank.n[0]

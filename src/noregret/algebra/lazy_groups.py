@@ -52,12 +52,12 @@ def apply_pull(w: Any, first: Any, f: Any) -> Any:
 
 
 @shorten.on(LazyGroups)
-def shorten_lazy(w: Any, a: Any) -> Any:
+def shorten_lazy(w: Any, a: float) -> None:
     w.n[0] += a
 
 
 @at.on(LazyGroups)
-def at_lazy_groups(w: Any, j: Any) -> Any:
+def at_lazy_groups(w: Any, j: int) -> Any:
     f = feature_of(j, w.v.size, w.first.size, w.by_feature)
     g = np.int64(w.first[f])
     if g < 0:
@@ -78,13 +78,13 @@ def dot_lazy_groups(w: Any, z: Any) -> Any:
 
 
 @dots.on(LazyGroups)
-def dots_lazy_groups(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_lazy_groups(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(LazyGroups)
-def add_lazy_groups(w: Any, a: Any, z: Any) -> Any:
+def add_lazy_groups(w: Any, a: float, z: Any) -> None:
     now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)

@@ -83,25 +83,25 @@ def row_reference(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(ReferenceExample)
-def scaled_by_reference(z: Any, a: Any) -> Any:
+def scaled_by_reference(z: Any, a: float) -> Any:
     return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign, z.truth)
 
 
 @class_block.on(ReferenceExample)
-def class_block_reference(x: Any, c: Any, stride: Any) -> Any:
+def class_block_reference(x: Any, c: Any, stride: int) -> Any:
     z = np.zeros((x.classes, x.stride))
     z[c] = x.v
     return ReferenceExample(z.ravel(), x.stride, x.classes, x.sq)
 
 
 @difference.on(ReferenceExample)
-def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_reference(x: Any, c: Any, r: Any, stride: int) -> Any:
     v = class_block(x, c, stride).v - class_block(x, r, stride).v
     return ReferenceExample(v, x.stride, x.classes, 2.0 * x.sq, truth=c)
 
 
 @partial_features.on(ReferenceExample)
-def partial_features_reference(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+def partial_features_reference(z: Any, w: Any, draw: Any, known: float, new: float) -> Any:
     j = np.arange(z.v.size) % z.stride
     weighted = w.v[: z.v.size] != 0.0
     read = weighted
@@ -143,12 +143,12 @@ def blocks_reference(z: Any) -> Any:
 
 
 @block.on(ReferenceExample)
-def block_reference(z: Any, b: Any) -> Any:
+def block_reference(z: Any, b: int) -> Any:
     return 0
 
 
 @part.on(ReferenceExample)
-def part_reference(z: Any, b: Any) -> Any:
+def part_reference(z: Any, b: int) -> Any:
     return z
 
 
@@ -158,15 +158,15 @@ def count_reference(z: Any) -> Any:
 
 
 @place.on(ReferenceExample)
-def place_reference(z: Any, k: Any) -> Any:
+def place_reference(z: Any, k: int) -> Any:
     return k
 
 
 @coordinate.on(ReferenceExample)
-def coordinate_reference(z: Any, k: Any) -> Any:
+def coordinate_reference(z: Any, k: int) -> Any:
     return k % z.stride
 
 
 @value.on(ReferenceExample)
-def value_reference(z: Any, k: Any) -> Any:
+def value_reference(z: Any, k: int) -> Any:
     return float(z.v[k])

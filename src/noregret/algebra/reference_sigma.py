@@ -52,7 +52,7 @@ def image_reference(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(ReferenceSigma)
-def posterior_image_reference(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_reference(sigma: Any, kappa: float, z: Any) -> Any:
     if sigma.mode == "drop":
         u = image(sigma, z)
         return ReferenceImage(u.v / (1.0 + kappa * inner(z, u)), z)
@@ -65,6 +65,6 @@ def inner_reference(z: Any, u: Any) -> Any:
 
 
 @sharpen.on(ReferenceSigma)
-def sharpen_reference(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_reference(sigma: Any, kappa: float, u: Any) -> None:
     new = posterior(sigma, kappa, u.z)
     sigma.S[: len(new)] = new

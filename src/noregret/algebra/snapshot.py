@@ -22,12 +22,12 @@ class Snapshot(NamedTuple):
 
 
 @take_snapshot.on(Snapshot)
-def take_snapshot_lazily(w: Any) -> Any:
+def take_snapshot_lazily(w: Any) -> None:
     w.n[0] += 1.0
 
 
 @snapshot_at.on(Snapshot)
-def snapshot_at_lazily(w: Any, j: Any) -> Any:
+def snapshot_at_lazily(w: Any, j: int) -> Any:
     """Both are read, so that there is no branch."""
     old = w.old[j]
     new = w.v[j]
@@ -47,7 +47,7 @@ def snapshot_dot_lazily(w: Any, x: Any) -> Any:
 
 
 @at.on(Snapshot)
-def at_snapshot(w: Any, j: Any) -> Any:
+def at_snapshot(w: Any, j: int) -> Any:
     return w.v[j]
 
 
@@ -57,12 +57,12 @@ def dot_snapshot(w: Any, z: Any) -> Any:
 
 
 @dots.on(Snapshot)
-def dots_snapshot(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_snapshot(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @add.on(Snapshot)
-def add_snapshot(w: Any, a: Any, z: Any) -> Any:
+def add_snapshot(w: Any, a: float, z: Any) -> None:
     now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)
