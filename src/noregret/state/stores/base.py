@@ -12,12 +12,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.arrays import Floats, Integers
+from noregret.algebra.kernel import Bank
 from noregret.state.fields import Field
 from noregret.state.space import Space
 
 Value = TypeVar("Value")
-Vector: TypeAlias = NDArray[np.float64]
-Places: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = Floats
+Places: TypeAlias = Integers
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
@@ -26,7 +28,7 @@ class Parts(NamedTuple):
 
     numbers: Vector
     clock: Vector
-    bank: Any = None
+    bank: Bank | None = None
 
 
 class Saved(NamedTuple):
@@ -133,7 +135,7 @@ class Store(ABC, Generic[Value]):
         """Return the value with room to remember so many more rows with so many values in all."""
         return value
 
-    def bank(self, value: Value) -> Any:
+    def bank(self, value: Value) -> Bank | None:
         """Return the bank of supports behind a value of the kernel algebra; otherwise None."""
         return None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from noregret.algebra.kernel import Bank
 from noregret.state.space import Space
 from noregret.state.stores.base import Places, Saved, Store, Value, Vector
 
@@ -53,7 +54,7 @@ class WrappedStore(Store[Value]):
         for one in self.inside(value):
             self.inner.allow_folding(one, allowed)
 
-    def bank(self, value: Value) -> Any:
+    def bank(self, value: Value) -> Bank | None:
         return self.inner.bank(self.inside(value)[0])
 
     def memory(self, value: Value, everything: bool = False) -> list[NDArray[Any]]:
