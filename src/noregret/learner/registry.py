@@ -1,11 +1,10 @@
 """The cards of all learners, found by listing the folders of the families: there is no list to keep."""
 
-import importlib
-import pkgutil
 from functools import cache
 
 from noregret.learners import load_all
 from noregret.rules.card import Card
+from noregret.rules.registry import load_package
 
 FAMILIES = ("adapters",)  # packages of learners that are not rules; each module registers its cards and kinds
 
@@ -14,9 +13,7 @@ FAMILIES = ("adapters",)  # packages of learners that are not rules; each module
 def load_families() -> None:
     """Import every module of every family."""
     for family in FAMILIES:
-        package = importlib.import_module(f"noregret.{family}")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"noregret.{family}.{module.name}")
+        load_package(f"noregret.{family}")
 
 
 def load_cards() -> dict[str, Card]:
