@@ -54,6 +54,28 @@ def comparable(text: str) -> set[str]:
     return {re.sub(r" [\d,]+$", "", line) for line in lines}
 
 
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(
+    "page", [*WRITTEN, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
+)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    for target in re.findall(
+        r"\]\((?!https?:)([^)\s]+)\)", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    ):
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in heading_anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
 def test_the_readme_tells_the_truth_about_its_comments() -> None:
     import noregret as nr
 
