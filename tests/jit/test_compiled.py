@@ -156,7 +156,8 @@ def plans(card: RuleCard) -> Iterator[Plan]:
     """Every loop that can be made of a card."""
     options = [[(name, option) for option in choice.among] for name, choice in card.choices.items()]
     covariances = COVARIANCES if any(field.kind == "covariance" for field in card.state.values()) else ("diagonal",)
-    for task, algebra, covariance in product(card.tasks, card.algebras, covariances):
+    played = [task for task in card.tasks if task != "convex"]  # which is not played on labels
+    for task, algebra, covariance in product(played, card.algebras, covariances):
         for kernel, *chosen in product(BANKS if algebra == "kernel" else ("rbf",), *options):
             setup = tuple((name, choice.default) for name, choice in TASKS[task].options.items())
             yield Plan(card, TASKS[task], algebra, covariance, str(kernel), tuple(chosen), setup=setup)  # type: ignore[arg-type]
