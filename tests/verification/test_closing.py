@@ -1,4 +1,4 @@
-"""The closing table: every learner has its tests, they concern it, and the page says what is so."""
+"""The closing table: every learner has its tests, they concern it, and the page is up to date."""
 
 from pathlib import Path
 

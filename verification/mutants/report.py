@@ -1,4 +1,4 @@
-"""Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
+"""Report the outcome of the mutants: live on a terminal, as plain lines in a pipe, and as a page of the docs."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -29,7 +29,7 @@ def cells(score: Score) -> tuple[str, ...]:
 
 
 def told_of(in_part: Sequence[Verdict]) -> str:
-    """How the results came about that a page recalls."""
+    """How the stored results of a page were obtained."""
     said = (
         " from the results of earlier\nruns of some learners at a time. A killed mutant was run first with the test "
         "that killed it before; a survivor with all its tests"
