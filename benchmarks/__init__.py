@@ -1,1 +1,1 @@
-"""noregret measured beside its peers, in one process, on generated data: `python -m benchmarks`."""
+"""Benchmarks of noregret and other libraries, in one process, on generated data: `python -m benchmarks`."""

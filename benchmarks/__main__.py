@@ -1,4 +1,4 @@
-"""Run the benchmarks, all or those named, and show each figure beside its target; results.json keeps them."""
+"""Run all benchmarks, or those named, and show each figure with its target; results.json stores them."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""One epoch over dense images, ten classes: one multiclass PA-I beside ten one-against-rest ones."""
+"""One epoch over dense images, ten classes: multiclass PA-I compared with ten one-vs-rest classifiers."""
 
 import noregret
 from benchmarks.epoch import quietly, sgd

@@ -1,4 +1,4 @@
-"""Round by round on dicts with string names: predict, then learn, beside River's PAClassifier."""
+"""One dict at a time: predict, then learn, compared with River's PAClassifier."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""One epoch over a sparse matrix in memory: PA-I and AROW beside scikit-learn's PA-I."""
+"""One epoch over a sparse matrix in memory: PA-I and AROW compared with scikit-learn's PA-I."""
 
 import warnings
 from typing import Any
@@ -61,7 +61,7 @@ def peers(data: Text) -> dict[str, Prepare]:
 
 
 def quietly(model: Any, data: Text) -> Any:
-    """Fit, without the warnings about one epoch and about the class's end."""
+    """Fit, without the warnings about convergence and deprecation."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(data.X, data.y)
@@ -83,7 +83,7 @@ def warm(rule: Any, data: Text) -> None:
 
 
 def same_model(data: Text) -> str:
-    """How many of the peer's predictions pa1 shares after the epoch: proof that both did the same work."""
+    """The share of equal predictions after the epoch, which shows that both did the same work."""
     peer = quietly(sgd(), data)
     learner = noregret.make("pa1")
     learner.learn(data.X, data.y)

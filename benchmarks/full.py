@@ -1,4 +1,4 @@
-"""AROW with a full covariance: an update beside the two BLAS calls it cannot do without."""
+"""AROW with a full covariance: an update compared with the two BLAS calls that it needs at least."""
 
 import numpy as np
 from scipy.linalg.blas import dsymv, dsyr
@@ -14,7 +14,7 @@ ROWS, DIMENSION = 2_000, 300
 
 
 def rounds() -> tuple[Floats, Integers]:
-    """Unit rows with labels that say nothing, so that nearly every round is an update."""
+    """Unit rows with random labels, so that nearly every round is an update."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((ROWS, DIMENSION))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

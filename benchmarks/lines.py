@@ -1,4 +1,4 @@
-"""How long the text of each rule is: its body, without decorator, docstring, comments and blank lines."""
+"""The number of lines of each rule, without decorator, docstring, comments and blank lines."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ TITLE = "Lines of each rule"
 
 
 def body_lines(rule: Callable[..., object]) -> int:
-    """The lines a reader of the rule reads."""
+    """The lines of the body of a rule."""
     text = textwrap.dedent(inspect.getsource(rule))
     function = ast.parse(text).body[0]
     assert isinstance(function, ast.FunctionDef)

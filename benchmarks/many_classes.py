@@ -1,4 +1,4 @@
-"""Many classes: PA-I on MNIST beside scikit-learn's epoch, and how the time of a pass grows with the classes."""
+"""Multiclass PA-I on MNIST compared with scikit-learn, and how the time of a pass grows with the number of classes."""
 
 import warnings
 from typing import Any
@@ -17,7 +17,7 @@ FEW, MANY = 21, 105
 
 
 def digits() -> tuple[Any, np.ndarray]:
-    """The first rows of MNIST, from 0 to 1; or as many rows that are as full."""
+    """The first rows of MNIST, scaled to [0, 1]; or as many generated rows of the same density."""
     try:
         batches = list(noregret.open_source("mnist/train-images-idx3-ubyte.gz", limit=ROWS))
     except Error:
@@ -28,7 +28,7 @@ def digits() -> tuple[Any, np.ndarray]:
 
 
 def generated(classes: int, rows: int = ROWS) -> tuple[Any, np.ndarray]:
-    """Rows as full as those of MNIST, whose class is the one of a random matrix that scores best."""
+    """Rows of the density of MNIST, labelled by a random linear classifier."""
     rng = np.random.default_rng(classes)
     idx = np.sort(np.argsort(rng.random((rows, PIXELS)), axis=1)[:, :INKED], axis=1).astype(np.int32)
     val = rng.random((rows, INKED))

@@ -1,4 +1,4 @@
-"""Timing contestants in turn, and the rows and tables the figures go into."""
+"""Time contestants in turn, and collect the figures in rows and tables."""
 
 import gc
 import hashlib
@@ -57,7 +57,7 @@ class Row:
 
 
 def in_turn(contestants: Mapping[str, Prepare], repeats: int) -> Times:
-    """Time every contestant `repeats` times, taking turns, so that all share the machine's moods.
+    """Time every contestant `repeats` times, in turn, so that slow phases of the machine affect all of them.
 
     A contestant prepares (a fresh learner, say) outside the clock and returns what is timed.
     """

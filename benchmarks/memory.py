@@ -49,13 +49,13 @@ def write(path: Path, block: bytes, megabytes: int) -> None:
 
 
 def peak(path: Path) -> int:
-    """The most megabytes that learning the file took, as the system counts them for that program alone."""
+    """The peak memory of a process that learns the file, in megabytes."""
     told = subprocess.run([sys.executable, "-c", LEARN, str(path)], capture_output=True, text=True, check=True)
     return int(told.stdout.split()[0])
 
 
 def parse_seconds(path: Path, threads: int) -> tuple[float, int]:
-    """The best of three passes that only parse, with so many threads, and what they found."""
+    """The best time of three passes that only parse, and the rows they read."""
     from noregret.streams import libsvm
     from noregret.streams.source import Reading
 

@@ -1,4 +1,4 @@
-"""One class of MNIST learned, the others found strange: a ball beside scikit-learn's SGDOneClassSVM in the same run.
+"""Novelty detection on MNIST: one digit is learned, the others are novel; compared with scikit-learn's SGDOneClassSVM.
 
 NOREGRET_DATA names the folder of the data. `python -m benchmarks.novelty` prints the table of docs/tasks.md.
 """
@@ -11,13 +11,14 @@ import numpy as np
 import noregret
 from benchmarks.many_classes import digits
 
-TOLD = {"radius": 0.5, "C": 0.01}  # rows of length 1 are at most 2 apart; a hundred of them may move the centre by 1
-LEARNED, JUDGED = 15_000, 5_000  # rows of the file: those of one digit among the first are learned, the last are judged
+# Rows of length 1 are at most 2 apart; C = 0.01 lets a hundred of them move the centre by 1.
+OPTIONS = {"radius": 0.5, "C": 0.01}
+LEARNED, SCORED = 15_000, 5_000  # rows of the file: those of one digit among the first are learned, the last are scored
 
 
 def ball(X: Any) -> noregret.RuleLearner:
     """One pass over rows without labels."""
-    return noregret.make("pa1", task="one-class", **TOLD).learn(X)
+    return noregret.make("pa1", task="one-class", **OPTIONS).learn(X)
 
 
 def of_scikit(X: Any) -> Any:
@@ -29,8 +30,10 @@ def main() -> None:
     """The table of docs/tasks.md."""
     auc = import_module("sklearn.metrics").roc_auc_score
     X, y = digits()
-    X = X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))).tocsr()  # rows of length 1: not how much ink, but where
-    test, strange = X[-JUDGED:], y[-JUDGED:]
+    X = X.multiply(
+        1.0 / np.sqrt(X.multiply(X).sum(axis=1))
+    ).tocsr()  # rows of length 1: the amount of ink does not matter
+    test, strange = X[-SCORED:], y[-SCORED:]
     print("| digit | rows | noregret `pa1` | scikit-learn `SGDOneClassSVM` |")
     print("|---|---|---|---|")
     total = np.zeros(2)

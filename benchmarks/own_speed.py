@@ -1,4 +1,4 @@
-"""A user's own rule beside a built-in one: both are stamped and compiled the same way."""
+"""A user's own rule compared with a built-in one; both are specialized and compiled in the same way."""
 
 from benchmarks.epoch import ours, warm
 from benchmarks.measure import Row, best, in_turn, rate

@@ -1,4 +1,4 @@
-"""Every learner beside PA-I on the same sparse rows: its time per non-zero, and its time per round as d grows."""
+"""Every learner compared with PA-I on the same sparse rows: time per non-zero, and growth with the features."""
 
 import dis
 from collections.abc import Callable, Iterator
@@ -20,9 +20,9 @@ half-integer, the p-norm learners compute a power for every weight they read and
 calls of the C library. The speed of exponentials and powers differs by up to a half between a loop that was compiled
 in the process and one loaded from the cache, because they come from different libraries."""
 SMALL, LARGE = 10**5, 10**7
-TOUCHED, PLAYED = 2_000, 20_000  # few enough features that the cache holds them at any d
+TOUCHED, PLAYED = 2_000, 20_000  # few enough features to stay in the processor's cache at any d
 EPOCH = 50_000
-EVERYWHERE = "not asked as d grows: a step may touch every weight, so a call copies them all first"
+EVERYWHERE = "not measured as d grows: a step may change every weight, so a call copies all of them first"
 PEER = "pa1"
 REPEATS = 5
 POWERS = {"winnow_duplicated", "eg", "eg_signed", "p_norm", "alma", "mirror_descent"}  # whichever way they are written

@@ -1,4 +1,4 @@
-"""Raw text through a counter of words, tf-idf and AROW, one pass, beside scikit-learn's hashing and SGD."""
+"""Raw text to word counts, tf-idf and AROW in one pass, compared with scikit-learn's HashingVectorizer and SGD."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ CHUNK = 8192
 
 
 def texts() -> tuple[list[str], np.ndarray]:
-    """Texts by Zipf's law, with a capital here and a comma there."""
+    """Texts of Zipf-distributed words, with some capitals and commas."""
     rng = np.random.default_rng(3)
     words, weight = np.array(vocabulary(rng, WORDS)), rng.normal(size=WORDS)
     drawn = ranks(rng, WORDS, (ROWS, LENGTH))

@@ -1,4 +1,4 @@
-"""What a fresh process pays: the import, the way to its first compiled round, compiling everything."""
+"""Start-up times: the import, the first compiled round, compiling everything."""
 
 import os
 import subprocess
@@ -59,7 +59,7 @@ def command(*words: str, cache: str | None = None, cwd: str | None = None) -> fl
 
 
 def commands() -> Times:
-    """What a user waits for: the catalogue, a small race that needs no compiling, the very first race."""
+    """Waiting times of commands: the catalogue, a small race with a filled cache, the very first race."""
     times: Times = {"learners": [], "small race": [], "first race": []}
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "small.svm"), "w") as file:

@@ -1,4 +1,4 @@
-"""The streams the benchmarks play on, generated from a seed."""
+"""Generated streams for the benchmarks."""
 
 from functools import cache
 from typing import Any, NamedTuple

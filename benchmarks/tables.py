@@ -1,4 +1,4 @@
-"""From tables to a model, one pass: CSV beside pandas and scikit-learn, and how much of the time Parquet takes."""
+"""Tables to a model in one pass: CSV compared with pandas and scikit-learn, and the share of reading Parquet."""
 
 from collections.abc import Callable
 from pathlib import Path

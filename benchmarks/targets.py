@@ -1,4 +1,4 @@
-"""Real targets of real streams, each predicted before it is learned, beside River and scikit-learn in the same run.
+"""Regression on real streams, each target predicted before it is learned; compared with River and scikit-learn.
 
 NOREGRET_DATA names the folder of the data. `python -m benchmarks.targets` prints the table of docs/tasks.md.
 """
@@ -68,7 +68,7 @@ def of_river(name: str) -> Pass:
 
 
 def of_scikit(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """partial_fit row by row, behind a scaler that is told of every row after it was predicted."""
+    """partial_fit row by row, with a scaler that learns every row after its prediction."""
     model: Any = import_module("sklearn.linear_model").SGDRegressor()
     scaler: Any = import_module("sklearn.preprocessing").StandardScaler()
     found = np.zeros(y.size)

@@ -1,4 +1,4 @@
-"""From a text file to a PA-I model, one pass: our libsvm reader and learner beside Vowpal Wabbit on its own format."""
+"""A text file to a PA-I model in one pass: libsvm text, compared with Vowpal Wabbit on its own format."""
 
 from importlib import import_module
 from pathlib import Path
@@ -64,7 +64,7 @@ def ours(path: Path) -> Prepare:
 
 
 def same_as_loaded(path: Path) -> str:
-    """Proof that the reader reads what scikit-learn reads: rounds and mistakes of a learner on either."""
+    """Rounds and mistakes with our reader and with scikit-learn's, which must be equal."""
     mine, other = streamed(path), loaded(path)
     if (mine.rounds, mine.mistakes) != (other.rounds, other.mistakes):
         raise AssertionError(f"{mine.rounds} rounds, {mine.mistakes} mistakes; loaded {other.rounds}, {other.mistakes}")

@@ -1,4 +1,4 @@
-"""Topics of news in the order of their dates: one online learner of sets beside one SGD classifier for every topic.
+"""Multilabel classification of news in order of date; compared with one SGD classifier for each topic.
 
 `python -m benchmarks.topics` prints the table; NOREGRET_DATA names the folder that holds reuters21578. The words of
 title and body, measured by tf-idf as the stream goes, are the features of both; both know the 120 topics beforehand,
@@ -45,7 +45,7 @@ def stories() -> tuple[Any, list[tuple[str, ...]]]:
 
 
 def measured(scores: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """What the metric says of these scores; a topic is predicted where its score is above zero."""
+    """The multilabel metrics of these scores; a topic is predicted where its score is above zero."""
     wrong = ((scores > 0.0) != truth).any(axis=1)
     metric, zeros = Multilabel(), np.zeros(len(scores))
     metric.see(None, Transcript(scores, zeros, zeros, wrong, wrong, zeros, relevant=truth))

@@ -1,4 +1,4 @@
-"""From a file of string features in namespaces to a PA-I model, one pass: our reader beside Vowpal Wabbit's own."""
+"""A file with string features in namespaces to a PA-I model in one pass, compared with Vowpal Wabbit."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,7 +64,7 @@ def ours(path: Path, rule: str) -> Prepare:
 
 
 def same_as_dicts(path: Path, rows: int = 5000) -> str:
-    """Proof that the reader reads what stands there: mistakes of a learner on the file and on dicts made by hand."""
+    """Mistakes on the file and on dicts made from it, which must be equal."""
     learner, seen = noregret.make("pa1"), 0
     with open(path) as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""Makes orders.csv and new_orders.csv: invented orders of a shop, some of them fraud."""
+"""Generate orders.csv and new_orders.csv: orders of a shop, some of them fraudulent."""
 
 import csv
 from pathlib import Path

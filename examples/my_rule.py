@@ -1,4 +1,4 @@
-"""A rule of one's own: what it needs is this file, and nothing in the library changes."""
+"""A rule of your own: this file is all it needs."""
 
 import noregret as nr
 from noregret.algebra import add, sqnorm

@@ -1,4 +1,4 @@
-"""Which pairs of a list a rule should be taught by: all, one for each row, or the worst; on generated lists."""
+"""Compare the three values of pairs= for ranking (all, each, worst) on generated groups of rows."""
 
 from itertools import product
 
@@ -13,8 +13,8 @@ ROWS, FEATURES, SEEDS = 4000, 20, 3
 Array = npt.NDArray[np.float64]
 
 
-def lists(seed: int, size: int, noise: float, grades: int) -> tuple[Array, Array, Array]:
-    """Lists of so many rows; relevance is the grade of a noisy linear score."""
+def draw_groups(seed: int, size: int, noise: float, grades: int) -> tuple[Array, Array, Array]:
+    """Groups of `size` rows; the relevance is the grade of a noisy linear score."""
     rng = np.random.default_rng(seed)
     rows = ROWS // size * size
     X = rng.normal(size=(rows, FEATURES))
@@ -24,7 +24,7 @@ def lists(seed: int, size: int, noise: float, grades: int) -> tuple[Array, Array
 
 
 def main() -> None:
-    streams = [lists(*kind) for kind in product(range(SEEDS), (10, 40), (0.0, 0.5), (2, 5))]
+    streams = [draw_groups(*kind) for kind in product(range(SEEDS), (10, 40), (0.0, 0.5), (2, 5))]
     found = {
         (name, pairs): np.mean(
             [nr.play(stream, nr.make(name, task="ranking", pairs=pairs))["pair_accuracy"] for stream in streams]

@@ -1,8 +1,7 @@
-"""White wines in lists of twenty, to be put in order of quality: ranking beside pairwise SGD of scikit-learn.
+"""Rank white wines by quality, in groups of twenty; compared with pairwise SGD of scikit-learn.
 
-Run with `python examples/wine_lists.py winequality-white.csv.gz`, the table of UCI (Cortez et al. 2009). Lists are made
-of the rows in the order of the file. Every list is scored before its qualities are seen, on features scaled by the rows
-before it.
+Run with `python examples/wine_lists.py winequality-white.csv.gz`, the table of UCI (Cortez et al. 2009). Groups are
+consecutive rows of the file. Every group is scored before its qualities are seen, on features scaled by earlier rows.
 """
 
 import sys
@@ -22,7 +21,7 @@ PAIRS = ("worst", "each", "all")
 
 
 def peer(X: Any, y: Any, query: Any, loss: str) -> tuple[dict[str, float], float]:
-    """SGD on the differences of all pairs of a list, every other one turned round: it wants two classes."""
+    """SGD on the differences of all pairs of a group; every other sign is flipped, because it needs two classes."""
     model, scaler = SGDClassifier(loss=loss, fit_intercept=False, random_state=0), StandardScaler()
     scores, seconds = np.zeros(len(y)), 0.0
     for q in np.unique(query):
@@ -51,21 +50,21 @@ def measured(scores: Any, y: Any, query: Any) -> dict[str, float]:
 def ours(X: Any, y: Any, query: Any, name: str, pairs: str) -> tuple[dict[str, float], float]:
     make = {"task": "ranking", "pairs": pairs, "scale": True}
     nr.make(name, **make).learn(X[:SIZE], y[:SIZE], query=query[:SIZE])  # compiled before the clock starts
-    told = nr.play((X, y, query), nr.make(name, **make))
-    return told, told["seconds"]
+    report = nr.play((X, y, query), nr.make(name, **make))
+    return report, report["seconds"]
 
 
 def main(file: str) -> None:
     cells = np.loadtxt(file, delimiter=",")
     X, y = cells[:, :-1], cells[:, -1]
     query = np.arange(len(y)) // SIZE
-    runs = {"as they come": (measured(-np.arange(len(y)) * 1.0, y, query), 0.0)}
+    runs = {"order of the file": (measured(-np.arange(len(y)) * 1.0, y, query), 0.0)}
     runs |= {f"{name}, pairs {pairs}": ours(X, y, query, name, pairs) for name in LEARNERS for pairs in PAIRS}
     runs |= {f"SGDClassifier, {loss}": peer(X, y, query, loss) for loss in ("hinge", "log_loss")}
-    head = ("", "pairs right", "NDCG", "NDCG@10", "seconds")
+    head = ("", "pairs in order", "NDCG", "NDCG@10", "seconds")
     rows = [
-        (name, *(f"{told[key]:.4f}" for key in ("pair_accuracy", "ndcg", "ndcg_at_10")), f"{seconds:.3f}")
-        for name, (told, seconds) in runs.items()
+        (name, *(f"{report[key]:.4f}" for key in ("pair_accuracy", "ndcg", "ndcg_at_10")), f"{seconds:.3f}")
+        for name, (report, seconds) in runs.items()
     ]
     print(table(head, rows))
 

@@ -1,4 +1,4 @@
-"""Who is taken for whom: four classes, one of them rare, learned as they come and with balanced weights."""
+"""Confusion matrices for four classes, one of them rare, without and with class weights."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,22 +11,22 @@ from noregret.metrics import Confusion
 
 CLASSES = ("common", "frequent", "seldom", "rare")
 SHARES = (0.6, 0.3, 0.08, 0.02)
-WEIGHTS: dict[str, str | None] = {"as they come": None, "balanced": "balanced"}
+WEIGHTS: dict[str, str | None] = {"no class weights": None, "balanced": "balanced"}
 
 
 class Row(NamedTuple):
-    """How well one class was found, and how often its name was right."""
+    """Recall and precision of one class."""
 
     weights: str
     label: str
     rounds: int
     recall: float
     precision: float
-    taken_for: tuple[float, ...]  # the shares of its rounds taken for each class, in the order of CLASSES
+    predicted_as: tuple[float, ...]  # the share of its rounds predicted as each class, in the order of CLASSES
 
 
 def stream(rounds: int, seed: int = 0) -> tuple[Any, Any]:
-    """Clouds around the corners of a square that overlap."""
+    """Overlapping Gaussian clusters around the corners of a square."""
     rng = np.random.default_rng(seed)
     code = rng.choice(len(CLASSES), size=rounds, p=SHARES)
     corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
@@ -54,7 +54,7 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
 
     size = len(CLASSES)
     for panel, name in zip(axes, WEIGHTS, strict=True):
-        table = np.array([row.taken_for for row in rows if row.weights == name]).T
+        table = np.array([row.predicted_as for row in rows if row.weights == name]).T
         right = np.eye(size, dtype=bool)
         for colour, mask in ((COLOURS[0], ~right), (COLOURS[1], right)):
             shade = LinearSegmentedColormap.from_list("", ["white", colour])

@@ -1,4 +1,4 @@
-"""What the pictures share: their numbers as a plain table, and where a picture is kept."""
+"""Shared by the picture scripts: print the numbers as a table, save the picture."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Draw = Callable[[Any], None]  # takes the axes, or the row of them where there are several panels
+Draw = Callable[[Any], None]  # takes the axes, or a list of them where there are several panels
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7a5195")
 
@@ -17,14 +17,14 @@ def cell(value: object) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """The numbers in columns, each as wide as its widest cell."""
+    """The numbers as a text table."""
     lines = [tuple(head), *(tuple(map(cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
 
 
 def save(path: Path, draw: Draw, panels: int = 1) -> None:
-    """Draw on so many panels side by side, without a screen, into a small PNG file."""
+    """Draw on panels side by side, without a screen, into a small PNG file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from PIL import Image
@@ -41,7 +41,7 @@ def save(path: Path, draw: Draw, panels: int = 1) -> None:
 
 
 def show(name: str, head: Sequence[str], rows: Sequence[Sequence[object]], draw: Draw, panels: int = 1) -> None:
-    """Print the numbers; keep the picture in the folder given on the command line, or in docs/pictures."""
+    """Print the numbers; save the picture in the folder given on the command line, or in docs/pictures."""
     print(table(head, rows))
     path = (Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER) / f"{name}.png"
     save(path, draw, panels)

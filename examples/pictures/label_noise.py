@@ -1,4 +1,4 @@
-"""Confidence-weighted learners when some labels are turned over: errors on clean rounds, mistakes while learning."""
+"""Label noise: confidence-weighted learners when some labels are flipped; error on clean rounds, online mistakes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,13 +8,13 @@ import numpy as np
 import noregret as nr
 from figures import COLOURS, show
 
-C = 0.03  # how much a round may move; with C = 1 PA-I is as hard as CW, AROW's r hardly matters, CW has no such thing
+C = 0.03  # the largest step; with C = 1 PA-I does as badly as CW, AROW's r hardly matters, and CW has no such parameter
 LEARNERS: dict[str, dict[str, float]] = {"cw": {}, "arow": {}, "scw1": {"C": C}, "scw2": {"C": C}, "pa1": {"C": C}}
 NOISE = (0.0, 0.05, 0.1, 0.2)
 
 
 class Row(NamedTuple):
-    """One learner under one share of wrong labels; shares of rounds, means over several streams."""
+    """One learner at one noise level; error rates, means over several streams."""
 
     learner: str
     noise: float
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 def stream(rounds: int, features: int, seed: int) -> tuple[Any, Any]:
-    """Gaussian rows whose features differ in size, labelled by a hidden plane."""
+    """Gaussian rows with features of different scales, labelled by a hidden hyperplane."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rounds, features)) * np.linspace(0.2, 1.0, features)
     return X, np.where(X @ rng.normal(size=features) > 0.0, 1, -1)
@@ -32,7 +32,7 @@ def stream(rounds: int, features: int, seed: int) -> tuple[Any, Any]:
 def measure(
     noise: Sequence[float] = NOISE, rounds: int = 4000, features: int = 30, streams: int = 8, tested: int = 4000
 ) -> list[Row]:
-    """Learn rounds of which some labels lie, then predict others of which none does."""
+    """Learn rounds with some flipped labels, then predict rounds with correct labels."""
     rows = []
     for learner, told in LEARNERS.items():
         for share in noise:
@@ -53,9 +53,9 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
         noise = [100.0 * row.noise for row in mine]
         axes[0].plot(noise, [100.0 * row.clean_error for row in mine], "o-", color=colour, label=learner)
         axes[1].plot(noise, [100.0 * row.online_mistakes for row in mine], "o-", color=colour, label=learner)
-    axes[1].plot(noise, noise, ":", color="grey", label="the lies themselves")
-    axes[0].set(xlabel="labels turned over, %", ylabel="errors on clean rounds, %")
-    axes[1].set(xlabel="labels turned over, %", ylabel="mistakes while learning, %")
+    axes[1].plot(noise, noise, ":", color="grey", label="the flipped labels")
+    axes[0].set(xlabel="flipped labels, %", ylabel="error on clean rounds, %")
+    axes[1].set(xlabel="flipped labels, %", ylabel="online mistakes, %")
     axes[1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

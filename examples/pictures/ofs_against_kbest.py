@@ -1,4 +1,4 @@
-"""Choosing features while learning (OFS) against choosing them beforehand from all rows (SelectKBest)."""
+"""Feature selection while learning (OFS) against selection from all rows beforehand (SelectKBest)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ TOP_K = (2, 5, 10, 20, 40)
 
 
 class Row(NamedTuple):
-    """Shares of test rows that are wrong, with so many features kept; means over several orders."""
+    """Test errors with a given number of features; means over several orders."""
 
     kept: int
     ofs: float
@@ -32,7 +32,7 @@ def spambase() -> tuple[Any, Any]:
 
 
 def like_spambase(rows: int = 4600, features: int = 57, informative: int = 10, seed: int = 0) -> tuple[Any, Any]:
-    """Frequencies: mostly zero, never negative, with long tails; some of them are higher in one of the classes."""
+    """Word frequencies: mostly zero, never negative, with long tails; some are higher in one of the classes."""
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(rows) < 0.4, 1, -1)
     often = rng.uniform(0.05, 0.5, size=features)

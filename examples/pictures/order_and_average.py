@@ -1,4 +1,4 @@
-"""The perceptron depends on the order of its rounds; the average of its vectors hardly does."""
+"""The perceptron depends on the order of its rounds; the average of its weight vectors hardly does."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ HEAD = ("learner", "best_order", "middle", "worst_order", "deviation")
 
 
 def measure(orders: int = 200, rounds: int = 1000, tested: int = 5000, features: int = 20, seed: int = 0) -> list[Row]:
-    """One pass over the same rounds in many orders; a tenth of the labels is wrong, those of the test are not."""
+    """One pass over the same rounds in many orders; a tenth of the training labels is wrong."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rounds + tested, features))
     y = np.where(X @ rng.normal(size=features) > 0.0, 1, -1)

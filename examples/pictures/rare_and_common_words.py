@@ -1,4 +1,4 @@
-"""A frequent and a rare word in the same rounds: CW moves the rare one more, PA-I moves both alike."""
+"""A frequent and a rare word in the same rounds: CW changes the rare one more, PA-I both equally."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ HEAD = ("learner", "rounds_with_both", "common_moved", "rare_moved", "rare_over_
 
 
 class Trace(NamedTuple):
-    """What both words weigh before the first round and after each, and which rounds held both."""
+    """The weights of both words before the first round and after each, and which rounds contain both."""
 
     learner: str
     common: Any
@@ -22,13 +22,13 @@ class Trace(NamedTuple):
     both: Any
 
     def summary(self) -> tuple[str, int, float, float, float]:
-        """How far each word moved in the rounds that held both."""
+        """How far the weight of each word moved in the rounds that contain both."""
         common, rare = (float(np.abs(np.diff(weights))[self.both].sum()) for weights in (self.common, self.rare))
         return (self.learner, int(self.both.sum()), common, rare, rare / common)
 
 
 def documents(rounds: int, seed: int) -> list[tuple[dict[str, float], int]]:
-    """The common word speaks for +1, and the rare one, which never stands alone, for -1; the others say nothing."""
+    """The common word indicates +1; the rare one, which occurs only with it, -1; the others are irrelevant."""
     rng = np.random.default_rng(seed)
     drawn = []
     for _ in range(rounds):

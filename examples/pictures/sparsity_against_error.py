@@ -1,4 +1,4 @@
-"""How many weights are left, and what that costs in errors: truncated gradient, FOBOS and RDA as the penalty grows."""
+"""Non-zero weights and error of truncated gradient, FOBOS and RDA as the penalty grows."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 def stream(rounds: int, features: int, relevant: int, seed: int) -> tuple[Any, Any]:
-    """Rows with a tenth of the features each, few of which matter; labels are drawn as the logistic model says."""
+    """Rows with a tenth of the features each, few of which are relevant; labels are drawn from a logistic model."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rounds, features)) * (rng.random((rounds, features)) < 0.1)
     truth = np.zeros(features)
@@ -62,7 +62,7 @@ def draw(axes: Any, rows: Sequence[Row]) -> None:
         mine = [row for row in rows if row.learner == learner]
         errors = [100.0 * row.test_error for row in mine]
         axes.plot([row.nonzeros for row in mine], errors, "o-", color=colour, label=learner)
-    axes.set(xlabel="weights that are not zero, of 300", ylabel="test error, %", xscale="symlog")
+    axes.set(xlabel="non-zero weights, of 300", ylabel="test error, %", xscale="symlog")
     axes.legend(frameon=False)
 
 

@@ -1,4 +1,4 @@
-"""Mistakes of Winnow and of the perceptron on an or of four features, as the features that do not matter grow."""
+"""Mistakes of Winnow and the perceptron on a disjunction of four features, as irrelevant features are added."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ FEATURES = (50, 100, 200, 500, 1000, 2000, 5000)
 
 
 class Row(NamedTuple):
-    """Both learners on one stream, with what their theorems allow."""
+    """Both learners on one stream, with their bounds."""
 
     features: int
     winnow: int

@@ -10,7 +10,7 @@ import pytest
 import noregret as nr
 from noregret.data.class_weights import balanced_weights
 from noregret.metrics import Confusion
-from verification.experiments import delayed, imbalance
+from verification.experiments import delayed, imbalance, which
 from verification.experiments.__main__ import main, markdown
 
 HEAD = (
@@ -56,3 +56,10 @@ def test_flights_are_asked_before_they_are_told(tmp_path: Path) -> None:
     assert delayed.compared("pa1", lambda: nr.make("pa1", native=False), [asked, told]) == (
         "pa1", "1.0000", "1.0000", "1",
     )  # fmt: skip
+
+
+def test_every_learner_plays_the_same_source() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    name, rounds, *errors = which.measure("sides", (X, np.sign(X[:, 0])), {"limit": 40}, {"native": False})
+    assert (name, rounds, len(errors)) == ("sides", "40", len(which.NAMES))
+    assert all(0.0 < float(error) < 50.0 for error in errors)

@@ -148,11 +148,11 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     old = [{**one, "whole": False} for one in keeping.rows(found[:1])]
     kept.write_text(json.dumps([*keeping.kept(kept), *old]), encoding="utf-8")
     assert keeping.in_part(found, kept) == found[:1]
-    assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
+    assert "For 1 killed mutants the result is older" in report.page(found, scores, True, found[:1])
     keeping.keep(found[:1], [subject], kept)
     assert keeping.in_part(found, kept) == []
-    assert "met all its own tests." in report.page(found, scores, True, [])
-    assert "kept" not in report.page(found, scores)
+    assert "a survivor with all its tests." in report.page(found, scores, True, [])
+    assert "earlier" not in report.page(found, scores)
 
 
 def test_the_record_keeps_the_killer_of_every_mutant_that_was_killed_last(tmp_path: Path) -> None:

@@ -13,20 +13,19 @@ from verification.reproduce.report import COLUMNS, Result, Row, Table, reproduce
 PAGE = ROOT / "docs" / "reproductions.md"
 MUTANTS = ROOT / "docs" / "mutants.md"
 TWINS = ROOT / "tests" / "naive"
-HEAD = ("learner", "twin", "one step", "theorem", "mutants killed", "published results")
+HEAD = ("learner", "independent implementation", "one step", "theorem", "mutants killed", "published results")
 ABOUT = """
-Every learner has an independent twin, which it follows round by round; tests of one step, in which it solves its
-defining problem or keeps its invariant; and tests of its theorem, on streams that meet its conditions (of `adadelta`,
-for which no theorem is known, of what bounds its moves). Files of tests are those of `tests/learners`, of twins those
-of `tests/naive`. Mutants are small changes made to the rule on purpose, those aside that compute the same: how they
-were tried is said in [mutants](mutants.md). The last column counts the rows above.
+For every learner: an independent implementation (in `tests/naive`) that it equals round by round; tests of one step, in
+which it solves its defining problem or keeps its invariant (in `tests/learners`); tests of its theorem, on streams that
+satisfy its conditions (for `adadelta`, which has no theorem, of a bound on its steps); the mutants of its rule that
+these tests detect, without those that compute the same ([mutants](mutants.md)); and its rows in the tables above.
 
-Written by `make closing` from `verification/closing/tests.toml`, that page and the tables above.
+Written by `make closing` from `verification/closing/tests.toml`, [mutants](mutants.md) and the tables above.
 """
 
 
-def shelf() -> list[str]:
-    """The names of all learners that come with the library; a user's own rules are not told of here."""
+def learner_names() -> list[str]:
+    """The names of all learners that come with the library; without a user's own rules."""
     return sorted(card.name for card in nr.learners().rules.values() if card.built_in)
 
 
@@ -85,7 +84,7 @@ def section(published: str, mutants: str, tests: dict[str, Named]) -> str:
     """The section of the page, with one row for every learner."""
     results, dead, twin = reproduced(tables(published)), killed(mutants), twins()
     lines = [f"{BELOW}\n{ABOUT}", "| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
-    for name in shelf():
+    for name in learner_names():
         named_here = (shown(tests[name].one_step), shown(tests[name].theorem))
         row = (f"`{name}`", f"`{twin[name]}`", *named_here, dead[name], met(results.get(name, [])))
         lines.append("| " + " | ".join(row) + " |")

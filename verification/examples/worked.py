@@ -5,9 +5,8 @@ from verification.examples.page import Row, Section
 HEAD = """
 # Worked examples
 
-Examples that a lecture works out by hand, or that were worked out beside it, and what the library computes for them.
-This page is written by `python -m verification.examples`; the tests compute it again and hold every number against
-what was printed, to six digits.
+Small examples that lectures and textbooks work out by hand: the printed numbers beside those that the library computes.
+`python -m verification.examples` writes this page; the tests compute it again and compare every number, to six digits.
 """
 
 PREFACE = """
@@ -17,7 +16,7 @@ import numpy as np
 
 import noregret as nr
 
-make = partial(nr.make, native=False)  # a few rounds are sooner played than compiled
+make = partial(nr.make, native=False)  # for a few rounds, plain Python is faster than compiling
 X = np.array([[4.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-2.0, -2.0]])
 y = np.array([1, -1, -1, 1])
 
@@ -32,7 +31,7 @@ def path(learner, X=X, y=y):
 
 def variances(learner):
     S = learner.model.arrays.sigma.S[0]
-    return S[0, 0], S[1, 0], S[1, 1]  # of a full covariance the lower triangle is kept
+    return S[0, 0], S[1, 0], S[1, 1]  # only the lower triangle of a full covariance is stored
 
 
 def gaussians(learner):
@@ -41,8 +40,8 @@ def gaussians(learner):
 
 PERCEPTRON = Section(
     "The perceptron on four points",
-    """Four points, in the plane, once through, from zero. A score of zero is an update but, since it predicts +1, no
-mistake on a positive example. After one pass nothing moves any more.""",
+    """Four points in the plane, one pass, from zero weights. A score of zero predicts +1 and causes an update; on a
+positive example it is therefore an update without a mistake. The second pass makes no update.""",
     """
 perceptron = make("perceptron")
 said = perceptron.play(X, y)
@@ -52,7 +51,7 @@ every = path(make("perceptron"))
 vectors, votes = np.unique([[0.0, 0.0], *every], axis=0, return_counts=True)
 averaged = make("perceptron_averaged").learn(X, y)
 kernel = make("perceptron", algebra="kernel", kernel="linear")
-u = weights(make("romma").learn(X, y))  # the separator of margin 1 with the shortest weights, see below
+u = weights(make("romma").learn(X, y))  # the shortest weights with margin 1, see below
 gamma = min(y * (X @ u)) / np.linalg.norm(u)
 bound = nr.learners()["perceptron"].bound(radius=4.0, margin=gamma)
 
@@ -70,19 +69,23 @@ except nr.BadValue as error:
         Row("geometric margin of the best separator", "gamma", 0.784465),
         Row("bound on the updates, R^2 / gamma^2", "bound", 26),
         Row("updates", "perceptron.updates", 3),
-        Row("strict from zero never moves, and is refused for it", "'never leaves weights of zero' in refused", True),
-        Row("the vectors that vote", "vectors", ((0, 0), (1, -3), (3, -1), (4, 0))),
-        Row("how many votes each has", "votes", (1, 1, 2, 1)),
-        Row("sum of c_i w_i, the votes times their vectors", "5 * weights(averaged)", (11, -5)),
-        Row("the average, the zero vector counted", "weights(averaged)", (2.2, -1.0)),
-        Row("the mean of the vectors after each round", "np.mean(every, axis=0)", (2.75, -1.25)),
+        Row(
+            "strict=True from zero weights would never update, and is refused",
+            "'never leaves weights of zero' in refused",
+            True,
+        ),
+        Row("the weight vectors that vote", "vectors", ((0, 0), (1, -3), (3, -1), (4, 0))),
+        Row("votes of each", "votes", (1, 1, 2, 1)),
+        Row("sum of c_i w_i (votes times weight vectors)", "5 * weights(averaged)", (11, -5)),
+        Row("the average, including the zero vector", "weights(averaged)", (2.2, -1.0)),
+        Row("the mean of the weight vectors after each round", "np.mean(every, axis=0)", (2.75, -1.25)),
         Row("how often each point was added", "kernel.play(X, y).updated.astype(int)", (1, 1, 0, 1)),
     ),
 )
 
 FIRST_ORDER = Section(
     "Other learners on the same points",
-    "Losses and weights after each round, in the same order. ROMMA finds the separator of the largest margin.",
+    "Losses and weights after each round. ROMMA finds the separator with the largest margin.",
     """
 pa, pa1, pa2 = make("pa"), make("pa1", C=0.1), make("pa2", C=0.1)
 adaline = make("adaline", rho=0.1)
@@ -172,9 +175,9 @@ sop_scores = sop.play(X, y).scores
 )
 
 STARTS = Section(
-    "A perceptron that begins elsewhere",
-    """Two positive examples of length 1 with margin 0.6, in turn. The perceptron begins at a unit vector, here by a
-first round that puts it there, and makes more mistakes than 1 / gamma^2 + 1.""",
+    "A perceptron with other initial weights",
+    """Two positive examples of length 1 with margin 0.6, alternating. The initial weights are a unit vector (learned
+in a first round). The perceptron then makes more than 1 / gamma^2 + 1 mistakes.""",
     """
 mistakes = []
 for degrees in (170.0, 190.0):
@@ -186,7 +189,7 @@ for degrees in (170.0, 190.0):
 bound = partial(nr.learners()["perceptron"].bound, radius=1.0, margin=0.6)
 """,
     (
-        Row("mistakes from 170 and from 190 degrees", "mistakes", (4, 4)),
+        Row("mistakes from initial weights at 170 and 190 degrees", "mistakes", (4, 4)),
         Row("1 / gamma^2 + 1", "round(bound() + 1.0, 2)", 3.78),
         Row("1 / gamma^2 + 2 / gamma", "round(bound(initial_norm=1.0), 2)", 6.11),
     ),
@@ -194,8 +197,9 @@ bound = partial(nr.learners()["perceptron"].bound, radius=1.0, margin=0.6)
 
 WINNOW = Section(
     "Winnow over 1024 variables",
-    """The target is x1 or x2 or x1023 or x1024, the threshold 1024. First six rounds; then a state further on, where a
-positive example is right and a false alarm follows; at last, how often one variable must be promoted.""",
+    """The target is x1 or x2 or x1023 or x1024, the threshold 1024. First, six rounds. Then a later state, in which a
+positive example is predicted correctly and a false positive follows. Finally, how often one variable is
+promoted.""",
     """
 from scipy.sparse import csr_array
 
@@ -233,18 +237,18 @@ lone.learn(rows(*[[1]] * 20), np.ones(20))
         Row("mistakes", "said.mistakes.tolist()", (False, False, False, True, True, True)),
         Row("w1, w3, w4, w1024", "sums(winnow, rows([1], [3], [4], [1024]))", (8, 4, 2, 2)),
         Row("later: w1, w3, w4, w1024", "before[1:]", (512, 256, 256, 256)),
-        Row("later: w.x of {1, 3, 1024}, which is right", "before[0]", 1024),
-        Row("a false alarm over {3, 5, 6, 7, ...}: w.x", "alarmed", (1024, 1024)),
-        Row("w3 and w5 after it, halved", "sums(halving, rows([3], [5]))", (128, 0.5)),
-        Row("w3 and w5 after it, eliminated", "sums(eliminating, rows([3], [5]))", (0, 0)),
-        Row("promotions where x1 alone is on", "lone.updates", 10),
+        Row("later: w.x of {1, 3, 1024}, predicted correctly", "before[0]", 1024),
+        Row("a false positive on {3, 5, 6, 7, ...}: w.x", "alarmed", (1024, 1024)),
+        Row("w3 and w5 afterwards, with halving", "sums(halving, rows([3], [5]))", (128, 0.5)),
+        Row("w3 and w5 afterwards, with elimination", "sums(eliminating, rows([3], [5]))", (0, 0)),
+        Row("promotions when only x1 is on", "lone.updates", 10),
     ),
 )
 
 BALANCED = Section(
     "Balanced Winnow",
-    """The target x1 or not x2, over four variables and a constant: all sixteen rows, again and again, until nothing
-moves. Here they come in the order of the binary numbers; the number of mistakes depends on the order.""",
+    """The target is x1 or not x2, over four variables and a constant. All sixteen rows, in the order of the binary
+numbers, are repeated until an epoch makes no update. The number of mistakes depends on the order.""",
     """
 every = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
 target = (every[:, 0] == 1.0) | (every[:, 1] == 0.0)
@@ -253,13 +257,13 @@ history = nr.epochs(balanced, every, np.where(target, 1, -1), shuffle=False)
 """,
     (
         Row("converges", "history.stopped == 'no update'", True),
-        Row("right on all rows", "bool((balanced.predict(every) == np.where(target, 1, -1)).all())", True),
+        Row("correct on all rows", "bool((balanced.predict(every) == np.where(target, 1, -1)).all())", True),
     ),
 )
 
 MAPS = Section(
-    "Features that make a problem linear",
-    "Exclusive or has no separator over (1, x1, x2), and one with the product x1 x2; |x| < 1 has one with the square.",
+    "Feature maps that make a problem linear",
+    "Exclusive or is separable with the product x1 x2, but not without it; |x| < 1 is separable with the square.",
     """
 inputs = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 plain = np.column_stack([np.ones(4), inputs])
@@ -278,7 +282,7 @@ inside = nr.epochs(interval, squares, np.where(abs(points) < 1.0, 1, -1), shuffl
         Row("exclusive or with the product: epochs", "len(learned)", 12),
         Row("updates", "with_product.updates", 29),
         Row("w", "with_product.scores(np.eye(4))", (-1, 2, 2, -5)),
-        Row("without it: converges", "never.stopped == 'no update'", False),
+        Row("without the product: converges", "never.stopped == 'no update'", False),
         Row("interval: epochs", "len(inside)", 3),
         Row("updates", "interval.updates", 4),
         Row("w", "interval.scores(np.eye(3))", (2, 1, -3.5)),
@@ -287,7 +291,7 @@ inside = nr.epochs(interval, squares, np.where(abs(points) < 1.0, 1, -1), shuffl
 
 MULTICLASS = Section(
     "Passive-aggressive with three classes",
-    "The label against its best rival, of equals the first; all three classes known from the start.",
+    "The correct class against its best rival (the first of equal ones); all three classes are given in advance.",
     """
 rows = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]])
 labels = np.array([0, 1, 2, 0])
@@ -305,7 +309,7 @@ matrices = path(make("pa", task="multiclass", classes=[0, 1, 2]), rows, labels)
 
 SPARSE = Section(
     "Truncated gradient and dual averaging",
-    "Three rounds each: squared loss with eta = 0.1, gravity 0.1, the pull before the step; hinge with lam = 0.1.",
+    "Three rounds each: squared loss, eta = 0.1, gravity 0.1, shrinkage before the step; hinge loss, lam = 0.1.",
     """
 rows = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
 truncated = partial(
@@ -331,7 +335,7 @@ for t, label in enumerate([1, -1, 1]):
     (
         Row("truncated gradient: predictions", "predictions", (0, 0.19, -0.056)),
         Row(
-            "w, without the pull of 0.01 with which the next round begins",
+            "w, before the shrinkage of 0.01 at the start of the next round",
             "[w + 0.01 * np.sign(w) for w in path(truncated(), rows, np.array([1.0, 0.0, 1.0]))]",
             ((0.2, 0), (0.152, -0.038), (0.142, 0.3944)),
         ),
@@ -341,8 +345,8 @@ for t, label in enumerate([1, -1, 1]):
 )
 
 THRESHOLDS = Section(
-    "Boolean functions as thresholds",
-    "And, or, a literal that is negated, three of five: as sums, and checked on all rows.",
+    "Boolean functions as linear thresholds",
+    "Conjunction, disjunction, a negated literal, three of five: as linear thresholds, checked on all inputs.",
     """
 from itertools import product
 
@@ -362,20 +366,20 @@ right = [
         Row("or", "str(functions[1][0])", "x1 + x2 + x3 >= 1"),
         Row("x1 and x2 and not x3", "str(functions[2][0])", "x1 + x2 - x3 >= 2"),
         Row("three of five", "str(functions[3][0])", "x1 + x2 + x3 + x4 + x5 >= 3"),
-        Row("right on all rows", "right", (True, True, True, True)),
+        Row("correct on all rows", "right", (True, True, True, True)),
     ),
 )
 
 TWO_POINTS = Section(
     "Two points, one of each class",
-    """Any two points that are not on one ray from zero: shown in turn, they are told apart after finitely many updates,
-by Novikoff's theorem. Here twenty pairs drawn by chance.""",
+    """By Novikoff's theorem, any two points that are not on one ray from the origin are separated after finitely many
+updates. Here, twenty random pairs.""",
     """
 rng = np.random.default_rng(0)
 pairs = rng.normal(size=(20, 2, 2))
 stopped = [nr.epochs(make("perceptron"), pair, [1, -1], passes=10_000).stopped for pair in pairs]
 """,
-    (Row("pairs told apart, of twenty", "stopped.count('no update')", 20),),
+    (Row("separated pairs, of twenty", "stopped.count('no update')", 20),),
 )
 
 SECTIONS = (

@@ -1,1 +1,1 @@
-"""Small experiments on real data: what the docs say of rare classes, late labels and rows without labels."""
+"""Experiments on real data for the tables of docs/tasks.md and docs/adapters.md."""

@@ -1,4 +1,4 @@
-"""Run the experiments of the docs and print their tables, each with the command and the day."""
+"""Run the experiments of the docs and print their tables, with command and date."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Mistakes of a perceptron told all labels, and of those that ask; the share of labels that are asked for."""
+"""Active learning: mistakes of perceptrons with all labels and with requested labels, and the share requested."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Online error in percent: told all, told only whether it was right, and not looking at the rows."""
+"""Online error in percent with full information, with bandit feedback, and without features."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Late labels: flights of January 2008, each asked before it lands and told when it has, in the order of the clock."""
+"""Delayed labels: flights of January 2008, each predicted at its departure and learned after its landing."""
 
 import csv
 import gzip
@@ -53,7 +53,7 @@ class River:
 
 
 def compared(name: str, make: Any, events: list[Event]) -> tuple[str, ...]:
-    """The same flights with their labels at once, and as they come."""
+    """The same flights with immediate labels and with delayed labels."""
     truth = {key: label for key, _, label in events if label is not None}
     asked = [(key, x) for key, x, label in events if label is None and key in truth]
     learner, wrong = make(), 0

@@ -1,4 +1,4 @@
-"""Right on MNIST, in percent, beside what SOL's README says: while learning, and on the test rows afterwards.
+"""Accuracy on MNIST in percent, online and on the test set, compared with the figures in SOL's README.
 
 The learners, the toolbox's grids and where its formula is another are those of the table on a1a. Parameters are those
 that put most of 2,000 rows right after 8,000 others, of the first order; then the mean of some orders counts.

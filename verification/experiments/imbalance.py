@@ -1,4 +1,4 @@
-"""Rare classes: the first connections of KDD Cup 1999 in the order of the file, some classes with a row or two."""
+"""Class imbalance: the first connections of KDD Cup 1999 in file order; the rarest classes have a row or two."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Online error in percent of five learners on data of many classes, one pass, beside scikit-learn's in one run."""
+"""Multiclass data: online error in percent of five learners and of scikit-learn, one pass."""
 
 import warnings
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Few labels: rows without labels, rows of neither class, and a learner from another group of rows."""
+"""Few labels: self-training, transduction, universum rows, and transfer."""
 
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def without_labels(X: Any, y: np.ndarray, known: int) -> tuple[float, float, flo
 
 
 def with_universum(X: Any, y: np.ndarray, T: Any, truth: np.ndarray) -> tuple[float, float]:
-    """Between every two rounds of different classes, their mean: a row of neither."""
+    """Universum rows: the mean of every two consecutive rows of different classes."""
     alone, along = learner().learn(X[:200], y[:200]), learner()
     for t in range(200):
         along.learn(X[t : t + 1], y[t : t + 1])

@@ -1,1 +1,1 @@
-"""Streams at random, without end: every learner against its plain text, its reference and its twin."""
+"""Fuzzing: random streams for every learner, compiled, interpreted, in the reference algebra, and naive."""

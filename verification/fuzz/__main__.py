@@ -1,4 +1,4 @@
-"""Play random streams with every learner, in every way there is, and show the smallest one that goes wrong."""
+"""Play random streams with every implementation of every learner, and show the smallest stream that fails."""
 
 import argparse
 import sys

@@ -1,1 +1,1 @@
-"""Mutants: every rule is broken on purpose, one small change at a time, and its own tests must notice."""
+"""Mutation testing: every rule is broken on purpose, one small change at a time, and its tests must detect it."""

@@ -1,4 +1,4 @@
-"""Break every rule on purpose and see whether its own tests notice; docs/mutants.md keeps the result."""
+"""Break every rule on purpose and see whether its tests detect it; docs/mutants.md shows the result."""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ def parser(known: list[str]) -> argparse.ArgumentParser:
     made.add_argument("--jobs", type=int, default=2, help="how many processes (default 2)")
     made.add_argument("--json", type=Path, metavar="FILE", help="write what became of every mutant")
     made.add_argument("--docs", action="store_true", help="then rewrite docs/mutants.md from the kept results")
-    made.add_argument("--recall", action="store_true", help="run nothing: judge the kept results")
+    made.add_argument("--recall", action="store_true", help="run nothing: report the kept results")
     made.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     return made
 

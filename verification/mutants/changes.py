@@ -1,4 +1,4 @@
-"""The changes a function can suffer: each is a place in its text, and what stands there instead."""
+"""The changes of a function: each is a place in its source, and what replaces it."""
 
 import ast
 from collections.abc import Iterator

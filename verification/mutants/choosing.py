@@ -1,4 +1,4 @@
-"""Choosing tests: of a subject's own tests, those that enter what was broken, the quickest first."""
+"""Select the tests for a mutant: those of its subject that enter the changed function, the quickest first."""
 
 import re
 from collections.abc import Collection, Sequence

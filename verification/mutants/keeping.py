@@ -1,4 +1,4 @@
-"""Results are kept between runs, so that a run of some learners renews their part of the page."""
+"""Results are stored between runs, so that a run of some learners updates their part of the page."""
 
 import json
 from collections.abc import Iterable, Sequence

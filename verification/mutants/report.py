@@ -1,4 +1,4 @@
-"""Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
+"""Report the outcome of the mutants: live on a terminal, as plain lines in a pipe, and as a page of the docs."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,19 +7,19 @@ from typing import Any, TextIO
 from verification.mutants.subjects import ROOT
 from verification.mutants.verdicts import Score, Verdict, total
 
-COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "of those that could be")
+COLUMNS = ("learner or file", "mutants", "killed", "equivalent", "survived", "killed, of those not equivalent")
 PREFACE = """# Mutants
 
 Made on {day} by `{command}`{source}.
 
-Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
-and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
-What belongs to a learner is its rule, its hooks, options, bound and check, and the functions and constants of the shelf
-that these use; what several learners share is broken once and counts for each.
+How well do the tests detect errors? Every rule is broken on purpose, one small change at a time: a sign flipped, a
+term, factor or statement removed, min and max swapped, a comparison reversed or made strict, a round counter shifted,
+a constant changed, a hook removed. The mutants of a learner are those of its rule, hooks, options, bound and checks,
+and of the functions and constants they use. Mutants of shared code count for every learner that uses it.
 
-Each mutant meets the own tests of its learners, interpreted: those of the family that play them, and their twins. It is
-killed when one of these fails or does not end. Equivalent mutants compute what the original does; they are listed by
-hand, with the reason, at the end.
+Each mutant is run, interpreted, with the tests of its learners: those of the family, and the comparison with the
+independent implementation. It is killed if a test fails or does not end. Equivalent mutants compute the same as the
+original; they are listed by hand at the end, each with the reason.
 """
 
 
@@ -29,16 +29,16 @@ def cells(score: Score) -> tuple[str, ...]:
 
 
 def told_of(in_part: Sequence[Verdict]) -> str:
-    """How the results came about that a page recalls."""
+    """How the stored results of a page were obtained."""
     said = (
-        ", from what runs of some\nlearners at a time kept. A mutant killed before first met the test that did it; "
-        "one that lives met all its own tests"
+        " from the results of earlier\nruns of some learners at a time. A killed mutant was run first with the test "
+        "that killed it before; a survivor with all its tests"
     )
     counted = total(in_part)
     parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
     if in_part:
         told = " and ".join(f"{number} {what}" for number, what in parts if number)
-        said += f".\nBut of {told} mutants an earlier result is recalled, for which some of their tests were run"
+        said += f".\nFor {told} mutants the result is older: only some of their tests were run"
     return said
 
 

@@ -1,4 +1,4 @@
-"""A run: the unbroken tests first, then every mutant against those that could notice it."""
+"""A run: first the tests of the unchanged code, then every mutant with the tests that could detect it."""
 
 import gc
 import signal

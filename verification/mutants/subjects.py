@@ -1,4 +1,4 @@
-"""Whose mutants: a learner with all that its card reaches, or a file that every learner stands on."""
+"""The subjects of mutants: a learner with everything its card uses, or a file that all learners use."""
 
 import dis
 import inspect

@@ -135,7 +135,7 @@ def limited(seconds: float) -> None:
 
 
 def silent() -> None:
-    """What tests print is nobody's business, and a mutant must not take all the memory there is."""
+    """Discard what tests print, and limit the memory of a mutant."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -1,4 +1,4 @@
-"""What became of every mutant, and which of them are no change at all by the word of the hand-kept list."""
+"""The outcome of every mutant; equivalent ones are listed by hand."""
 
 import tomllib
 from collections.abc import Collection, Iterable, Sequence
@@ -14,7 +14,7 @@ Key = tuple[str, str, str, str, int]
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mutant of one subject or of several: who killed it, if anyone did, or why nobody can."""
+    """A mutant of one or several subjects: the test that killed it, if any, or why it is equivalent."""
 
     subjects: tuple[str, ...]
     mutant: Mutant
@@ -85,7 +85,7 @@ def unmatched(listed: Iterable[Key], subjects: Collection[Subject]) -> list[Key]
 
 
 def faults(several: dict[str, Score], verdicts: Sequence[Verdict], listed: dict[Key, str]) -> list[str]:
-    """What is not as it should be: too many survivors, too many excuses, excuses that are none."""
+    """What is wrong: too many survivors, too many equivalent mutants, or entries that are not equivalent."""
     whole, found = total(verdicts), list[str]()
     for one in several.values():
         if one.share < 0.8:

@@ -18,15 +18,15 @@ PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "vowpalwabbit
 PAGE = Path(__file__).parents[2] / "docs" / "reproductions.md"
 BELOW = "## Every learner"  # what stands from here on in the page is kept
 
-PREFACE = """# Published results, met again
+PREFACE = """# Published results, computed again
 
-Every table is computed by the command that stands with it, with the library's public calls; all of them by `make
-reproduce`, with `NOREGRET_DATA` naming the folder of data.
+Each table compares published figures with those of this library and gives the command that computes it. `make
+reproduce` computes all of them (data: the folder `NOREGRET_DATA`).
 
-- `agrees`: the figures meet as the protocol asks.
-- `departs`: the published tool does otherwise, or it is not known with which parameters it ran. The remark says what
-  differs, and what its own rule, or the closest of its parameters, gives here: that must meet the published figure.
-- `MISS`: the figures do not meet, and why is not known.
+- `agrees`: the figures agree as the protocol above the table requires.
+- `departs`: the published tool differs from the paper, or its parameters are not known. The remark says how, and gives
+  the result of the tool's own rule, or of the closest parameters; that result must agree with the published figure.
+- `MISS`: the figures do not agree, and the reason is not known.
 
 Python {python}, {versions}.
 

@@ -11,9 +11,8 @@ from verification.reproduce.report import AGREES, MISS, Progress, Row, Table
 FILES = ("a1a/a1a.svm.gz", "a9a/a9a.svm.gz")
 SOURCE = "LIBOL run with its default parameters"
 PROTOCOL = (
-    "C = r = 1, OGD with the hinge loss and 1 / sqrt(t), SCW-I with eta .75, full covariance, no bias, natural order. "
-    "A mistake is a sign other than the label, the sign of 0 being +1. Rules that are the same must agree to the last "
-    "mistake."
+    "C = r = 1, OGD with the hinge loss and rate 1 / sqrt(t), SCW-I with eta = .75, full covariance, no bias, file "
+    "order. A prediction is the sign of the score; the sign of 0 is +1. The number of mistakes must be equal."
 )
 PUBLISHED = table("""
 OGD     301  5167
@@ -53,4 +52,4 @@ def compared(base: Path, files: tuple[str, ...] = FILES) -> list[Row]:
 
 
 def run(base: Path) -> Iterator[Table]:
-    yield Table("LIBOL, the mistakes of one pass", SOURCE, PROTOCOL, compared(base))
+    yield Table("LIBOL, mistakes of one pass", SOURCE, PROTOCOL, compared(base))

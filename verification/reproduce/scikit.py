@@ -16,15 +16,15 @@ from verification.reproduce.report import AGREES, MISS, NOT_RUN, Progress, Row, 
 CLASSES = ("a1a/a1a.svm.gz", "svmguide3/svmguide3.svm.gz", "spambase/spambase.csv.gz")
 TARGETS = ("regression/kin8nm.csv.gz", "regression/puma8nh.csv.gz", "regression/cpu_small.csv.gz")
 FILES = (*CLASSES, *TARGETS)
-SOURCE = "scikit-learn, run beside ours"
+SOURCE = "scikit-learn, run in the same process"
 PROTOCOL = (
-    "One pass over seeded shuffled rows, without intercept or stopping (max_iter=1, tol=None, shuffle=False, "
-    "fit_intercept=False): no weight may differ by more than 1e-10. The columns of a table are scaled to at most 1 in "
-    "size. Half the squared error is the loss there, so our rate is half of its; its invscaling of power 1/2 and 1 is "
-    "our inv_sqrt and inv_t, its average=True our average=1, which leaves the zero vector out, "
-    "as perceptron_averaged does not: that one's mean is multiplied by (n + 1) / n. Constant rates are "
-    "3/256: sums of it are exact and never make a margin of exactly 1, where it steps and ours does not. It has no "
-    "schedule that is our inv_mistakes, ours none that is its optimal or adaptive."
+    "One pass over shuffled rows, without intercept or stopping (max_iter=1, tol=None, shuffle=False, "
+    "fit_intercept=False). No weight may differ by more than 1e-10. The columns of a table are scaled to at most 1 in"
+    " absolute value. scikit-learn's squared loss is half of ours, so our rate is half of its rate. Its invscaling "
+    "with power 1/2 and 1 is our inv_sqrt and inv_t. Its average=True is our average=1, which leaves out the zero "
+    "vector; perceptron_averaged includes it, so its mean is multiplied by (n + 1) / n. Constant rates are 3/256: "
+    "their sums are exact and never give a margin of exactly 1, where scikit-learn updates and we do not. Not "
+    "compared: our inv_mistakes, its optimal and adaptive schedules."
 )
 ALLOWED = 1e-10
 RATE = 3.0 / 256.0
@@ -147,7 +147,7 @@ def compared(cases: list[Case], data: Data) -> list[Row]:
             found.append(Row(case.name, case.learner, "", "", NOT_RUN, "needs scikit-learn 1.8"))
             continue
         apart = [case.difference(X, y) for X, y in data.values()]
-        ours = "apart by " + ", ".join(f"{value:.1g}" for value in apart)
+        ours = "largest difference " + ", ".join(f"{value:.1g}" for value in apart)
         told = ", ".join(f"{name}={value!r}" for name, value in case.ours.items())
         verdict = AGREES if max(apart) <= ALLOWED else MISS
         found.append(Row(case.name, case.learner, "its weights", ours, verdict, told))

@@ -20,13 +20,13 @@ SOURCE = (
     "SOL, a library for scalable online learning, README: `experiment.py --shuffle 10 a1a ../data/a1a ../data/a1a.t`"
 )
 PROTOCOL = (
-    "Right while learning, and right on a1a.t afterwards: the mean of 10 random orders. Diagonal covariance, no bias. "
-    "Parameters by five-fold cross-validation over the toolbox's own grids (experiments/a1a.py); which it found is not "
-    "published, and one split into folds is little more than chance, so ours is the mean of 10 splits. A figure agrees "
-    "within .01, or within two standard errors of the difference of two means of 10 orders: the last weights of "
-    "perceptron and PA scatter by .02 to .05 on the test rows. The prior variance a of CW, 1/a of SOP, is made by "
-    "scaling the rows by its root; ALMA has B = 1 / alpha. "
-    "At a score of 0 the toolbox's perceptron and SOP take +1 for right, ours move."
+    "Accuracy during one pass, and on a1a.t afterwards: mean of 10 random orders. Diagonal covariance, no bias. "
+    "Parameters come from five-fold cross-validation over the toolbox's own grids (experiments/a1a.py). Its chosen "
+    "values are not published, and a single split into folds depends much on chance, so ours is the mean of 10 "
+    "splits. A figure agrees within .01, or within two standard errors of the difference of two means of 10 orders: "
+    "on the test rows, the last weights of perceptron and PA vary by .02 to .05. The prior variance a of CW (1/a of "
+    "SOP) is set by scaling the rows by its root; ALMA has B = 1 / alpha. At a score of 0, the toolbox's perceptron "
+    "and SOP count +1 as correct and do not update; ours do."
 )
 ALLOWED, ORDERS, SPLITS, FOLDS = 0.01, 10, 10, 5
 # Algorithm, right while learning, right on the test rows.
@@ -188,17 +188,17 @@ def compared(field: Field, algorithm: str, entry: Entry) -> Row:
     remarks = [told_shown(told)] if told else []
     apart = max(abs(p.mean - o.mean) for p, o in zip(published, ours, strict=True))
     if verdict == AGREES and apart > ALLOWED:
-        remarks.append(f"apart by {apart:.4f}, within the scatter")
+        remarks.append(f"difference {apart:.4f}, within two standard errors")
     if entry.differs:
         theirs = field.chosen(entry.theirs, entry)
         there = field.played(entry.theirs, theirs)
         verdict = DEPARTS if agrees(published, there) else MISS
-        remarks.append(f"{entry.differs}; its rule run here at {told_shown(theirs)}: {shown(there)}")
+        remarks.append(f"{entry.differs}; the toolbox's rule, run here at {told_shown(theirs)}: {shown(there)}")
     elif verdict == MISS and entry.grid:
         other, there = nearest(field, entry, published)
         verdict = DEPARTS if agrees(published, there) else MISS
         remarks.append(
-            f"the parameters that were published are not known; of its grid, {told_shown(other)} comes closest: "
+            f"the published parameters are not known; the closest point of its grid is {told_shown(other)}: "
             f"{shown(there)}"
         )
     return Row(algorithm, entry.learner, shown(tuple(published)), shown(ours), verdict, "; ".join(remarks))

@@ -13,14 +13,14 @@ from verification.reproduce.data import rows
 from verification.reproduce.report import AGREES, DEPARTS, MISS, NOT_RUN, Progress, Row, Table
 
 FILES = ("rcv1_small/rcv1_small.train.svm.gz",)
-SOURCE = "Vowpal Wabbit, `vw --sgd --noconstant`, run beside ours; 1,000 rows, one pass"
+SOURCE = "Vowpal Wabbit, `vw --sgd --noconstant`, run in the same process; 1,000 rows, one pass"
 PROTOCOL = (
-    "Its progressive loss, met to 1e-3. Its rate of round t is l / (t + 1)^power_t with l = 10 unless told, so ours "
-    "plays one empty row before the others; single precision is all that is left between the predictions. It clips "
-    "predictions to the labels seen so far, between -1 and 1, and counts the loss of the clipped one. With hinge the "
-    "weights are the same, and our scores, clipped, have its loss. The squared loss also steps by the clipped "
-    "prediction: without clipping (--min_prediction, --max_prediction) it is ours, and with it, ours with every round "
-    "weighed by the share of the error that clipping leaves."
+    "Its progressive loss must agree to 1e-3. Its rate in round t is l / (t + 1)^power_t, with l = 10 by default, so "
+    "ours learns one empty row first; the remaining differences of the predictions come from single precision. It "
+    "clips predictions to the range of the labels so far, and reports the loss of the clipped prediction. With the "
+    "hinge loss the weights are equal, and our scores, clipped, have its loss. With the squared loss its step also "
+    "uses the clipped prediction: without clipping (--min_prediction, --max_prediction) its result equals ours; with "
+    "clipping it equals ours if each round is weighted by the part of the error that clipping leaves."
 )
 ALLOWED = 1e-3
 WIDE = "--min_prediction -1000000 --max_prediction 1000000"
@@ -109,9 +109,9 @@ def compared(loss: str, setting: Setting, X: Any, y: np.ndarray, lines: list[str
     clipped = clipped_loss(loss, scores, y)
     same = abs(unclipped - ours) <= ALLOWED and abs(clipped - published) <= ALLOWED
     verdict = MISS if not same else AGREES if abs(published - ours) <= ALLOWED else DEPARTS
-    remark = f"unclipped it has {unclipped:.6f}, its predictions and ours differ by at most {apart:.1g}"
+    remark = f"its loss without clipping {unclipped:.6f}; predictions differ by at most {apart:.1g}"
     if loss != "logistic":
-        remark += f"; ours clipped: {clipped:.6f}"
+        remark += f"; our loss with clipping {clipped:.6f}"
     return Row(f"vw {options}", "ogd", f"{published:.6f}", f"{ours:.6f}", verdict, remark)
 
 
