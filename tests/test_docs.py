@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command_line import noregret
+
 ROOT = Path(__file__).parent.parent
-WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WRITTEN = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 PAGES = [page for page in WRITTEN if "```python" in page.read_text()]
 CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
 ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
@@ -35,9 +43,12 @@ def test_consoles_show_what_they_are_said_to_show(page: Path, tmp_path: Path) ->
         for command, said in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n|\n(?=[^$]))*)", console, re.MULTILINE):
             if command.startswith(ELSEWHERE):
                 continue
-            done = subprocess.run(
-                command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-            )
+            if command.startswith("noregret ") and page.name != "README.md":
+                done = noregret(*shlex.split(command, comments=True)[1:], cwd=tmp_path, COLUMNS="120")
+            else:
+                done = subprocess.run(
+                    command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+                )
             assert done.returncode == 0, f"{command}\n{done.stderr}"
             assert comparable(said) <= comparable(done.stdout + done.stderr), f"{command}\n{done.stdout}{done.stderr}"
 
@@ -46,6 +57,25 @@ def comparable(text: str) -> set[str]:
     """The lines of an output; the speed that ends a line of a race, and how wide it is, are nobody's promise."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip(" .-")]
     return {re.sub(r" [\d,]+$", "", line) for line in lines}
+
+
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in heading_anchors(file)):
+            broken.append(target)
+    assert broken == []
 
 
 def test_the_readme_tells_the_truth_about_its_comments() -> None:
@@ -61,7 +91,7 @@ def test_the_readme_tells_the_truth_about_its_comments() -> None:
     assert card.bound(radius=1.0, margin=0.1) == pytest.approx(100.0)
 
 
-def test_the_shelf_names_every_learner() -> None:
+def test_the_readme_names_every_learner() -> None:
     import noregret as nr
 
     text = (ROOT / "README.md").read_text()

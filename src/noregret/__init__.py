@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
-    from noregret.evaluation.race import play as play
+    from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
@@ -117,7 +117,8 @@ _HOMES = {
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
-    "evaluation.race": ("play", "race"),
+    "evaluation.play": ("play",),
+    "evaluation.race": ("race",),
     "state.fields": (
         "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
         "reservoir", "scaled", "snapshot", "top_k",

@@ -10,6 +10,7 @@ import noregret as nr
 from noregret.algebra.verbs import Verb
 from tests.conformance.plays import CARDS, Play, plays, unusual
 from tests.naive import streams
+from tests.support.cover import ALL, cover
 from tests.support.encoding import encoded
 
 PLAYS = [
@@ -26,7 +27,8 @@ BY_ROW = [
     & set(play.options)  # it needs a random start, which is another one at other features
     and "random" not in play.card.counters  # what is drawn depends on how many features there are
 ]
-LAZY = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
+STORES = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
+LAZY = STORES if ALL else cover(STORES, lambda play: [(field.kind, play.task) for field in play.card.state.values()])
 
 
 class Counting(np.ndarray):

@@ -8,9 +8,9 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.conformance.plays import ONE_OF_A_KIND
+from tests.conformance.plays import FEW
 
-BUILT_IN = [nr.learners().rules[name] for name in ONE_OF_A_KIND]
+BUILT_IN = [nr.learners().rules[name] for name in FEW]
 LABELS: list[list[Any]] = [[-1, 1], [0, 1], ["a", "b"], ["a", "b", "c", "d"], [1, 2], [3, 1, 2, 0], [True, False]]
 TWO = [labels for labels in LABELS if len(labels) == 2]
 BAD: list[dict[Any, Any]] = [{"v0": float("nan"), "new": 1.0}, {"v1": "x"}, {"v2": 1.0, 5: 1.0}]

@@ -256,6 +256,7 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
         radius=RADIUS,
         eta0=diameter / largest,
         schedule="inv_sqrt",
+        native=False,
     )
     suffered = learner.play(X, y).losses.sum()
     for v in [u, *rng.normal(size=(20, d)), *np.eye(d), *-np.eye(d), np.linalg.lstsq(X, y, rcond=None)[0]]:

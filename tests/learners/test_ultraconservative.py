@@ -106,30 +106,30 @@ def test_kernels_carry_the_exact_steps_too(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("blame", "back"),
+    ("spread", "back"),
     [("max", [0.0, -2.0, 0.0, 0.0]), ("uniform", [-1.0, -1.0, 0.0, 0.0]), ("proportional", [-0.5, -1.5, 0.0, 0.0])],
 )
-def test_the_blamed_share_the_step_back(blame: str, back: list[float]) -> None:
+def test_the_rivals_share_the_step_back(spread: str, back: list[float]) -> None:
     """Scores 1, 3, 0, -1, of which the third is right: the first two are ahead of it, by 1 and by 3."""
     W, x = np.array([[1.0, 7.0], [3.0, 7.0], [0.0, 7.0], [-1.0, 7.0]]), np.array([1.0, 0.0])
-    found = stepped(dense("perceptron_ultraconservative", K, eta=2.0, blame=blame), W, x, 2)
+    found = stepped(dense("perceptron_ultraconservative", K, eta=2.0, spread=spread), W, x, 2)
     expected = np.array(back)
     expected[2] = 2.0
     np.testing.assert_allclose(found - W, np.outer(expected, x), atol=1e-12)
-    ahead = stepped(dense("perceptron_ultraconservative", K, blame=blame), W, x, 1)
+    ahead = stepped(dense("perceptron_ultraconservative", K, spread=spread), W, x, 1)
     assert same_bits(ahead, W)
 
 
 def test_level_scores_share_the_blame_equally() -> None:
-    found = stepped(dense("perceptron_ultraconservative", 3, blame="proportional"), np.zeros((3, 1)), np.ones(1), 0)
+    found = stepped(dense("perceptron_ultraconservative", 3, spread="proportional"), np.zeros((3, 1)), np.ones(1), 0)
     np.testing.assert_allclose(found, [[1.0], [-0.5], [-0.5]])
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("blame", ["max", "uniform", "proportional"])
-def test_the_perceptron_keeps_its_bound_whoever_is_blamed(seed: int, blame: str) -> None:
+@pytest.mark.parametrize("spread", ["max", "uniform", "proportional"])
+def test_the_perceptron_keeps_its_bound_however_it_is_spread(seed: int, spread: str) -> None:
     X, y, _, gamma = separable(seed)
-    learner = nr.make("perceptron_ultraconservative", classes=range(4), blame=blame, native=False).learn(X, y)
+    learner = nr.make("perceptron_ultraconservative", classes=range(4), spread=spread, native=False).learn(X, y)
     assert 0 < learner.updates <= bound_of(learner, row_radius=radius_of(X), margin=gamma)
 
 

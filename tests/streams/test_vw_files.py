@@ -16,8 +16,8 @@ from noregret.streams import Course, libsvm, open_source, vw
 from noregret.streams.formats import sniffed
 from noregret.streams.source import Reading
 from noregret.streams.vw import Vw
-from tests.cli.running import noregret
 from tests.naive import vw_rows as naive
+from tests.support.command_line import noregret
 
 
 def lines(rows: int, seed: int = 5) -> list[bytes]:

@@ -40,7 +40,8 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: An
 
 def as_dicts(counter: Words, texts: list[str], names: list[str]) -> list[dict[str, float]]:
     bags = counter.count(texts)
-    assert bags.first.tolist() == [bags.numbers.tolist().index(len(names) + new) for new in range(len(bags.fresh))]
+    places = {number: place for place, number in reversed(list(enumerate(bags.numbers.tolist())))}
+    assert bags.first.tolist() == [places[len(names) + new] for new in range(len(bags.fresh))]
     names += bags.fresh
     return [
         {names[j]: value for j, value in zip(bags.numbers[a:b].tolist(), bags.counts[a:b].tolist(), strict=True)}

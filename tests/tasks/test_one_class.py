@@ -14,9 +14,9 @@ from noregret.algebra import add, sqnorm, sqsource
 from noregret.algebra.centre import distance, toward
 from noregret.algebra.internal_verbs import row, scaled_by
 from noregret.learner.model_file import pack
-from tests.cli.running import noregret
 from tests.conformance.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.tasks.one_class import STEPS, OneClass
+from tests.support.command_line import noregret
 from tests.support.encoding import encoded
 
 NAMES = list(STEPS)

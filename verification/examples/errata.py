@@ -368,7 +368,7 @@ rows, labels = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1, -1, 
 rda = make("rda", lam=0.1, gamma=1.0)
 said = rda.play(rows, labels)
 subgradients = np.where(said.losses[:, None] > 0.0, -labels[:, None] * rows, 0.0)
-kept = rda.state.G / 3
+kept = rda.model.arrays.G / 3
 assert np.allclose(kept, subgradients.mean(axis=0))
 """,
     (

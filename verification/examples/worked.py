@@ -31,7 +31,7 @@ def path(learner, X=X, y=y):
 
 
 def variances(learner):
-    S = learner.state.sigma.S[0]
+    S = learner.model.arrays.sigma.S[0]
     return S[0, 0], S[1, 0], S[1, 1]  # of a full covariance the lower triangle is kept
 
 
@@ -121,7 +121,7 @@ sop_scores = sop.play(X, y).scores
 """,
     (
         Row("SOP: scores", "sop_scores", (0, 0.114286, -0.396226, 0.261682)),
-        Row("SOP: the sum v", "sop.state.v", (3, -1)),
+        Row("SOP: the sum v", "sop.model.arrays.v", (3, -1)),
         Row("SOP: S11, S12, S22, the inverse of ((18, 1), (1, 2))", "variances(sop)", (2 / 35, -1 / 35, 18 / 35)),
         Row(
             "AROW, r = 1",
@@ -325,7 +325,7 @@ rda = make("rda", lam=0.1, gamma=1.0)
 means, steps = [], []
 for t, label in enumerate([1, -1, 1]):
     rda.learn(rows[t : t + 1], [label])
-    means.append(rda.state.G / (t + 1))
+    means.append(rda.model.arrays.G / (t + 1))
     steps.append(weights(rda))
 """,
     (

@@ -133,7 +133,7 @@ class Run:
     def break_all(self, items: dict[str, pytest.Item], chosen: dict[Mutant, list[Passed]], final: bool) -> None:
         """Try each mutant against its tests; unless that is final, one that survives them is not judged yet."""
 
-        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[Fault | int]]]]:
+        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[str | Fault | int]]]]:
             for mutant, passed in chosen.items():
                 tests, seconds = [items[one.name] for one in passed], [one.seconds for one in passed]
                 yield (mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
@@ -148,14 +148,15 @@ class Run:
             self.told(names[0], len(self.verdicts), len(self.sharing))
 
 
-def killer(mutant: Mutant, results: Sequence[Fault | int], ended_by: int) -> str:
-    """Which test noticed, or the limit that was reached; nothing if none did."""
-    if results and isinstance(results[0], Fault):
-        if results[0].outcome == "error":
-            raise Broken(f"{mutant} could not be tried: {results[0].words}")
-        return results[0].name
+def killer(mutant: Mutant, results: Sequence[str | Fault | int], ended_by: int) -> str:
+    """Which test noticed: it failed, or it did not end; nothing if none did."""
+    last = results[-1] if results else None
+    if isinstance(last, Fault):
+        if last.outcome == "error":
+            raise Broken(f"{mutant} could not be tried: {last.words}")
+        return last.name
     if ended_by:
-        return f"ended by {signal.Signals(ended_by).name}"
-    if not results:
+        return last if isinstance(last, str) else f"ended by {signal.Signals(ended_by).name}"
+    if last is None:
         raise Broken(f"{mutant} could not be tried")
     return ""

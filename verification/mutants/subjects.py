@@ -132,6 +132,8 @@ def shared(name: str) -> Subject:
     module, files, names = FILES[name]
     file = Path(import_module(module).__file__ or "")
     made = [one for one in mutants(file) if one.owner != "rate"]  # which only stands for the schedule of a learner
+    if module.startswith("noregret.tasks."):
+        made = [one for one in made if "." not in one.owner]  # the rounds; the methods of a task code labels
     return Subject(name, file.relative_to(ROOT / "src/noregret").as_posix(), tuple(made), files, names)
 
 

@@ -6,8 +6,7 @@ If round s changes w by delta_s, the mean of w over rounds a + 1 to t + 1 is w -
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import dots, mean_dot
 from noregret.algebra.verbs import add, at, dot
 
@@ -19,8 +18,8 @@ class Averaged(NamedTuple):
 
     v: Any
     u: Any
-    clock: np.ndarray
-    n: np.ndarray
+    clock: Floats
+    n: Floats
 
 
 @dot.on(Averaged)
@@ -29,17 +28,17 @@ def dot_averaged(w: Any, z: Any) -> Any:
 
 
 @dots.on(Averaged)
-def dots_averaged(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_averaged(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @at.on(Averaged)
-def at_averaged(w: Any, j: Any) -> Any:
+def at_averaged(w: Any, j: int) -> Any:
     return at(w.v, j)
 
 
 @add.on(Averaged)
-def add_averaged(w: Any, a: Any, z: Any) -> Any:
+def add_averaged(w: Any, a: float, z: Any) -> None:
     add(w.v, a, z)
     late = w.clock[0] - w.n[0]
     if late > 0.0:

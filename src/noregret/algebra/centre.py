@@ -7,8 +7,7 @@ than the row. A centre may lie above the rows: its height is one more coordinate
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.scaled import NUMBERS as SCALED
 from noregret.algebra.verbs import Verb, add, dot, norm, scale, sqnorm, sqsource
@@ -22,7 +21,7 @@ def distance(w: Any, x: Any) -> Any:
 
 
 @Verb
-def toward(w: Any, x: Any, length: Any) -> Any:
+def toward(w: Any, x: Any, length: float) -> Any:
     """(x - w) / |x - w|, where |x - w| is the length"""
 
 
@@ -30,7 +29,7 @@ class Centre(NamedTuple):
     """w, a vector with dot, add and scale, and its height above the rows."""
 
     v: Any
-    height: np.ndarray
+    height: Floats
 
 
 class Toward(NamedTuple):
@@ -48,12 +47,12 @@ def distance_centre(w: Any, x: Any) -> Any:
 
 
 @toward.on(Centre)
-def toward_centre(w: Any, x: Any, length: Any) -> Any:
+def toward_centre(w: Any, x: Any, length: float) -> Any:
     return Toward(x, length, 1.0) if length > 0.0 else Toward(x, 1.0, 0.0)
 
 
 @add.on(Centre)
-def add_centre(w: Any, a: Any, u: Any) -> Any:
+def add_centre(w: Any, a: float, u: Any) -> None:
     part = a * u.sign / u.length
     if part != 0.0:
         scale(w.v, 1.0 - part)
@@ -62,7 +61,7 @@ def add_centre(w: Any, a: Any, u: Any) -> Any:
 
 
 @scaled_by.on(Toward)
-def scaled_by_toward(u: Any, a: Any) -> Any:
+def scaled_by_toward(u: Any, a: float) -> Any:
     return Toward(u.x, u.length, u.sign * a)
 
 

@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats, Indices
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import class_block, scaled_by
 from noregret.algebra.verbs import VERBS
@@ -12,8 +11,8 @@ from noregret.algebra.verbs import VERBS
 class SparseClassBlock(NamedTuple):
     """A sparse x in the block of one class: as SparseBlocks, with one sign and one class."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -23,7 +22,7 @@ class SparseClassBlock(NamedTuple):
 class DenseClassBlock(NamedTuple):
     """A dense x in the block of one class: as DenseBlocks, with one sign and one class."""
 
-    val: np.ndarray
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -31,23 +30,23 @@ class DenseClassBlock(NamedTuple):
 
 
 @class_block.on(Sparse)
-def class_block_sparse(x: Any, c: Any, stride: Any) -> Any:
+def class_block_sparse(x: Any, c: Any, stride: int) -> Any:
     return SparseClassBlock(x.idx, x.val, (x.sign,), (c,), stride, x.sq)
 
 
 @scaled_by.on(SparseClassBlock)
-def scaled_by_sparse_class_block(z: Any, a: Any) -> Any:
+def scaled_by_sparse_class_block(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     return SparseClassBlock(z.idx[:n], z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 
 
 @class_block.on(Dense)
-def class_block_dense(x: Any, c: Any, stride: Any) -> Any:
+def class_block_dense(x: Any, c: Any, stride: int) -> Any:
     return DenseClassBlock(x.val, (x.sign,), (c,), stride, x.sq)
 
 
 @scaled_by.on(DenseClassBlock)
-def scaled_by_dense_class_block(z: Any, a: Any) -> Any:
+def scaled_by_dense_class_block(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseClassBlock(z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 

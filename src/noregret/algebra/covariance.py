@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
 from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociated, sharpen
@@ -12,21 +11,21 @@ from noregret.algebra.verbs import helper, image, inner, posterior_image, reasso
 class Diagonal(NamedTuple):
     """The variances alone; their inverses grow: Sigma_jj^-1 += kappa z_j^2."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Dropped(NamedTuple):
     """The variances alone; the full update is computed, and all but the diagonal is dropped."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Full(NamedTuple):
     """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use."""
 
-    S: np.ndarray
-    pad: np.ndarray
-    used: np.ndarray
+    S: Floats
+    pad: Floats
+    used: Integers
 
 
 class DiagonalImage(NamedTuple):
@@ -48,14 +47,14 @@ class FullImage(NamedTuple):
     """factor * Sigma z, with a scratch row for each block of z."""
 
     z: Any
-    pad: np.ndarray
+    pad: Floats
     factor: float
 
 
 class FeaturesPart(NamedTuple):
     """A value for every feature, in a vector laid out by feature."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -64,7 +63,7 @@ class FeaturesPart(NamedTuple):
 class ClassPart(NamedTuple):
     """A value for every feature, in a vector laid out by class."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -80,12 +79,12 @@ def image_diagonal(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Diagonal)
-def posterior_image_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_diagonal(sigma: Any, kappa: float, z: Any) -> Any:
     return DiagonalPosterior(z, sigma, kappa)
 
 
 @posterior_image.on(Dropped)
-def posterior_image_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_dropped(sigma: Any, kappa: float, z: Any) -> Any:
     """Sigma z / (1 + kappa z'Sigma z): of a vector there is nothing off the diagonal to drop."""
     return ScaledImage(z, sigma, 1.0 / (1.0 + kappa * inner(z, image(sigma, z))))
 
@@ -107,17 +106,17 @@ def blocks_image(u: Any) -> Any:
 
 
 @part.on(DiagonalImage)
-def part_image(u: Any, b: Any) -> Any:
+def part_image(u: Any, b: int) -> Any:
     return DiagonalImage(part(u.z, b), u.sigma)
 
 
 @part.on(DiagonalPosterior)
-def part_posterior(u: Any, b: Any) -> Any:
+def part_posterior(u: Any, b: int) -> Any:
     return DiagonalPosterior(part(u.z, b), u.sigma, u.kappa)
 
 
 @part.on(ScaledImage)
-def part_scaled_image(u: Any, b: Any) -> Any:
+def part_scaled_image(u: Any, b: int) -> Any:
     return ScaledImage(part(u.z, b), u.sigma, u.factor)
 
 
@@ -131,7 +130,7 @@ def count_image(q: Any) -> Any:
 @place.on(DiagonalImage)
 @place.on(DiagonalPosterior)
 @place.on(ScaledImage)
-def place_image(q: Any, k: Any) -> Any:
+def place_image(q: Any, k: int) -> Any:
     return place(q.z, k)
 
 
@@ -142,12 +141,12 @@ def factor_image(q: Any) -> Any:
 
 
 @raw.on(DiagonalImage)
-def raw_image(q: Any, k: Any) -> Any:
+def raw_image(q: Any, k: int) -> Any:
     return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
 @raw.on(DiagonalPosterior)
-def raw_posterior(q: Any, k: Any) -> Any:
+def raw_posterior(q: Any, k: int) -> Any:
     vx = q.sigma.v[place(q.z, k)] * raw(q.z, k)
     return vx / (1.0 + q.kappa * factor(q.z) * factor(q.z) * raw(q.z, k) * vx)
 
@@ -158,7 +157,7 @@ def factor_scaled_image(q: Any) -> Any:
 
 
 @raw.on(ScaledImage)
-def raw_scaled_image(q: Any, k: Any) -> Any:
+def raw_scaled_image(q: Any, k: int) -> Any:
     return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
@@ -182,14 +181,14 @@ def inner_diagonal(z: Any, u: Any) -> Any:
 
 
 @helper
-def posterior_variance(sigma: Any, step: Any, q: Any, k: Any) -> Any:
+def posterior_variance(sigma: Any, step: Any, q: Any, k: int) -> Any:
     v = sigma.v[place(q, k)]
     x = raw(q, k)
     return v / (1.0 + step * (x * x * v))
 
 
 @sharpen.on(Diagonal)
-def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_diagonal(sigma: Any, kappa: float, u: Any) -> None:
     for b in range(blocks(u)):
         q = part(u.z, b)
         step = kappa * factor(q) * factor(q)
@@ -208,7 +207,7 @@ def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
 
 
 @sharpen.on(Dropped)
-def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_dropped(sigma: Any, kappa: float, u: Any) -> None:
     """Compute v - kappa v x v x / (1 + kappa z'Sigma z) such that no variance is rounded to zero."""
     whole = inner(u.z, u)
     for b in range(blocks(u)):
@@ -223,7 +222,7 @@ def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
+def symmetric_column(S: Any, a: float, j: int, u: Any) -> Any:
     """u += a S[:, j], from the lower triangle of S"""
     head = S[j]
     for i in range(j):
@@ -233,7 +232,7 @@ def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
+def symmetric_product(S: Any, sign: float, x: Any, u: Any) -> Any:
     """u = sign S x, from the lower triangle of S, each cell read once"""
     for i in range(u.size):
         u[i] = 0.0
@@ -254,7 +253,7 @@ def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_downdate(S: Any, beta: Any, u: Any) -> Any:
+def symmetric_downdate(S: Any, beta: float, u: Any) -> Any:
     """S -= beta u u', in the lower triangle"""
     for i in range(u.size):
         head = S[i]
@@ -287,7 +286,7 @@ def image_full_dense(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Full)
-def posterior_image_full(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_full(sigma: Any, kappa: float, z: Any) -> Any:
     u = image(sigma, z)
     return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))
 
@@ -304,34 +303,34 @@ def inner_full(z: Any, u: Any) -> Any:
 
 
 @sharpen.on(Full)
-def sharpen_full(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_full(sigma: Any, kappa: float, u: Any) -> None:
     beta = kappa / (1.0 + kappa * inner(u.z, u))
     for b in range(blocks(u)):
         symmetric_downdate(sigma.S[block(u.z, b)], beta, u.pad[b])
 
 
 @part.on(FullImage)
-def part_full(u: Any, b: Any) -> Any:
+def part_full(u: Any, b: int) -> Any:
     return spread(u.z, b, u.pad[b], u.factor)
 
 
 @spread.on(Sparse)
-def spread_sparse(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_sparse(z: Any, b: int, u: Any, a: float) -> Any:
     return FeaturesPart(u, a, 0, 1)
 
 
 @spread.on(SparseBlocks)
-def spread_sparse_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_sparse_blocks(z: Any, b: int, u: Any, a: float) -> Any:
     return FeaturesPart(u, a, z.classes[b], z.stride)
 
 
 @spread.on(Dense)
-def spread_dense(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_dense(z: Any, b: int, u: Any, a: float) -> Any:
     return ClassPart(u, a, 0, 0)
 
 
 @spread.on(DenseBlocks)
-def spread_dense_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_dense_blocks(z: Any, b: int, u: Any, a: float) -> Any:
     return ClassPart(u, a, z.classes[b], z.stride)
 
 
@@ -342,12 +341,12 @@ def count_full(q: Any) -> Any:
 
 
 @place.on(FeaturesPart)
-def place_features(q: Any, k: Any) -> Any:
+def place_features(q: Any, k: int) -> Any:
     return k * q.stride + q.of
 
 
 @place.on(ClassPart)
-def place_class(q: Any, k: Any) -> Any:
+def place_class(q: Any, k: int) -> Any:
     return q.of * q.stride + k
 
 
@@ -359,5 +358,5 @@ def factor_full(q: Any) -> Any:
 
 @raw.on(FeaturesPart)
 @raw.on(ClassPart)
-def raw_full(q: Any, k: Any) -> Any:
+def raw_full(q: Any, k: int) -> Any:
     return q.val[k]

@@ -39,7 +39,7 @@ def sqsource_blocks(g: Any) -> Any:
 @norm.on(SparseBlocks)
 @norm.on(Dense)
 @norm.on(DenseBlocks)
-def norm_example(z: Any, p: Any) -> Any:
+def norm_example(z: Any, p: float) -> Any:
     """Where powers overflow or underflow, values are divided by the largest first."""
     if p == 2.0:
         return math.sqrt(sqnorm(z))
@@ -55,7 +55,7 @@ def norm_example(z: Any, p: Any) -> Any:
 
 
 @helper
-def sum_of_powers(z: Any, p: Any, a: Any) -> Any:
+def sum_of_powers(z: Any, p: float, a: float) -> Any:
     """The sum of |a z_j|^p."""
     total = 0.0
     for b in range(blocks(z)):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.internal_verbs import (
     block,
     blocks,
@@ -36,26 +37,26 @@ class SparseRows(NamedTuple):
     and its number, counted from one, is written to bad_row. Width 0: the rows were checked before.
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
     width: int
-    bad_row: np.ndarray
+    bad_row: Integers
 
 
 class DenseRows(NamedTuple):
     """A block of dense rows."""
 
-    val: np.ndarray
+    val: Floats
     stride: int
 
 
 class Sparse(NamedTuple):
     """sign * x for a sparse x with |x|^2 = sq."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     sq: float
 
@@ -63,8 +64,8 @@ class Sparse(NamedTuple):
 class SparseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a sparse x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -74,8 +75,8 @@ class SparseBlocks(NamedTuple):
 class SparsePart(NamedTuple):
     """One block of a sparse example."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -84,7 +85,7 @@ class SparsePart(NamedTuple):
 class Dense(NamedTuple):
     """sign * x for a dense x with |x|^2 = sq."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     sq: float
 
@@ -92,7 +93,7 @@ class Dense(NamedTuple):
 class DenseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a dense x."""
 
-    val: np.ndarray
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -102,7 +103,7 @@ class DenseBlocks(NamedTuple):
 class DensePart(NamedTuple):
     """One block of a dense example."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -161,37 +162,37 @@ def row_dense(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(Sparse)
-def scaled_by_sparse(z: Any, a: Any) -> Any:
+def scaled_by_sparse(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     return Sparse(z.idx[:n], z.val[:n], z.sign * a, z.sq)
 
 
 @scaled_by.on(SparseBlocks)
-def scaled_by_sparse_blocks(z: Any, a: Any) -> Any:
+def scaled_by_sparse_blocks(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     signs = (z.signs[0] * a, z.signs[1] * a)
     return SparseBlocks(z.idx[:n], z.val[:n], signs, z.classes, z.stride, z.sq)
 
 
 @scaled_by.on(Dense)
-def scaled_by_dense(z: Any, a: Any) -> Any:
+def scaled_by_dense(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return Dense(z.val[:n], z.sign * a, z.sq)
 
 
 @scaled_by.on(DenseBlocks)
-def scaled_by_dense_blocks(z: Any, a: Any) -> Any:
+def scaled_by_dense_blocks(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)
 
 
 @difference.on(Sparse)
-def difference_sparse(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_sparse(x: Any, c: Any, r: Any, stride: int) -> Any:
     return SparseBlocks(x.idx, x.val, (1.0, -1.0), (c, r), stride, x.sq)
 
 
 @difference.on(Dense)
-def difference_dense(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_dense(x: Any, c: Any, r: Any, stride: int) -> Any:
     return DenseBlocks(x.val, (1.0, -1.0), (c, r), stride, x.sq)
 
 
@@ -209,29 +210,29 @@ def blocks_many(z: Any) -> Any:
 
 @block.on(Sparse)
 @block.on(Dense)
-def block_one(z: Any, b: Any) -> Any:
+def block_one(z: Any, b: int) -> Any:
     return 0
 
 
 @block.on(SparseBlocks)
 @block.on(DenseBlocks)
-def block_many(z: Any, b: Any) -> Any:
+def block_many(z: Any, b: int) -> Any:
     return z.classes[b]
 
 
 @part.on(Sparse)
 @part.on(Dense)
-def part_same(z: Any, b: Any) -> Any:
+def part_same(z: Any, b: int) -> Any:
     return z
 
 
 @part.on(SparseBlocks)
-def part_sparse(z: Any, b: Any) -> Any:
+def part_sparse(z: Any, b: int) -> Any:
     return SparsePart(z.idx, z.val, z.signs[b], z.classes[b], z.stride)
 
 
 @part.on(DenseBlocks)
-def part_dense(z: Any, b: Any) -> Any:
+def part_dense(z: Any, b: int) -> Any:
     return DensePart(z.val, z.signs[b], z.classes[b], z.stride)
 
 
@@ -247,7 +248,7 @@ def count_values(q: Any) -> Any:
 @value.on(SparsePart)
 @value.on(Dense)
 @value.on(DensePart)
-def value_signed(q: Any, k: Any) -> Any:
+def value_signed(q: Any, k: int) -> Any:
     return q.sign * q.val[k]
 
 
@@ -263,49 +264,49 @@ def factor_sign(q: Any) -> Any:
 @raw.on(SparsePart)
 @raw.on(Dense)
 @raw.on(DensePart)
-def raw_value(q: Any, k: Any) -> Any:
+def raw_value(q: Any, k: int) -> Any:
     return q.val[k]
 
 
 @place.on(Sparse)
-def place_sparse(q: Any, k: Any) -> Any:
+def place_sparse(q: Any, k: int) -> Any:
     return q.idx[k]
 
 
 @coordinate.on(Sparse)
 @coordinate.on(SparsePart)
-def coordinate_sparse(q: Any, k: Any) -> Any:
+def coordinate_sparse(q: Any, k: int) -> Any:
     return np.int64(q.idx[k])
 
 
 @place.on(SparsePart)
-def place_sparse_part(q: Any, k: Any) -> Any:
+def place_sparse_part(q: Any, k: int) -> Any:
     return np.int64(q.idx[k]) * q.stride + q.of
 
 
 @place.on(Dense)
 @coordinate.on(Dense)
 @coordinate.on(DensePart)
-def place_dense(q: Any, k: Any) -> Any:
+def place_dense(q: Any, k: int) -> Any:
     return k
 
 
 @place.on(DensePart)
-def place_dense_part(q: Any, k: Any) -> Any:
+def place_dense_part(q: Any, k: int) -> Any:
     return q.of * q.stride + k
 
 
 @cell.on(Sparse)
 @cell.on(Dense)
-def cell_of_one(z: Any, j: Any, c: Any) -> Any:
+def cell_of_one(z: Any, j: int, c: Any) -> Any:
     return j
 
 
 @cell.on(SparseBlocks)
-def cell_by_feature(z: Any, j: Any, c: Any) -> Any:
+def cell_by_feature(z: Any, j: int, c: Any) -> Any:
     return j * z.stride + c
 
 
 @cell.on(DenseBlocks)
-def cell_by_class(z: Any, j: Any, c: Any) -> Any:
+def cell_by_class(z: Any, j: int, c: Any) -> Any:
     return c * z.stride + j

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Links
 from noregret.algebra.internal_verbs import blocks, count, part, place
 from noregret.algebra.verbs import add, at, dot, group_norm, group_size, helper
 
@@ -19,17 +20,17 @@ class Grouped(NamedTuple):
     in the cell of its first feature.
     """
 
-    v: np.ndarray
-    first: np.ndarray
-    next: np.ndarray
-    size: np.ndarray
-    length: np.ndarray
-    pull: np.ndarray
+    v: Floats
+    first: Links
+    next: Links
+    size: Floats
+    length: Floats
+    pull: Floats
     by_feature: int
 
 
 @helper
-def feature_of(j: Any, cells: Any, features: Any, by_feature: Any) -> Any:
+def feature_of(j: int, cells: Any, features: Any, by_feature: Any) -> Any:
     """The feature of cell j. There is one class, or cells are laid out by feature, or by class."""
     if cells == features:
         return np.int64(j)
@@ -37,7 +38,7 @@ def feature_of(j: Any, cells: Any, features: Any, by_feature: Any) -> Any:
 
 
 @helper
-def group_length(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: Any) -> Any:
+def group_length(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: float) -> Any:
     """The norm of a group after a pull by a: first is its first cell, f its first feature, follows the links."""
     total = 0.0
     start = first - f * by_feature
@@ -49,7 +50,7 @@ def group_length(v: Any, follows: Any, first: Any, f: Any, by_feature: Any, a: A
 
 
 @group_norm.on(Grouped)
-def group_norm_grouped(w: Any, j: Any, a: Any) -> Any:
+def group_norm_grouped(w: Any, j: int, a: float) -> Any:
     f = feature_of(j, w.v.size, w.first.size, w.by_feature)
     g = np.int64(w.first[f])
     if g < 0:
@@ -62,12 +63,12 @@ def group_norm_grouped(w: Any, j: Any, a: Any) -> Any:
 
 
 @group_size.on(Grouped)
-def group_size_grouped(w: Any, j: Any) -> Any:
+def group_size_grouped(w: Any, j: int) -> Any:
     return w.size[feature_of(j, w.v.size, w.first.size, w.by_feature)]
 
 
 @at.on(Grouped)
-def at_grouped(w: Any, j: Any) -> Any:
+def at_grouped(w: Any, j: int) -> Any:
     return w.v[j]
 
 
@@ -77,7 +78,7 @@ def dot_grouped(w: Any, z: Any) -> Any:
 
 
 @add.on(Grouped)
-def add_grouped(w: Any, a: Any, z: Any) -> Any:
+def add_grouped(w: Any, a: float, z: Any) -> None:
     add(w.v, a, z)
     for b in range(blocks(z)):
         q = part(z, b)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.verbs import Verb
 
 # ---- rows and examples ----------------------------------------------------------------------------------------------
@@ -13,17 +14,17 @@ def row(rows: Any, t: Any) -> Any:
 
 
 @Verb
-def scaled_by(z: Any, a: Any) -> Any:
+def scaled_by(z: Any, a: float) -> Any:
     """a z; empty when a is zero"""
 
 
 @Verb
-def class_block(x: Any, c: Any, stride: Any) -> Any:
+def class_block(x: Any, c: Any, stride: int) -> Any:
     """Psi(x, c): x in the block of class c"""
 
 
 @Verb
-def difference(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference(x: Any, c: Any, r: Any, stride: int) -> Any:
     """Psi(x, c) - Psi(x, r)"""
 
 
@@ -41,12 +42,12 @@ def blocks(z: Any) -> Any:
 
 
 @Verb
-def part(z: Any, b: Any) -> Any:
+def part(z: Any, b: int) -> Any:
     """Block b of an example, for inner loops"""
 
 
 @Verb
-def block(z: Any, b: Any) -> Any:
+def block(z: Any, b: int) -> Any:
     """The class of block b of an example"""
 
 
@@ -56,17 +57,17 @@ def count(q: Any) -> Any:
 
 
 @Verb
-def place(q: Any, k: Any) -> Any:
+def place(q: Any, k: int) -> Any:
     """The place of the k-th value of a part in a vector"""
 
 
 @Verb
-def coordinate(q: Any, k: Any) -> Any:
+def coordinate(q: Any, k: int) -> Any:
     """The feature of the k-th value of a part"""
 
 
 @Verb
-def value(q: Any, k: Any) -> Any:
+def value(q: Any, k: int) -> Any:
     """The k-th value of a part: factor(q) * raw(q, k)"""
 
 
@@ -76,17 +77,17 @@ def factor(q: Any) -> Any:
 
 
 @Verb
-def raw(q: Any, k: Any) -> Any:
+def raw(q: Any, k: int) -> Any:
     """The k-th value of a part without its factor"""
 
 
 @Verb
-def cell(z: Any, j: Any, c: Any) -> Any:
+def cell(z: Any, j: int, c: Any) -> Any:
     """The place of feature j and class c in a vector laid out like an example"""
 
 
 @Verb
-def spread(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread(z: Any, b: int, u: Any, a: float) -> Any:
     """a u as a part with the layout of block b of z, where u has a value for every feature"""
 
 
@@ -94,7 +95,7 @@ def spread(z: Any, b: Any, u: Any, a: Any) -> Any:
 
 
 @Verb
-def dots(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots(w: Any, x: Any, stride: int, out: Floats) -> None:
     """The scores of all classes: out[c] = w_c . x"""
 
 
@@ -107,22 +108,22 @@ def mean_dot(w: Any, x: Any) -> Any:
 
 
 @Verb
-def nudge(v: Any, a: Any, z: Any, p: Any) -> Any:
+def nudge(v: Any, a: float, z: Any, p: float) -> Any:
     """v += a z; returns the change of the sum of |v_j|^p"""
 
 
 @Verb
-def powers(v: Any, p: Any) -> Any:
+def powers(v: Any, p: float) -> Any:
     """The sum of |v_j|^p over all cells"""
 
 
 @Verb
-def sweep(v: Any, a: Any) -> Any:
+def sweep(v: Any, a: float) -> None:
     """v *= a, cell by cell"""
 
 
 @Verb
-def miss(r: Any, w: Any, z: Any, k: Any) -> Any:
+def miss(r: Any, w: Any, z: Any, k: int) -> Any:
     """1 if w predicts the row of record k wrongly, otherwise 0"""
 
 
@@ -132,10 +133,10 @@ def recall(z: Any, idx: Any, val: Any) -> Any:
 
 
 @Verb
-def kernel(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel(bank: Any, xz: float, xx: float, zz: float) -> Any:
     """k(x, z) from x . z, x . x and z . z"""
 
 
 @Verb
-def drop_coefficients(w: Any, i: Any) -> Any:
+def drop_coefficients(w: Any, i: int) -> None:
     """Remove the coefficients of support i from w; the bank still has the support"""

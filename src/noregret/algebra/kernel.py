@@ -5,10 +5,11 @@ once; all scores of the round are sums of these numbers.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.examples import squares
 from noregret.algebra.internal_verbs import class_block, difference, dots, kernel, nudge, powers, row, scaled_by, sweep
 from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm, sqsource, votes
@@ -17,102 +18,103 @@ from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm
 class LinearBank(NamedTuple):
     """Supports with k(x, z) = x . z."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class PolynomialBank(NamedTuple):
     """Supports with k(x, z) = (gamma x . z + coef0) ** degree; shape: gamma, coef0, degree."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class RBFBank(NamedTuple):
     """Supports with k(x, z) = exp(-gamma |x - z|^2); shape: gamma."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
-BANKS = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
+Bank: TypeAlias = LinearBank | PolynomialBank | RBFBank
+BANKS: dict[str, type[Bank]] = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
 # bank.n: the number of supports, and the number of the row at hand among them (-1 if it is not a support)
 
 
 class KernelRows(NamedTuple):
     """A block of sparse rows, and the bank of supports."""
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
-    bank: Any
+    bank: Bank
 
 
 class Kernel(NamedTuple):
     """sign * Psi(phi(x), of); sq = k(x, x), qq = x . x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class KernelPair(NamedTuple):
     """sign * (Psi(phi(x), of) - Psi(phi(x), rival))."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     rival: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class Expansion(NamedTuple):
     """w = sum over supports i and classes c of coef[i * stride + c] Psi(phi(x_i), c)."""
 
-    coef: np.ndarray
-    bank: Any
+    coef: Floats
+    bank: Bank
 
 
 @kernel.on(LinearBank)
-def kernel_linear(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_linear(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return xz
 
 
 @kernel.on(PolynomialBank)
-def kernel_polynomial(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_polynomial(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return (bank.shape[0] * xz + bank.shape[1]) ** bank.shape[2]
 
 
 @kernel.on(RBFBank)
-def kernel_rbf(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_rbf(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return math.exp(-bank.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
 
 
@@ -132,7 +134,7 @@ def dot_expanded(idx: Any, val: Any, scratch: Any) -> Any:
 
 
 @helper
-def is_same_row(bank: Any, i: Any, idx: Any, val: Any) -> Any:
+def is_same_row(bank: Any, i: int, idx: Any, val: Any) -> Any:
     first = bank.start[i]
     if bank.start[i + 1] - first != idx.size:
         return False
@@ -164,22 +166,22 @@ def row_kernel(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(Kernel)
-def scaled_by_kernel(z: Any, a: Any) -> Any:
+def scaled_by_kernel(z: Any, a: float) -> Any:
     return Kernel(z.idx, z.val, z.sign * a, z.of, z.stride, z.sq, z.qq, z.bank)
 
 
 @scaled_by.on(KernelPair)
-def scaled_by_pair(z: Any, a: Any) -> Any:
+def scaled_by_pair(z: Any, a: float) -> Any:
     return KernelPair(z.idx, z.val, z.sign * a, z.of, z.rival, z.stride, z.sq, z.qq, z.bank)
 
 
 @class_block.on(Kernel)
-def class_block_kernel(x: Any, c: Any, stride: Any) -> Any:
+def class_block_kernel(x: Any, c: Any, stride: int) -> Any:
     return Kernel(x.idx, x.val, x.sign, c, stride, x.sq, x.qq, x.bank)
 
 
 @difference.on(Kernel)
-def difference_kernel(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_kernel(x: Any, c: Any, r: Any, stride: int) -> Any:
     return KernelPair(x.idx, x.val, x.sign, c, r, stride, x.sq, x.qq, x.bank)
 
 
@@ -205,13 +207,13 @@ def sqsource_pair(g: Any) -> Any:
 
 @norm.on(Kernel)
 @norm.on(KernelPair)
-def norm_kernel(z: Any, p: Any) -> Any:
+def norm_kernel(z: Any, p: float) -> Any:
     """The Euclidean norm; no other is defined in feature space."""
     return math.sqrt(sqnorm(z))
 
 
 @helper
-def block_sum(w: Any, bank: Any, stride: Any, c: Any) -> Any:
+def block_sum(w: Any, bank: Any, stride: int, c: Any) -> Any:
     total = 0.0
     for i in range(bank.n[0]):
         total += w.coef[i * stride + c] * bank.near[i]
@@ -230,7 +232,7 @@ def dot_expansion_pair(w: Any, z: Any) -> Any:
 
 
 @dots.on(Expansion)
-def dots_expansion(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_expansion(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = block_sum(w, x.bank, stride, c)
 
@@ -254,13 +256,13 @@ def store_row(z: Any) -> Any:
 
 
 @add.on(Expansion, object, Kernel)
-def add_expansion(w: Any, a: Any, z: Any) -> Any:
+def add_expansion(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
         w.coef[store_row(z) * z.stride + z.of] += a * z.sign
 
 
 @add.on(Expansion, object, KernelPair)
-def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
+def add_expansion_pair(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
         i = store_row(z)
         w.coef[i * z.stride + z.of] += a * z.sign
@@ -268,13 +270,13 @@ def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
 
 
 @append.on(Expansion)
-def append_expansion(w: Any, a: Any, z: Any) -> Any:
+def append_expansion(w: Any, a: float, z: Any) -> None:
     z.bank.n[1] = -1
     add(w, a, z)
 
 
 @helper
-def vote(scores: Any, classes: Any, of: Any) -> Any:
+def vote(scores: Any, classes: Any, of: int) -> Any:
     """The sign of the only score; with several classes, 1 if class `of` has the highest score and it is positive."""
     if classes == 1:
         return np.sign(scores[0])
@@ -305,18 +307,18 @@ def votes_expansion(w: Any, u: Any, x: Any, t: Any) -> Any:
 
 
 @scale.on(Expansion)
-def scale_expansion(w: Any, a: Any) -> Any:
+def scale_expansion(w: Any, a: float) -> None:
     for i in range(w.coef.size):
         w.coef[i] *= a
 
 
 @sweep.on(Expansion)
-def sweep_expansion(w: Any, a: Any) -> Any:
+def sweep_expansion(w: Any, a: float) -> None:
     scale(w, a)
 
 
 @nudge.on(Expansion)
-def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
+def nudge_expansion(w: Any, a: float, z: Any, p: float) -> Any:
     """|w + a z|^2 - |w|^2 = 2 a w.z + a^2 z.z; only the Euclidean norm is defined in feature space."""
     change = 2.0 * a * dot(w, z) + a * a * sqnorm(z)
     add(w, a, z)
@@ -324,7 +326,7 @@ def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
 
 
 @powers.on(Expansion)
-def powers_expansion(w: Any, p: Any) -> Any:
+def powers_expansion(w: Any, p: float) -> Any:
     """|w|^2, from the kernel of every pair of supports."""
     bank = w.bank
     supports = bank.n[0]

@@ -9,8 +9,7 @@ import math
 import sys
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Flag, Floats
 from noregret.algebra.internal_verbs import blocks, class_block, count, dots, factor, part, place, raw
 from noregret.algebra.verbs import add, at, dot, helper, scale, shrink
 
@@ -22,14 +21,14 @@ SMALL, LARGE = 1e-100, 1e100
 class Lazy(NamedTuple):
     """n: the scale c, the total pull so far, and theta; may: whether a round may change all cells."""
 
-    v: np.ndarray
-    seen: np.ndarray
-    n: np.ndarray
-    may: np.ndarray
+    v: Floats
+    seen: Floats
+    n: Floats
+    may: Flag
 
 
 @helper
-def pull_to_zero(u: Any, pull: Any, c: Any, theta: Any) -> Any:
+def pull_to_zero(u: Any, pull: float, c: Any, theta: float) -> Any:
     """u after a pull toward zero, if c u is at most theta; without a branch."""
     size = abs(u)
     left = max(size - pull, 0.0)
@@ -37,7 +36,7 @@ def pull_to_zero(u: Any, pull: Any, c: Any, theta: Any) -> Any:
 
 
 @helper
-def current_cell(w: Any, j: Any) -> Any:
+def current_cell(w: Any, j: int) -> Any:
     """u at j after all pulls."""
     return pull_to_zero(w.v[j], w.n[1] - w.seen[j], w.n[0], w.n[2])
 
@@ -52,7 +51,7 @@ def apply_all_pulls(w: Any) -> Any:
 
 
 @at.on(Lazy)
-def at_lazy(w: Any, j: Any) -> Any:
+def at_lazy(w: Any, j: int) -> Any:
     return w.n[0] * current_cell(w, j)
 
 
@@ -70,13 +69,13 @@ def dot_lazy(w: Any, z: Any) -> Any:
 
 
 @dots.on(Lazy)
-def dots_lazy(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_lazy(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(Lazy)
-def add_lazy(w: Any, a: Any, z: Any) -> Any:
+def add_lazy(w: Any, a: float, z: Any) -> None:
     c, now, theta = w.n[0], w.n[1], w.n[2]
     for b in range(blocks(z)):
         q = part(z, b)
@@ -88,13 +87,13 @@ def add_lazy(w: Any, a: Any, z: Any) -> Any:
 
 
 @shrink.on(Lazy)
-def shrink_lazy(w: Any, a: Any, theta: Any) -> Any:
+def shrink_lazy(w: Any, a: float, theta: float) -> None:
     w.n[1] += a / w.n[0]
     w.n[2] = min(theta, NO_LIMIT)
 
 
 @scale.on(Lazy)
-def scale_lazy(w: Any, a: Any) -> Any:
+def scale_lazy(w: Any, a: float) -> None:
     w.n[0] *= a
     if not SMALL < w.n[0] < LARGE:
         if w.may[0] == 0:

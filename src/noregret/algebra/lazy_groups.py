@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Links
 from noregret.algebra.grouped import feature_of, group_length
 from noregret.algebra.internal_verbs import blocks, class_block, count, dots, factor, part, place, raw
 from noregret.algebra.lazy import NO_LIMIT, pull_to_zero
@@ -19,12 +20,12 @@ NUMBERS = {"pull": 0.0}
 class LazyGroups(NamedTuple):
     """v and the groups of its features, as in Grouped; n: the total pull so far; length: a norm, or -1 if unknown."""
 
-    v: np.ndarray
-    seen: np.ndarray
-    n: np.ndarray
-    first: np.ndarray
-    next: np.ndarray
-    length: np.ndarray
+    v: Floats
+    seen: Floats
+    n: Floats
+    first: Links
+    next: Links
+    length: Floats
     by_feature: int
 
 
@@ -51,12 +52,12 @@ def apply_pull(w: Any, first: Any, f: Any) -> Any:
 
 
 @shorten.on(LazyGroups)
-def shorten_lazy(w: Any, a: Any) -> Any:
+def shorten_lazy(w: Any, a: float) -> None:
     w.n[0] += a
 
 
 @at.on(LazyGroups)
-def at_lazy_groups(w: Any, j: Any) -> Any:
+def at_lazy_groups(w: Any, j: int) -> Any:
     f = feature_of(j, w.v.size, w.first.size, w.by_feature)
     g = np.int64(w.first[f])
     if g < 0:
@@ -77,13 +78,13 @@ def dot_lazy_groups(w: Any, z: Any) -> Any:
 
 
 @dots.on(LazyGroups)
-def dots_lazy_groups(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_lazy_groups(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = dot(w, class_block(x, c, stride))
 
 
 @add.on(LazyGroups)
-def add_lazy_groups(w: Any, a: Any, z: Any) -> Any:
+def add_lazy_groups(w: Any, a: float, z: Any) -> None:
     now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)

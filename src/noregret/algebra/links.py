@@ -27,7 +27,7 @@ def link_sum(v: Any, x: Any, a: Any) -> Any:
 
 
 @helper
-def apply_link(v: Any, x: Any, p: Any, size: Any) -> Any:
+def apply_link(v: Any, x: Any, p: float, size: Any) -> Any:
     """The link function of v, whose p-norm is size, times x.
 
     Where powers underflow, all of v is read and divided by its largest cell.
@@ -55,7 +55,7 @@ def apply_link(v: Any, x: Any, p: Any, size: Any) -> Any:
 @link_dot.on(Scaled, SparseBlocks)
 @link_dot.on(Scaled, Dense)
 @link_dot.on(Scaled, DenseBlocks)
-def link_dot_scaled(w: Any, x: Any, p: Any) -> Any:
+def link_dot_scaled(w: Any, x: Any, p: float) -> Any:
     """The link function is homogeneous: that of c v is c times that of v."""
     if p == 2.0:
         return dot(w, x)
@@ -63,7 +63,7 @@ def link_dot_scaled(w: Any, x: Any, p: Any) -> Any:
 
 
 @link_dot.on(LogWeights)
-def link_dot_log_weights(w: Any, x: Any, p: Any) -> Any:
+def link_dot_log_weights(w: Any, x: Any, p: float) -> Any:
     if p == 2.0:
         return dot(w, x)
     return apply_link(w.v, x, p, norm(w, p))

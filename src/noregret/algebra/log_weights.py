@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import blocks, count, factor, nudge, part, place, powers, raw
 from noregret.algebra.scaled import add_compensated
 from noregret.algebra.verbs import add, at, dot, exp_dot, exp_total, helper, norm, share_dot
@@ -29,13 +30,13 @@ LOW = 1e-20  # below it, no cell is near top any more
 class LogWeights(NamedTuple):
     """theta; for every cell the pair of a theta and its exponential; the numbers."""
 
-    v: np.ndarray
-    pairs: np.ndarray
-    n: np.ndarray
+    v: Floats
+    pairs: Floats
+    n: Floats
 
 
 @helper
-def exponential(w: Any, j: Any) -> Any:
+def exponential(w: Any, j: int) -> Any:
     """exp(theta) at j; for a cell that is zero nothing is cached."""
     theta = w.v[j]
     pair = 2 * np.int64(j)
@@ -44,7 +45,7 @@ def exponential(w: Any, j: Any) -> Any:
 
 
 @helper
-def scaled_term(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -> Any:
+def scaled_term(theta: float, exponential: float, sides: float, top: float, least: float) -> Any:
     """One term of the sum, divided by exp(top), where least is exp(-top)."""
     if abs(theta) > NEAR or abs(top) > NEAR:
         return (
@@ -56,7 +57,7 @@ def scaled_term(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) 
 
 
 @helper
-def scaled_net(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -> Any:
+def scaled_net(theta: float, exponential: float, sides: float, top: float, least: float) -> Any:
     """exp(theta), or exp(theta) - exp(-theta), divided by exp(top), where least is exp(-top)."""
     if sides != 2.0:
         return scaled_term(theta, exponential, sides, top, least)
@@ -68,7 +69,7 @@ def scaled_net(theta: Any, exponential: Any, sides: Any, top: Any, least: Any) -
 
 
 @helper
-def small_sinh(theta: Any) -> Any:
+def small_sinh(theta: float) -> Any:
     """sinh(theta) by its series, where theta is small."""
     square = theta * theta
     series = 1.0 + square / 20.0 * (1.0 + square / 42.0 * (1.0 + square / 72.0))
@@ -76,18 +77,18 @@ def small_sinh(theta: Any) -> Any:
 
 
 @helper
-def bounded_exp(exponent: Any) -> Any:
+def bounded_exp(exponent: float) -> Any:
     """exp(exponent), bounded; a share of a sum with as large a term is still right."""
     return math.exp(min(exponent, LIMIT))
 
 
 @helper
-def height(theta: Any, sides: Any) -> Any:
+def height(theta: float, sides: float) -> Any:
     return abs(theta) if sides == 2.0 else sides * theta
 
 
 @helper
-def recompute_sum(w: Any, sides: Any) -> Any:
+def recompute_sum(w: Any, sides: float) -> Any:
     """Compute the sum from all cells."""
     top = 0.0
     nonzeros = 0.0
@@ -112,7 +113,7 @@ def recompute_sum(w: Any, sides: Any) -> Any:
 
 
 @helper
-def step_and_subtract(w: Any, a: Any, z: Any, sides: Any) -> Any:
+def step_and_subtract(w: Any, a: float, z: Any, sides: float) -> Any:
     """theta += a z; the old terms of the cells of z leave the sum. Returns the largest new exponent."""
     change = nonzeros = 0.0
     highest = w.n[3]
@@ -134,7 +135,7 @@ def step_and_subtract(w: Any, a: Any, z: Any, sides: Any) -> Any:
 
 
 @helper
-def raise_top(w: Any, top: Any) -> Any:
+def raise_top(w: Any, top: float) -> Any:
     lower = math.exp(w.n[3] - top)
     w.n[0] *= lower
     w.n[1] *= lower
@@ -144,7 +145,7 @@ def raise_top(w: Any, top: Any) -> Any:
 
 
 @helper
-def add_terms(w: Any, z: Any, sides: Any) -> Any:
+def add_terms(w: Any, z: Any, sides: float) -> Any:
     """Add the new terms of the cells of z to the sum."""
     change = nonzeros = 0.0
     for b in range(blocks(z)):
@@ -163,7 +164,7 @@ def add_terms(w: Any, z: Any, sides: Any) -> Any:
 
 
 @at.on(LogWeights)
-def at_log_weights(w: Any, j: Any) -> Any:
+def at_log_weights(w: Any, j: int) -> Any:
     return w.v[j]
 
 
@@ -173,7 +174,7 @@ def dot_log_weights(w: Any, z: Any) -> Any:
 
 
 @add.on(LogWeights)
-def add_log_weights(w: Any, a: Any, z: Any) -> Any:
+def add_log_weights(w: Any, a: float, z: Any) -> None:
     if w.n[7] > 0.0:
         before = w.n[0]
         add_compensated(w.n, 0, nudge(w.v, a, z, w.n[7]))
@@ -195,7 +196,7 @@ def add_log_weights(w: Any, a: Any, z: Any) -> Any:
 
 
 @helper
-def scaled_sum(w: Any, sides: Any, cells: Any) -> Any:
+def scaled_sum(w: Any, sides: float, cells: float) -> Any:
     """The sum over so many cells, zero ones included, divided by exp(top)."""
     if w.n[2] != sides:
         recompute_sum(w, sides)
@@ -204,13 +205,13 @@ def scaled_sum(w: Any, sides: Any, cells: Any) -> Any:
 
 
 @exp_total.on(LogWeights)
-def exp_total_log_weights(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+def exp_total_log_weights(w: Any, sides: float, cells: float, lift: float) -> Any:
     result = scaled_sum(w, sides, cells)
     return result * bounded_exp(w.n[3] + lift)
 
 
 @exp_dot.on(LogWeights)
-def exp_dot_log_weights(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+def exp_dot_log_weights(w: Any, x: Any, sides: float, lift: float) -> Any:
     result = 0.0
     factor_of_all = bounded_exp(lift)
     for b in range(blocks(x)):
@@ -227,7 +228,7 @@ def exp_dot_log_weights(w: Any, x: Any, sides: Any, lift: Any) -> Any:
 
 
 @share_dot.on(LogWeights)
-def share_dot_log_weights(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+def share_dot_log_weights(w: Any, x: Any, sides: float, cells: float) -> Any:
     whole = scaled_sum(w, sides, cells)
     result = 0.0
     for b in range(blocks(x)):
@@ -241,7 +242,7 @@ def share_dot_log_weights(w: Any, x: Any, sides: Any, cells: Any) -> Any:
 
 
 @norm.on(LogWeights)
-def norm_log_weights(w: Any, p: Any) -> Any:
+def norm_log_weights(w: Any, p: float) -> Any:
     if w.n[7] != p:
         w.n[0] = powers(w.v, p)
         w.n[1] = 0.0

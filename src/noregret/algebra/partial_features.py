@@ -83,17 +83,17 @@ class PartialPart(NamedTuple):
 @partial_features.on(SparseBlocks)
 @partial_features.on(Dense)
 @partial_features.on(DenseBlocks)
-def partial_features_any(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+def partial_features_any(z: Any, w: Any, draw: Any, known: float, new: float) -> Any:
     return PartialExample(z, w, draw, known, new)
 
 
 @helper
-def is_drawn(draw: Any, j: Any) -> Any:
+def is_drawn(draw: Any, j: int) -> Any:
     return j < draw.among and remainder(draw.a * j + draw.b, draw.among) < draw.most
 
 
 @raw.on(PartialPart)
-def raw_partial(q: Any, k: Any) -> Any:
+def raw_partial(q: Any, k: int) -> Any:
     weighted = at(q.w, place(q.q, k)) != 0.0
     if is_readable(q.draw, weighted, coordinate(q.q, k)):
         return raw(q.q, k) * (q.known if weighted else q.new)
@@ -101,7 +101,7 @@ def raw_partial(q: Any, k: Any) -> Any:
 
 
 @helper
-def is_readable(draw: Any, weighted: Any, j: Any) -> Any:
+def is_readable(draw: Any, weighted: Any, j: int) -> Any:
     return is_drawn(draw, j) if draw.among > 0.0 else weighted
 
 
@@ -111,7 +111,7 @@ def blocks_partial(z: Any) -> Any:
 
 
 @part.on(PartialExample)
-def part_partial(z: Any, b: Any) -> Any:
+def part_partial(z: Any, b: int) -> Any:
     return PartialPart(part(z.z, b), z.w, z.draw, z.known, z.new)
 
 
@@ -121,7 +121,7 @@ def count_partial(q: Any) -> Any:
 
 
 @place.on(PartialPart)
-def place_partial(q: Any, k: Any) -> Any:
+def place_partial(q: Any, k: int) -> Any:
     return place(q.q, k)
 
 
@@ -131,7 +131,7 @@ def factor_partial(q: Any) -> Any:
 
 
 @value.on(PartialPart)
-def value_partial(q: Any, k: Any) -> Any:
+def value_partial(q: Any, k: int) -> Any:
     return factor(q) * raw(q, k)
 
 

@@ -15,7 +15,7 @@ from noregret.algebra.verbs import Plain, apportion, clip, contract
 
 
 @clip.on(Plain)
-def clip_plain(w: Any, low: Any, high: Any, z: Any) -> Any:
+def clip_plain(w: Any, low: float, high: float, z: Any) -> None:
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
@@ -26,7 +26,7 @@ def clip_plain(w: Any, low: Any, high: Any, z: Any) -> Any:
 
 
 @contract.on(Plain)
-def contract_plain(w: Any, radius: Any, z: Any) -> Any:
+def contract_plain(w: Any, radius: float, z: Any) -> None:
     size = 0.0
     top = 0.0
     for j in range(w.size):
@@ -52,7 +52,7 @@ def contract_plain(w: Any, radius: Any, z: Any) -> Any:
 
 
 @apportion.on(Plain)
-def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+def apportion_plain(w: Any, radius: float, z: Any, features: Any, classes: Any) -> None:
     top = -math.inf
     for j in range(int(features)):
         for c in range(int(classes)):
@@ -76,18 +76,18 @@ def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) ->
             w[cell(z, j, c)] = max(w[cell(z, j, c)] - top - threshold, 0.0)
 
 
-def clip_scaled(w: Any, low: Any, high: Any, z: Any) -> Any:
+def clip_scaled(w: Any, low: float, high: float, z: Any) -> Any:
     """The cached norm is no longer valid, here and below."""
     clip(w.v, min(low / w.n[0], high / w.n[0]), max(low / w.n[0], high / w.n[0]), z)
     w.n[3] = 0.0
 
 
-def contract_scaled(w: Any, radius: Any, z: Any) -> Any:
+def contract_scaled(w: Any, radius: float, z: Any) -> Any:
     contract(w.v, radius / abs(w.n[0]), z)
     w.n[3] = 0.0
 
 
-def apportion_scaled(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+def apportion_scaled(w: Any, radius: float, z: Any, features: Any, classes: Any) -> Any:
     """The scale is multiplied in first: a negative one would reverse the order of the cells."""
     if w.n[0] != 1.0:
         sweep(w.v, w.n[0])

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.internal_verbs import (
     block,
     blocks,
@@ -33,7 +34,7 @@ from noregret.algebra.verbs import (
 class ReferenceRows(NamedTuple):
     """A block of dense rows; stride: the number of features; classes: the number of class blocks."""
 
-    val: np.ndarray
+    val: Floats
     stride: int
     classes: int
 
@@ -45,7 +46,7 @@ class ReferenceExample(NamedTuple):
     that has x itself in a difference, otherwise negative.
     """
 
-    v: np.ndarray
+    v: Floats
     stride: int
     classes: int
     sq: float = 0.0
@@ -56,22 +57,22 @@ class ReferenceExample(NamedTuple):
 class ReferenceVector(NamedTuple):
     """A weight vector over all coordinates; stride: the number of features."""
 
-    v: np.ndarray
+    v: Floats
     stride: int = 1
 
 
 class ReferenceGroups(NamedTuple):
     """A weight vector over all coordinates, and the group of every feature."""
 
-    v: np.ndarray
-    group: np.ndarray
+    v: Floats
+    group: Integers
 
 
 class ReferenceSnapshot(NamedTuple):
     """A weight vector over all coordinates, and a copy of it when the last snapshot was taken."""
 
-    v: np.ndarray
-    old: np.ndarray
+    v: Floats
+    old: Floats
 
 
 @row.on(ReferenceRows)
@@ -82,25 +83,25 @@ def row_reference(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(ReferenceExample)
-def scaled_by_reference(z: Any, a: Any) -> Any:
+def scaled_by_reference(z: Any, a: float) -> Any:
     return ReferenceExample(a * z.v, z.stride, z.classes, z.sq, a * z.sign, z.truth)
 
 
 @class_block.on(ReferenceExample)
-def class_block_reference(x: Any, c: Any, stride: Any) -> Any:
+def class_block_reference(x: Any, c: Any, stride: int) -> Any:
     z = np.zeros((x.classes, x.stride))
     z[c] = x.v
     return ReferenceExample(z.ravel(), x.stride, x.classes, x.sq)
 
 
 @difference.on(ReferenceExample)
-def difference_reference(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_reference(x: Any, c: Any, r: Any, stride: int) -> Any:
     v = class_block(x, c, stride).v - class_block(x, r, stride).v
     return ReferenceExample(v, x.stride, x.classes, 2.0 * x.sq, truth=c)
 
 
 @partial_features.on(ReferenceExample)
-def partial_features_reference(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+def partial_features_reference(z: Any, w: Any, draw: Any, known: float, new: float) -> Any:
     j = np.arange(z.v.size) % z.stride
     weighted = w.v[: z.v.size] != 0.0
     read = weighted
@@ -142,12 +143,12 @@ def blocks_reference(z: Any) -> Any:
 
 
 @block.on(ReferenceExample)
-def block_reference(z: Any, b: Any) -> Any:
+def block_reference(z: Any, b: int) -> Any:
     return 0
 
 
 @part.on(ReferenceExample)
-def part_reference(z: Any, b: Any) -> Any:
+def part_reference(z: Any, b: int) -> Any:
     return z
 
 
@@ -157,15 +158,15 @@ def count_reference(z: Any) -> Any:
 
 
 @place.on(ReferenceExample)
-def place_reference(z: Any, k: Any) -> Any:
+def place_reference(z: Any, k: int) -> Any:
     return k
 
 
 @coordinate.on(ReferenceExample)
-def coordinate_reference(z: Any, k: Any) -> Any:
+def coordinate_reference(z: Any, k: int) -> Any:
     return k % z.stride
 
 
 @value.on(ReferenceExample)
-def value_reference(z: Any, k: Any) -> Any:
+def value_reference(z: Any, k: int) -> Any:
     return float(z.v[k])

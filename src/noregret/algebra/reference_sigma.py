@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.reference import ReferenceExample
 from noregret.algebra.verbs import image, inner, posterior_image, sharpen
 
@@ -11,25 +12,25 @@ from noregret.algebra.verbs import image, inner, posterior_image, sharpen
 class ReferenceSigma(NamedTuple):
     """A covariance matrix for every class; mode: diagonal, drop or full."""
 
-    S: np.ndarray
+    S: Floats
     mode: str
 
 
 class ReferenceImage(NamedTuple):
     """Sigma z, and z."""
 
-    v: np.ndarray
+    v: Floats
     z: Any
 
 
-def multiply_blocks(sigma: ReferenceSigma, v: np.ndarray) -> np.ndarray:
+def multiply_blocks(sigma: ReferenceSigma, v: Floats) -> Floats:
     """Sigma v, block by block; a binary example is the one block of class 0."""
     size = sigma.S.shape[1]
     per_class = v.reshape(-1, size)
     return np.asarray(np.einsum("cij,cj->ci", sigma.S[: len(per_class)], per_class).ravel())
 
 
-def posterior(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> np.ndarray:
+def posterior(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> Floats:
     """The matrices after Sigma^-1 += kappa z z', as the mode has them."""
     size = sigma.S.shape[1]
     per_class = z.v.reshape(-1, size)
@@ -51,7 +52,7 @@ def image_reference(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(ReferenceSigma)
-def posterior_image_reference(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_reference(sigma: Any, kappa: float, z: Any) -> Any:
     if sigma.mode == "drop":
         u = image(sigma, z)
         return ReferenceImage(u.v / (1.0 + kappa * inner(z, u)), z)
@@ -64,6 +65,6 @@ def inner_reference(z: Any, u: Any) -> Any:
 
 
 @sharpen.on(ReferenceSigma)
-def sharpen_reference(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_reference(sigma: Any, kappa: float, u: Any) -> None:
     new = posterior(sigma, kappa, u.z)
     sigma.S[: len(new)] = new

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, class_block, coordinate, count, miss, part, raw, recall
 from noregret.algebra.partial_features import PRIME, next_random
@@ -33,15 +34,15 @@ class Reservoir(NamedTuple):
     truth: the label, as a sign or the number of a class; record: the record in each place; marks: WRITTEN and KNOWN.
     """
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    truth: np.ndarray
-    slot: np.ndarray
-    before: np.ndarray
-    record: np.ndarray
-    marks: np.ndarray
-    n: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    truth: Floats
+    slot: Integers
+    before: Integers
+    record: Integers
+    marks: Integers
+    n: Floats
 
 
 @helper
@@ -54,7 +55,7 @@ def rewind(r: Any) -> Any:
 
 
 @helper
-def draw_place(r: Any, m: Any) -> Any:
+def draw_place(r: Any, m: float) -> Any:
     """The place of the next row in a sample of m, or -1: row t enters with probability m / t (Vitter 1985, R)."""
     r.n[SEEN] += 1.0
     if r.n[SIZE] < m:
@@ -65,7 +66,7 @@ def draw_place(r: Any, m: Any) -> Any:
 
 
 @helper
-def open_record(r: Any, slot: Any, truth: Any, size: Any) -> Any:
+def open_record(r: Any, slot: Any, truth: float, size: Any) -> Any:
     """Where the values of a new record begin; -1 if there is no room, and then the round fails."""
     k = int(r.n[RECORDS])
     if k >= r.truth.size or r.start[k] + size > r.val.size:
@@ -86,7 +87,7 @@ def open_record(r: Any, slot: Any, truth: Any, size: Any) -> Any:
 
 
 @helper
-def offer(r: Any, m: Any, z: Any, truth: Any) -> Any:
+def offer(r: Any, m: float, z: Any, truth: float) -> Any:
     """Zeros at the end of a row are left out: a dense row is the same in a table with more columns."""
     rewind(r)
     slot = draw_place(r, m)
@@ -104,13 +105,13 @@ def offer(r: Any, m: Any, z: Any, truth: Any) -> Any:
 
 @remember.on(Reservoir, object, Sparse)
 @remember.on(Reservoir, object, Dense)
-def remember_sign(r: Any, m: Any, z: Any) -> Any:
+def remember_sign(r: Any, m: float, z: Any) -> None:
     offer(r, m, z, r.n[TURN] if side(z) > 0.0 else -r.n[TURN])
 
 
 @remember.on(Reservoir, object, SparseBlocks)
 @remember.on(Reservoir, object, DenseBlocks)
-def remember_class(r: Any, m: Any, z: Any) -> Any:
+def remember_class(r: Any, m: float, z: Any) -> None:
     offer(r, m, z, float(block(z, 0)))
 
 
@@ -133,14 +134,14 @@ def recall_dense(z: Any, idx: Any, val: Any) -> Any:
 
 @miss.on(Reservoir, object, Sparse)
 @miss.on(Reservoir, object, Dense)
-def miss_side(r: Any, w: Any, z: Any, k: Any) -> Any:
+def miss_side(r: Any, w: Any, z: Any, k: int) -> Any:
     x = recall(z, r.idx[r.start[k] : r.start[k + 1]], r.val[r.start[k] : r.start[k + 1]])
     return 1.0 if (dot(w, x) >= 0.0) != (r.truth[k] * r.n[TURN] > 0.0) else 0.0
 
 
 @miss.on(Reservoir, object, SparseBlocks)
 @miss.on(Reservoir, object, DenseBlocks)
-def miss_class(r: Any, w: Any, z: Any, k: Any) -> Any:
+def miss_class(r: Any, w: Any, z: Any, k: int) -> Any:
     x = recall(z, r.idx[r.start[k] : r.start[k + 1]], r.val[r.start[k] : r.start[k + 1]])
     best = 0
     highest = dot(w, class_block(x, 0, z.stride))
@@ -153,7 +154,7 @@ def miss_class(r: Any, w: Any, z: Any, k: Any) -> Any:
 
 
 @count_correct.on(Reservoir)
-def count_correct_reservoir(r: Any, w: Any, z: Any, version: Any, best: Any) -> Any:
+def count_correct_reservoir(r: Any, w: Any, z: Any, version: float, best: float) -> Any:
     """Places are tried in order, until w can no longer be better than the best so far.
 
     The result for a version of w is continued where it stopped; for rows that were replaced since then it is corrected.
@@ -178,7 +179,7 @@ def count_correct_reservoir(r: Any, w: Any, z: Any, version: Any, best: Any) -> 
 
 
 @remember.on(Reservoir, object, ReferenceExample)
-def remember_reference(r: Any, m: Any, z: Any) -> Any:
+def remember_reference(r: Any, m: float, z: Any) -> None:
     rewind(r)
     slot = draw_place(r, m)
     x = z.sign * z.v if z.truth < 0 else z.v.reshape(-1, z.stride)[z.truth]
@@ -191,7 +192,7 @@ def remember_reference(r: Any, m: Any, z: Any) -> Any:
 
 
 @count_correct.on(Reservoir, object, ReferenceExample)
-def count_correct_reference(r: Any, w: Any, z: Any, version: Any, best: Any) -> Any:
+def count_correct_reference(r: Any, w: Any, z: Any, version: float, best: float) -> Any:
     rewind(r)
     W = w.v.reshape(-1, z.stride)[: r.marks[KNOWN]]
     total = 0.0

@@ -7,8 +7,7 @@ zero as long as no norm is in use.
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Flag, Floats
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, nudge, part, place, powers, raw, sweep
 from noregret.algebra.verbs import Plain, add, at, dot, helper, norm, power, scale
 
@@ -21,8 +20,8 @@ class Scaled(NamedTuple):
     """c v; may: whether a round may change all of v, to multiply a scale out of bounds into it."""
 
     v: Any
-    n: np.ndarray
-    may: np.ndarray
+    n: Floats
+    may: Flag
 
 
 @helper
@@ -42,7 +41,7 @@ def fold_scale(w: Any) -> Any:
 
 
 @helper
-def add_compensated(n: Any, i: Any, change: Any) -> Any:
+def add_compensated(n: Any, i: int, change: float) -> Any:
     """Add to the sum n[i], and add the rounding error to n[i + 1]."""
     total = n[i] + change
     if abs(n[i]) >= abs(change):
@@ -58,19 +57,19 @@ def dot_scaled(w: Any, z: Any) -> Any:
 
 
 @dots.on(Scaled)
-def dots_scaled(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_scaled(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
     for c in range(out.size):
         out[c] *= w.n[0]
 
 
 @at.on(Scaled)
-def at_scaled(w: Any, j: Any) -> Any:
+def at_scaled(w: Any, j: int) -> Any:
     return w.n[0] * at(w.v, j)
 
 
 @add.on(Scaled)
-def add_scaled(w: Any, a: Any, z: Any) -> Any:
+def add_scaled(w: Any, a: float, z: Any) -> None:
     if w.n[3] == 0.0:
         add(w.v, a / w.n[0], z)
         return
@@ -82,14 +81,14 @@ def add_scaled(w: Any, a: Any, z: Any) -> Any:
 
 
 @scale.on(Scaled)
-def scale_scaled(w: Any, a: Any) -> Any:
+def scale_scaled(w: Any, a: float) -> None:
     w.n[0] *= a
     if not SMALL < abs(w.n[0]) < LARGE:
         fold_scale(w)
 
 
 @norm.on(Scaled)
-def norm_scaled(w: Any, p: Any) -> Any:
+def norm_scaled(w: Any, p: float) -> Any:
     """The first call reads all of v; from then on the norm is up to date."""
     if w.n[3] != p:
         w.n[3] = p
@@ -100,7 +99,7 @@ def norm_scaled(w: Any, p: Any) -> Any:
 
 
 @nudge.on(Plain)
-def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
+def nudge_plain(v: Any, a: float, z: Any, p: float) -> Any:
     change = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
@@ -117,7 +116,7 @@ def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
 
 
 @powers.on(Plain)
-def powers_plain(v: Any, p: Any) -> Any:
+def powers_plain(v: Any, p: float) -> Any:
     total = 0.0
     for j in range(v.size):
         if v[j] != 0.0:
@@ -126,6 +125,6 @@ def powers_plain(v: Any, p: Any) -> Any:
 
 
 @sweep.on(Plain)
-def sweep_plain(v: Any, a: Any) -> Any:
+def sweep_plain(v: Any, a: float) -> None:
     for j in range(v.size):
         v[j] *= a

@@ -5,8 +5,7 @@ A cell has w, the w of the snapshot if it has changed since then, and a stamp th
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw
 from noregret.algebra.verbs import add, at, dot, snapshot_at, snapshot_dot, take_snapshot
 
@@ -16,19 +15,19 @@ NUMBERS = {"times": 0.0}
 class Snapshot(NamedTuple):
     """n: how many snapshots were taken; a cell with this number as its stamp has changed since, and was old before."""
 
-    v: np.ndarray
-    old: np.ndarray
-    stamp: np.ndarray
-    n: np.ndarray
+    v: Floats
+    old: Floats
+    stamp: Floats
+    n: Floats
 
 
 @take_snapshot.on(Snapshot)
-def take_snapshot_lazily(w: Any) -> Any:
+def take_snapshot_lazily(w: Any) -> None:
     w.n[0] += 1.0
 
 
 @snapshot_at.on(Snapshot)
-def snapshot_at_lazily(w: Any, j: Any) -> Any:
+def snapshot_at_lazily(w: Any, j: int) -> Any:
     """Both are read, so that there is no branch."""
     old = w.old[j]
     new = w.v[j]
@@ -48,7 +47,7 @@ def snapshot_dot_lazily(w: Any, x: Any) -> Any:
 
 
 @at.on(Snapshot)
-def at_snapshot(w: Any, j: Any) -> Any:
+def at_snapshot(w: Any, j: int) -> Any:
     return w.v[j]
 
 
@@ -58,12 +57,12 @@ def dot_snapshot(w: Any, z: Any) -> Any:
 
 
 @dots.on(Snapshot)
-def dots_snapshot(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_snapshot(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @add.on(Snapshot)
-def add_snapshot(w: Any, a: Any, z: Any) -> Any:
+def add_snapshot(w: Any, a: float, z: Any) -> None:
     now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)

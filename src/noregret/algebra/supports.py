@@ -15,7 +15,7 @@ from noregret.algebra.verbs import helper, remove_coefficients, remove_support
 
 
 @helper
-def drop_row(bank: Any, i: Any) -> Any:
+def drop_row(bank: Any, i: int) -> Any:
     """Remove the row of support i from a bank. The kernel values of the row at hand stay valid for the others."""
     last = bank.n[0] - 1
     if i < 0 or i > last:
@@ -36,7 +36,7 @@ def drop_row(bank: Any, i: Any) -> Any:
 
 
 @drop_coefficients.on(Expansion)
-def drop_coefficients_expansion(w: Any, i: Any) -> Any:
+def drop_coefficients_expansion(w: Any, i: int) -> None:
     last = w.bank.n[0] - 1
     if i < 0 or i > last:
         raise IndexError("there is no such support")
@@ -48,7 +48,7 @@ def drop_coefficients_expansion(w: Any, i: Any) -> Any:
 
 
 @drop_coefficients.on(Scaled)
-def drop_coefficients_scaled(w: Any, i: Any) -> Any:
+def drop_coefficients_scaled(w: Any, i: int) -> None:
     """A norm in use is updated; where too few digits are left, it is computed again when next needed."""
     if w.n[3] > 0.0:
         before = w.n[1]
@@ -59,18 +59,18 @@ def drop_coefficients_scaled(w: Any, i: Any) -> Any:
 
 
 @drop_coefficients.on(Averaged)
-def drop_coefficients_averaged(w: Any, i: Any) -> Any:
+def drop_coefficients_averaged(w: Any, i: int) -> None:
     drop_coefficients(w.u, i)
     drop_coefficients(w.v, i)
 
 
 @drop_coefficients.on(Centre)
-def drop_coefficients_centre(w: Any, i: Any) -> Any:
+def drop_coefficients_centre(w: Any, i: int) -> None:
     drop_coefficients(w.v, i)
 
 
 @helper
-def change_without(w: Any, i: Any) -> Any:
+def change_without(w: Any, i: int) -> Any:
     """|w - a k_i|^2 - |w|^2 = -2 a w(x_i) + a^2 k(x_i, x_i), summed over classes, where a is the coefficient of x_i."""
     bank = w.bank
     if i < 0 or i >= bank.n[0]:
@@ -93,11 +93,11 @@ def change_without(w: Any, i: Any) -> Any:
     return change
 
 
-def remove_coefficients_kernel(w: Any, i: Any, z: Any) -> Any:
+def remove_coefficients_kernel(w: Any, i: int, z: Any) -> Any:
     drop_coefficients(w, i)
 
 
-def remove_support_kernel(w: Any, i: Any, z: Any) -> Any:
+def remove_support_kernel(w: Any, i: int, z: Any) -> Any:
     drop_coefficients(w, i)
     drop_row(z.bank, i)
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw
 from noregret.algebra.scaled import LARGE, SMALL, add_compensated, at_scaled, dot_scaled, dots_scaled
 from noregret.algebra.verbs import add, at, dot, helper, keep, norm, scale
@@ -19,15 +20,15 @@ NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "size": 0.0, "ordered": 0.0}
 class TopK(NamedTuple):
     """n: the scale c, the sum of squares of v and its rounding error, the number of non-zeros, the size of the heap."""
 
-    v: np.ndarray
-    slot: np.ndarray
-    heap: np.ndarray
-    n: np.ndarray
+    v: Floats
+    slot: Integers
+    heap: Integers
+    n: Floats
     stride: int  # the distance between classes, where cells are laid out by class; otherwise 0
 
 
 @helper
-def ranks_below(w: Any, i: Any, j: Any) -> Any:
+def ranks_below(w: Any, i: int, j: int) -> Any:
     """Whether cell i would be dropped before cell j."""
     a = abs(w.v[i])
     b = abs(w.v[j])
@@ -39,13 +40,13 @@ def ranks_below(w: Any, i: Any, j: Any) -> Any:
 
 
 @helper
-def put_in_heap(w: Any, at_slot: Any, j: Any) -> Any:
+def put_in_heap(w: Any, at_slot: Any, j: int) -> Any:
     w.heap[at_slot] = j
     w.slot[j] = at_slot + 1
 
 
 @helper
-def sift(w: Any, j: Any) -> Any:
+def sift(w: Any, j: int) -> Any:
     """Move a cell of the heap to where its size belongs; a cell behind the heap stays."""
     k = w.slot[j] - 1
     size = int(w.n[4])
@@ -66,7 +67,7 @@ def sift(w: Any, j: Any) -> Any:
 
 
 @helper
-def remove_from_heap(w: Any, j: Any) -> Any:
+def remove_from_heap(w: Any, j: int) -> Any:
     """Remove a cell from the heap, whose last cell takes its place, or from behind the heap."""
     k = w.slot[j] - 1
     w.slot[j] = 0
@@ -83,7 +84,7 @@ def remove_from_heap(w: Any, j: Any) -> Any:
 
 
 @helper
-def change_cell(w: Any, j: Any, new: Any) -> Any:
+def change_cell(w: Any, j: int, new: float) -> Any:
     old = w.v[j]
     w.v[j] = new
     add_compensated(w.n, 1, (new - old) * (new + old))
@@ -103,7 +104,7 @@ at.on(TopK)(at_scaled)
 
 
 @add.on(TopK)
-def add_top_k(w: Any, a: Any, z: Any) -> Any:
+def add_top_k(w: Any, a: float, z: Any) -> None:
     for b in range(blocks(z)):
         q = part(z, b)
         step = a / w.n[0] * factor(q)
@@ -114,7 +115,7 @@ def add_top_k(w: Any, a: Any, z: Any) -> Any:
 
 
 @keep.on(TopK)
-def keep_top_k(w: Any, B: Any) -> Any:
+def keep_top_k(w: Any, B: float) -> None:
     if w.n[3] <= B:
         return
     while w.n[4] < w.n[3]:
@@ -134,7 +135,7 @@ def keep_top_k(w: Any, B: Any) -> Any:
 
 
 @scale.on(TopK)
-def scale_top_k(w: Any, a: Any) -> Any:
+def scale_top_k(w: Any, a: float) -> None:
     """A scale out of bounds is multiplied into all non-zeros; this keeps their order, or makes them zero."""
     w.n[0] *= a
     if not SMALL < abs(w.n[0]) < LARGE:
@@ -153,7 +154,7 @@ def scale_top_k(w: Any, a: Any) -> Any:
 
 
 @norm.on(TopK)
-def norm_top_k(w: Any, p: Any) -> Any:
+def norm_top_k(w: Any, p: float) -> Any:
     if p == 2.0:
         return abs(w.n[0]) * max(w.n[1] + w.n[2], 0.0) ** 0.5
     total = 0.0

@@ -95,7 +95,7 @@ def reassociated(function: Implementation) -> Implementation:
 
 
 @helper
-def power(a: Any, p: Any) -> Any:
+def power(a: float, p: float) -> Any:
     """a^p for a >= 0, by multiplications where p is a small whole number or half of one, otherwise by **."""
     n = int(p)
     half = p - n
@@ -127,12 +127,12 @@ def dot(w: Any, z: Any) -> Any:
 
 
 @Verb
-def add(w: Any, a: Any, z: Any) -> Any:
+def add(w: Any, a: float, z: Any) -> None:
     """w += a z"""
 
 
 @Verb
-def norm(w: Any, p: Any) -> Any:
+def norm(w: Any, p: float) -> Any:
     """The p-norm of a vector or an example"""
 
 
@@ -147,27 +147,27 @@ def sqsource(g: Any) -> Any:
 
 
 @Verb
-def scale(w: Any, a: Any) -> Any:
+def scale(w: Any, a: float) -> None:
     """w *= a"""
 
 
 @Verb
-def at(w: Any, j: Any) -> Any:
+def at(w: Any, j: int) -> Any:
     """w_j"""
 
 
 @Verb
-def put(w: Any, j: Any, a: Any) -> Any:
+def put(w: Any, j: int, a: float) -> None:
     """w_j = a"""
 
 
 @Verb
-def multiply(w: Any, base: Any, z: Any) -> Any:
+def multiply(w: Any, base: float, z: Any) -> None:
     """w_j *= base ** z_j"""
 
 
 @Verb
-def prune(w: Any, base: Any, z: Any) -> Any:
+def prune(w: Any, base: float, z: Any) -> None:
     """w_j *= base ** z_j where z_j is positive; w_j = 0 where it is negative"""
 
 
@@ -187,7 +187,7 @@ def side(z: Any) -> Any:
 
 
 @Verb
-def partial_features(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
+def partial_features(z: Any, w: Any, draw: Any, known: float, new: float) -> Any:
     """z at the features that a draw selects, times one number where w is not zero and another where it is"""
 
 
@@ -195,47 +195,47 @@ def partial_features(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
 
 
 @Verb
-def shrink(w: Any, a: Any, theta: Any) -> Any:
+def shrink(w: Any, a: float, theta: float) -> None:
     """Move every |w_j| <= theta toward zero by a, and no further"""
 
 
 @Verb
-def shorten(w: Any, a: Any) -> Any:
+def shorten(w: Any, a: float) -> None:
     """Move every group of cells toward zero by a in norm, and no further"""
 
 
 @Verb
-def keep(w: Any, B: Any) -> Any:
+def keep(w: Any, B: float) -> None:
     """Set all cells but the B largest to zero; of equal ones the lower feature is kept"""
 
 
 @Verb
-def clip_peaks(w: Any, a: Any) -> Any:
+def clip_peaks(w: Any, a: float) -> None:
     """Lower the largest |w_j| to one height, so that together they lose a"""
 
 
 @Verb
-def clip(w: Any, low: Any, high: Any, z: Any) -> Any:
+def clip(w: Any, low: float, high: float, z: Any) -> None:
     """Bring the cells of an example's features between low and high"""
 
 
 @Verb
-def contract(w: Any, radius: Any, z: Any) -> Any:
+def contract(w: Any, radius: float, z: Any) -> None:
     """Replace w, laid out like an example, by the nearest vector whose absolute values sum to at most radius"""
 
 
 @Verb
-def apportion(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+def apportion(w: Any, radius: float, z: Any, features: Any, classes: Any) -> None:
     """Replace w by the nearest vector without negative cells that sums to radius, over so many features and classes"""
 
 
 @Verb
-def group_norm(w: Any, j: Any, a: Any) -> Any:
+def group_norm(w: Any, j: int, a: float) -> Any:
     """The norm of the group of j, after every cell of it moved toward zero by a"""
 
 
 @Verb
-def group_size(w: Any, j: Any) -> Any:
+def group_size(w: Any, j: int) -> Any:
     """The number of features in the group of j"""
 
 
@@ -243,7 +243,7 @@ def group_size(w: Any, j: Any) -> Any:
 
 
 @Verb
-def share_dot(w: Any, x: Any, sides: Any, cells: Any) -> Any:
+def share_dot(w: Any, x: Any, sides: float, cells: float) -> Any:
     """The sum of share_j x_j, where share_j is exp(w_j) over the sum of exp(w_i) of so many cells
 
     With sides 2, share_j is exp(w_j) - exp(-w_j) over the sum of exp(w_i) + exp(-w_i).
@@ -251,17 +251,17 @@ def share_dot(w: Any, x: Any, sides: Any, cells: Any) -> Any:
 
 
 @Verb
-def exp_dot(w: Any, x: Any, sides: Any, lift: Any) -> Any:
+def exp_dot(w: Any, x: Any, sides: float, lift: float) -> Any:
     """The sum of exp(sides w_j + lift) x_j"""
 
 
 @Verb
-def exp_total(w: Any, sides: Any, cells: Any, lift: Any) -> Any:
+def exp_total(w: Any, sides: float, cells: float, lift: float) -> Any:
     """The sum of exp(sides w_j + lift) over so many cells"""
 
 
 @Verb
-def link_dot(w: Any, x: Any, p: Any) -> Any:
+def link_dot(w: Any, x: Any, p: float) -> Any:
     """v . x, where v_j = sign(w_j) |w_j|^(p-1) / |w|_p^(p-2): w after the link function of the p-norm"""
 
 
@@ -269,12 +269,12 @@ def link_dot(w: Any, x: Any, p: Any) -> Any:
 
 
 @Verb
-def take_snapshot(w: Any) -> Any:
+def take_snapshot(w: Any) -> None:
     """Remember w as it is now, instead of the last snapshot"""
 
 
 @Verb
-def snapshot_at(w: Any, j: Any) -> Any:
+def snapshot_at(w: Any, j: int) -> Any:
     """w_j of the last snapshot"""
 
 
@@ -284,7 +284,7 @@ def snapshot_dot(w: Any, x: Any) -> Any:
 
 
 @Verb
-def remember(r: Any, m: Any, z: Any) -> Any:
+def remember(r: Any, m: float, z: Any) -> None:
     """Offer a signed example, one a round, to a uniform sample of m rows"""
 
 
@@ -294,7 +294,7 @@ def sample_size(r: Any) -> Any:
 
 
 @Verb
-def count_correct(r: Any, w: Any, z: Any, version: Any, best: Any) -> Any:
+def count_correct(r: Any, w: Any, z: Any, version: float, best: float) -> Any:
     """How many rows of the sample w predicts correctly, if more than best or all; another version is another w"""
 
 
@@ -312,12 +312,12 @@ def inner(z: Any, u: Any) -> Any:
 
 
 @Verb
-def sharpen(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen(sigma: Any, kappa: float, u: Any) -> None:
     """Sigma^-1 += kappa z z', where u is the image of z"""
 
 
 @Verb
-def posterior_image(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image(sigma: Any, kappa: float, z: Any) -> Any:
     """(Sigma^-1 + kappa z z')^-1 z, without changing Sigma"""
 
 
@@ -325,7 +325,7 @@ def posterior_image(sigma: Any, kappa: Any, z: Any) -> Any:
 
 
 @Verb
-def append(w: Any, a: Any, z: Any) -> Any:
+def append(w: Any, a: float, z: Any) -> None:
     """w += a z, as a support of its own, even if an equal row is one already"""
 
 
@@ -337,7 +337,7 @@ def votes(w: Any, u: Any, x: Any, t: Any) -> Any:
 
 
 @Verb
-def remove_support(w: Any, i: Any, z: Any) -> Any:
+def remove_support(w: Any, i: int, z: Any) -> None:
     """Remove support i and its coefficients in w; the supports after it move up by one and keep their order
 
     Where other vectors of the state have the same supports, remove their coefficients first. z is the example at hand.
@@ -345,5 +345,5 @@ def remove_support(w: Any, i: Any, z: Any) -> Any:
 
 
 @Verb
-def remove_coefficients(w: Any, i: Any, z: Any) -> Any:
+def remove_coefficients(w: Any, i: int, z: Any) -> None:
     """Remove the coefficients of support i in w; then remove_support removes it with those of another vector"""

@@ -5,12 +5,12 @@ import sys
 import time
 from typing import Any
 
+from noregret.cli.learner_names import find_card
 from noregret.cli.output import write_json
-from noregret.cli.rules import named
 from noregret.errors import BadValue
 from noregret.evaluation.tables import listing as table_of
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice
+from noregret.rules.parameters import Param
 
 
 def run(told: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def show_learners(told: argparse.Namespace) -> None:
     from noregret.learner.factory import learners
 
     if told.name is not None:
-        card = named(told.name)
+        card = find_card(told.name)
         say(told, card_report(card), card_text(card))
         return
     cards = list(learners())
@@ -63,10 +63,9 @@ def card_text(card: Card) -> str:
     """A card for people."""
     lines = [f"{card.name}: {card.about}", "", f"paper       {card.paper}"]
     lines.append(f"plays       {', '.join(card.tasks)}")
-    if card.algebras:
-        lines.append(f"in          {', '.join(card.algebras)}")
+    lines.append(f"in          {', '.join(card.algebras)}")
     for number, (name, one) in enumerate(card.params.items()):
-        default = one.default if isinstance(one, Choice) else f"{one.default:g}"
+        default = f"{one.default:g}" if isinstance(one, Param) else one.default
         told = f"{name} = {default}; {one.limits}; {one.about}"
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:
@@ -115,7 +114,7 @@ def warm_up(told: argparse.Namespace) -> None:
     libsvm.compiled()
     vw.compiled()
     vw.dictionary()
-    names = [named(name).name for name in told.names] or None
+    names = [find_card(name).name for name in told.names] or None
     count = warm(names, chosen["--tasks"], chosen["--algebras"], progress=tell)
     if not told.quiet:
         sys.stdout.write(

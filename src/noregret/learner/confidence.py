@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, SparseBlock, verify
 from noregret.data.inputs import LabelsLike
 from noregret.errors import BadValue
-from noregret.learner.merge import symmetric
 from noregret.learner.model import Model
 from noregret.state.growth import parts
+from noregret.state.stores.covariance import symmetrize
 
 Floats = NDArray[np.float64]
 
@@ -75,5 +75,5 @@ def row_variances(model: Model, block: Block) -> Floats:
     if sigma.ndim == 2:
         return np.asarray(factor * ((rows * rows) @ sigma[:classes, : block.width].T))
     dense = rows.toarray() if hasattr(rows, "toarray") else rows
-    matrices = symmetric(sigma[:classes, : block.width, : block.width])
+    matrices = symmetrize(sigma[:classes, : block.width, : block.width])
     return np.asarray(factor * np.einsum("ni,cij,nj->nc", dense, matrices, dense, optimize=True))

@@ -8,8 +8,10 @@ from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
-from noregret.state.growth import bank_of, grow, make, mirror, parts, settle, split
+from noregret.state.align import rearrange, share_supports
+from noregret.state.growth import grow, mirror, parts, settle, split
 from noregret.state.space import enlarge
+from noregret.state.stores.covariance import symmetrize
 from noregret.tasks.binary import Binary
 from noregret.tasks.regression import Regression
 from noregret.tasks.task import Task
@@ -135,36 +137,17 @@ def to_multiclass(model: Model, task: Task) -> None:
 
 def move_cells(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
     """Move the cells of a learner to the classes and features of the merged one."""
-    shape, old = model.shape, model.known_space
+    old = model.known_space
     new = enlarge(old, features, classes)
-    state = make(shape, new)
-    rows = np.array(codes, dtype=np.int64)
-    columns = np.arange(old.features) if order is None else np.array(order, dtype=np.int64)
-    for (_, _, source), (_, _, target) in zip(parts(shape, model.arrays, old), parts(shape, state, new), strict=True):
-        if old.algebra == "kernel":
-            target[codes, : source.shape[1]] = source[: len(codes)]
-        elif source.ndim == 3:
-            target[np.ix_(rows, columns, columns)] = symmetric(source[: len(codes), : old.features, : old.features])
-        else:
-            target[np.ix_(rows, columns)] = source[: len(codes), : old.features]
-    if old.algebra == "kernel":
-        before, after = bank_of(model.arrays), bank_of(state)
-        for mine, fresh in zip(before[:5], after[:5], strict=True):
-            fresh[: mine.size] = mine
-        if order is not None:
-            held = int(before.start[before.n[0]])
-            after.idx[:held] = columns[before.idx[:held]]
-        after.n[:] = before.n
-    for name in state.n.dtype.names:
-        state.n[name] = model.arrays.n[name]
-    model.arrays, model.space = state, new
+    model.arrays, model.space = rearrange(model.shape, model.arrays, old, new, codes, order), new
 
 
 def combine(a: Model, b: Model) -> None:
     shape, by = a.shape, a.card.merge.method
     ta, tb = float(a.arrays.n.t), float(b.arrays.n.t)
     if a.algebra == "kernel":
-        append_supports(a, b)
+        a.arrays, b.arrays, space = share_supports(shape, a.arrays, b.arrays, (a.known_space, b.known_space))
+        a.space = b.space = space
     size = int(a.bank.n[0]) if a.algebra == "kernel" else a.known_space.features
     used = (slice(a.known_space.classes), slice(size), slice(size))  # the room beyond may differ
     mine = {name: (field, array[used[: array.ndim]]) for name, field, array in parts(shape, a.arrays, a.known_space)}
@@ -202,13 +185,7 @@ def add_precisions(a: np.ndarray, b: np.ndarray, start: float) -> np.ndarray:
     if a.ndim == 2:
         return np.asarray(1.0 / (1.0 / a + 1.0 / b - 1.0 / start))
     fixed = np.eye(a.shape[1]) / start
-    return np.asarray(np.linalg.inv(np.linalg.inv(symmetric(a)) + np.linalg.inv(symmetric(b)) - fixed))
-
-
-def symmetric(lower: np.ndarray) -> np.ndarray:
-    """Matrices of which only the lower triangle is kept, in full."""
-    below = np.tril(lower, -1)
-    return np.asarray(np.tril(lower) + np.swapaxes(below, 1, 2))
+    return np.asarray(np.linalg.inv(np.linalg.inv(symmetrize(a)) + np.linalg.inv(symmetrize(b)) - fixed))
 
 
 def pool_gaussians(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
@@ -219,30 +196,7 @@ def pool_gaussians(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
         sigma[...] = add_precisions(sigma, theirs["sigma"], field.start)
         w[...] = sigma * theta
         return
-    a, b = np.linalg.inv(symmetric(sigma)), np.linalg.inv(symmetric(theirs["sigma"]))
+    a, b = np.linalg.inv(symmetrize(sigma)), np.linalg.inv(symmetrize(theirs["sigma"]))
     theta = np.einsum("cij,cj->ci", a, w) + np.einsum("cij,cj->ci", b, theirs["w"])
     sigma[...] = np.linalg.inv(a + b - np.eye(sigma.shape[1]) / field.start)
     w[...] = np.einsum("cij,cj->ci", sigma, theta)
-
-
-def append_supports(a: Model, b: Model) -> None:
-    """Both learners get the supports of both, in the same places; those of the other have coefficient zero."""
-    first, second = bank_of(a.arrays), bank_of(b.arrays)
-    na, nb = int(first.n[0]), int(second.n[0])
-    held_a, held_b = int(first.start[na]), int(second.start[nb])
-    shape = a.shape
-    space = enlarge(a.known_space, a.known_space.features, a.known_space.classes, na + nb, held_a + held_b)
-    old_b = [array[:, :nb].copy() for _, _, array in parts(shape, b.arrays, b.known_space)]
-    a.arrays, a.space = grow(shape, a.arrays, a.known_space, space), space
-    bank = bank_of(a.arrays)
-    bank.idx[held_a : held_a + held_b] = second.idx[:held_b]
-    bank.val[held_a : held_a + held_b] = second.val[:held_b]
-    bank.sq[na : na + nb] = second.sq[:nb]
-    bank.start[na : na + nb + 1] = second.start[: nb + 1] + held_a
-    bank.n[0] = na + nb
-    counters = b.arrays.n
-    b.arrays, b.space = make(shape, space), space
-    for (_, _, array), coefficients in zip(parts(shape, b.arrays, space), old_b, strict=True):
-        array[:, na : na + nb] = coefficients[: array.shape[0]]
-    for name in counters.dtype.names:
-        b.arrays.n[name] = counters[name]

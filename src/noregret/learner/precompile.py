@@ -19,7 +19,7 @@ from noregret.learner.factory import learners, make
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import RuleLearner
+    from noregret.learner.config import Config
 
 USUAL = ("binary", "multiclass")  # the tasks of `warm`
 Progress = Callable[[int, int], None]  # is told how many loops are ready, of how many
@@ -71,16 +71,15 @@ def precompile(
     The options must name an algebra other than "reference". Returns how many loops had to be compiled.
     """
     learners = [make(name, **options) for name, options in loops]
-    jobs = find_missing([make_job(learner, learner.task, str(learner.algebra)) for learner in learners])
+    jobs = find_missing([make_job(learner.config, learner.task, str(learner.algebra)) for learner in learners])
     compile_jobs(jobs, processes, progress)
     return len(jobs)
 
 
-def make_job(learner: "RuleLearner", task: str, algebra: str) -> Job:
+def make_job(config: "Config", task: str, algebra: str) -> Job:
     """The loop of a learner in a task and an algebra: its options are part of the code, its numbers are not."""
     from noregret.jit.compiled import fingerprint_plan
 
-    config = learner.config
     options = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
     if config.task.name == task and config.task.cost is None:
         usual = config.task.options
@@ -88,8 +87,8 @@ def make_job(learner: "RuleLearner", task: str, algebra: str) -> Job:
     if TASKS[task].needs_classes or "labels" in options:
         options["classes"] = [0.0, 1.0]
     options |= {**dict(config.choices), "task": task, "algebra": algebra}
-    same = make(learner.card, **options).config
-    return Job(learner.card.name, options, fingerprint_plan(same.plan(same.task, algebra)))
+    same = make(config.card, **options).config
+    return Job(config.card.name, options, fingerprint_plan(same.plan(same.task, algebra)))
 
 
 def find_missing(jobs: Sequence[Job]) -> list[Job]:

@@ -69,7 +69,7 @@ def twice_novikoff(p: P, row_radius: float, margin: float) -> float:
     paper=CRAMMER_SINGER_2003,
     params={
         "eta": Param(1.0, above=0.0, about="the step size", untuned="it only rescales the weights"),
-        "blame": Choice(
+        "spread": Choice(
             "max",
             {"max": all_on_one, "uniform": uniformly, "proportional": in_proportion},
             "which of the classes that scored too high move away: the best, all equally, or in proportion to it",

@@ -12,7 +12,7 @@ score is above 0.
 Where every label known so far is the row's there is no other one, and the step against it is left out.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,6 +121,11 @@ class Multilabel(Task):
 
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
         return [np.zeros(space.class_room)]
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        both = f"ranking loss {report['ranking_loss']:.4f}, micro F1 {report['micro_f1']:.4f}"
+        return f"{super().summarize(report)}, {both}"
 
     # ---- labels in -----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ All rows of a list are scored before any relevance is revealed; then the rule le
 y has for every row the number of its list, its relevance, and which row of the list has this place by relevance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,8 @@ class Ranking(Task):
     real = True
     needs_query = True
     metrics = ("ranking",)
+    sort_keys = ("-pair_accuracy", "mistakes", "loss")
+    prediction = "score"
     columns = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
     reading = {"targets": True, "lists": True}
     bias_by_default = False  # what all rows share orders none of them
@@ -195,6 +197,10 @@ class Ranking(Task):
         loss, truth = self.loss.value, outcome.truth
         lists = group_slices(truth[:, LIST])
         return np.array([mean_loss(loss, truth[some, RELEVANCE], outcome.scores[some]) for some in lists])
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        return f"{100 * report['pair_accuracy']:.2f} % of pairs in the right order"
 
 
 def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) -> float:

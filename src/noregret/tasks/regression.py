@@ -6,7 +6,7 @@ no deviation: the mean is predicted, and no step is made. As they are, targets h
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,7 @@ class Regression(Task):
     labelled = False
     real = True
     default_loss = "eps_insensitive"
+    prediction = "target"
     columns = ("loss", "mean loss")
     reading = {"targets": True}
     bias_by_default = True
@@ -96,7 +97,7 @@ class Regression(Task):
 
     def mean_loss(self, errors: Floats, counters: Any) -> float:
         """The mean loss of predictions so far from their targets, after the rounds that the counters tell of."""
-        return float(self.loss_of_errors(errors, self.deviation(counters)).mean())
+        return float(self.error_loss(errors, self.deviation(counters)).mean())
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return scores
@@ -105,9 +106,9 @@ class Regression(Task):
         return np.zeros(len(outcome.truth), bool)
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
-        return self.loss_of_errors(outcome.truth - outcome.scores, outcome.aux)
+        return self.error_loss(outcome.truth - outcome.scores, outcome.aux)
 
-    def loss_of_errors(self, errors: Floats, deviation: Any) -> Floats:
+    def error_loss(self, errors: Floats, deviation: Any) -> Floats:
         """The loss of predictions so far from their targets, while the targets have this deviation."""
         loss = self.loss.of_errors
         assert loss is not None
@@ -120,3 +121,15 @@ class Regression(Task):
             return 1.0
         seen = counters is not None and counters.target_count > 0.0
         return float(np.sqrt(counters.target_squares / counters.target_count)) if seen else 0.0
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        return f"a mean loss of {report['mean_loss']:.4g}"
+
+    def warnings(self, counters: Any, updates: int) -> Iterator[str]:
+        eps = self.numbers["eps"]
+        if self.deviation(counters) == 0.0:
+            yield "all targets are the same, so nothing was learned but their mean"
+        elif updates == 0 and eps:
+            yield (f"every prediction was within eps = {eps:g}, so nothing was learned; "
+                   "use a smaller one, --set eps=0.001")  # fmt: skip

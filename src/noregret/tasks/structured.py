@@ -35,6 +35,7 @@ class Structured(Task):
     about = "signed examples and required margins computed elsewhere"
     labelled = False
     real = True
+    from_source = False
     needs_labels = False
     bias_by_default = False  # what the right and the wrong output share cancels
     no_classes = "structured output has no classes of its own"

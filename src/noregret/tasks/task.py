@@ -35,6 +35,7 @@ R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
 ]  # fmt: skip
+Prediction = Literal["label", "target", "score"]  # right or wrong; off by an error; only its order counts
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -96,6 +97,9 @@ class Task:
     reading: ClassVar[Mapping[str, bool]] = NOTHING  # how open_source is to read the labels of this task
     bias_by_default: ClassVar[bool | None] = None  # a constant feature; None: where rows are scaled
     columns: ClassVar[tuple[str, ...]] = ("mistakes", "rate", "loss")  # of the leaderboard
+    sort_keys: ClassVar[tuple[str, ...]] = ("mistakes", "loss")  # of the leaderboard; "-": the largest first
+    prediction: ClassVar[Prediction] = "label"  # what a prediction is compared with, also by baselines
+    from_source: ClassVar[bool] = True  # rounds can be read from a source; otherwise they come from a program
     notes: ClassVar[tuple[str, ...]] = ()  # what a person reading a run should know of the task
     most_classes: ClassVar[int | None] = None
     no_classes: ClassVar[str | None] = None  # why classes= and class_weight= make no sense
@@ -330,6 +334,22 @@ class Task:
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """The loss of every round."""
         return loss_at(self.loss.value, self.margins(labels, outcome))
+
+    # ---- reports -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        """The result of a run in a few words, from what its metrics report."""
+        mistakes = int(report["mistakes"])
+        return f"{mistakes:,} mistake{'' if mistakes == 1 else 's'} ({100 * report['rate']:.2f} %)"
+
+    def error_loss(self, errors: Floats, deviation: Floats) -> Floats:
+        """The loss of predictions that are off by these errors, while the targets have this deviation."""
+        return np.abs(errors)
+
+    def warnings(self, counters: Any, updates: int) -> Iterator[str]:
+        """What is odd about the data, after a run with so many updates; counters are those of the state."""
+        yield from ()
 
 
 @cache

@@ -23,9 +23,10 @@ from noregret.algebra.reservoir import (
     Reservoir,
     rewind,
 )
+from noregret.errors import Error
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Arrays, Parts, Saved, Store, Vector, check_array
+from noregret.state.stores.base import Arrays, Parts, Places, Saved, Store, Vector, check_array
 
 LARGEST = float(1 << 53)
 SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "truth": np.float64}
@@ -59,6 +60,11 @@ class ReservoirStore(Store[Reservoir]):
 
     def grow(self, value: Reservoir, old: Space, fresh: Reservoir, new: Space) -> Reservoir:
         return fill_sample(fresh.n, list_rows(value))
+
+    def rearrange(
+        self, source: tuple[Reservoir, Space], target: tuple[Reservoir, Space], classes: Places, features: Places
+    ) -> Reservoir:
+        raise Error("a sample of rows cannot be given other classes and features")
 
     def flip_signs(self, value: Reservoir) -> None:
         value.n[TURN], value.n[TRIED] = -value.n[TURN], -1.0
