@@ -219,14 +219,14 @@ class FastPath:
 
         The names are added before the round, so that the round completes the change; they are removed if it fails.
         """
-        known, used, rounds = self.known, self.used, self.totals[ROUNDS]
-        if len(known) + len(row) > self.room and len(known) + sum(name not in known for name in row) > self.room:
+        known, used, model, rounds = self.known, self.used, self.model, self.totals[ROUNDS]
+        if used + len(row) > self.room and used + sum(name not in known for name in row) > self.room:
             return False
         try:
             numbers = [*map(known.__getitem__, row)]  # a new name gets the next number
             if self.totals[ROUNDS] != rounds or self.loops.fast_path is not self:
                 # A name or a value called the learner again: what it learned stays, the names of this row do not.
-                self.model.names.truncate(self.model.known_space.features)
+                model.names.truncate(model.known_space.features)
                 return False
             if len(known) > used:
                 self.use_features(len(known))
@@ -235,15 +235,15 @@ class FastPath:
             return self.trainer.call(struct.pack(f"{len(numbers)}q", *numbers), values, truth) is True
         finally:
             if self.totals[ROUNDS] == rounds and len(known) > used:
-                self.model.names.truncate(used)
+                model.names.truncate(used)
                 self.use_features(used)
 
     def use_features(self, used: int) -> None:
         """Count so many features as learned."""
         if used == self.room or self.used == self.room:
             self.scorer.words[AT.unknown] = self.unknown_cell(used)
-        self.model.space = self.model.known_space.with_features(used)
         self.used = used
+        self.model.space = self.model.space.with_features(used)  # type: ignore[union-attr]
 
     def unknown_cell(self, used: int | None = None) -> int:
         """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
