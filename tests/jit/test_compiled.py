@@ -1,5 +1,6 @@
 """Compiled code is the same code: kept on disk, compiled anew only when its text changed, and never in the way."""
 
+import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -88,6 +89,56 @@ def test_an_object_that_needs_what_is_not_there_is_not_loaded(tmp_path: Path, mo
         assert list(objects.undefined_symbols(code)) == needed
         objects.save("asks", "asks", code)
         assert (objects.load("asks") is None) == bool(needed)
+
+
+@pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
+def test_an_object_that_others_could_have_written_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import llvmlite.binding as llvm
+
+    monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
+    objects.get_linker()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    code = machine.emit_object(llvm.parse_assembly("define double @same(double %x) {\nret double %x\n}"))
+    objects.save("mine", "same", code)
+    file = objects.path_of("mine")
+    file.chmod(0o620)
+    assert objects.load("mine") is None
+    file.chmod(0o602)
+    assert objects.load("mine") is None
+    file.chmod(0o600)
+    objects.path_of("another").write_bytes(file.read_bytes())
+    objects.path_of("another").chmod(0o600)
+    assert objects.load("another") is None
+    assert objects.load("mine") is not None
+
+
+def test_compiling_while_this_thread_compiles_is_refused() -> None:
+    def nest() -> Any:
+        return compiled.get_entry("inner", lambda: compiled.Entry("inner", 0))
+
+    with pytest.raises(nr.Error, match="is being compiled"):
+        compiled.get_entry("outer", nest)
+    assert not {"inner", "outer"} & compiled._entries.keys()
+
+
+FORKING = """
+import os, signal
+from noregret.jit import compiled
+with compiled.one_at_a_time():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        with compiled.one_at_a_time():
+            os._exit(7)
+said = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_the_child_of_a_fork_does_not_wait_for_a_lock_that_nobody_has() -> None:
+    assert in_a_process(FORKING).said == 7
 
 
 RULES = """

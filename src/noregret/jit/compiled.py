@@ -127,11 +127,11 @@ def load_or_compile(symbol: str, compile_it: Callable[[Compiler], MachineCode]) 
         where = objects.load(symbol)  # importing the compiler may have brought a symbol that the file needs
         if where is not None:
             return Entry(symbol, where)
-        made = compile_it(compiler)
-        if not made.cached:
+        machine_code = compile_it(compiler)
+        if not machine_code.cached:
             log.info("compiled %s", symbol)
-            objects.save(symbol, made.name, made.code)
-        return Entry(symbol, made.address, made.owner)
+            objects.save(symbol, machine_code.name, machine_code.code)
+        return Entry(symbol, machine_code.address, machine_code.owner)
 
 
 _warned: set[Path] = set()

@@ -22,7 +22,7 @@ import numpy as np
 
 from noregret.algebra.verbs import unbound
 from noregret.jit.compiled import Entry, get_function, vectors
-from noregret.jit.layout import address, fill_named
+from noregret.jit.layout import Table, address, fill_named
 from noregret.state.guarded_round import LARGEST, UNDO, largest
 from noregret.state.slots import ARRAY, WORD, count_slots, number_slots
 
@@ -247,9 +247,9 @@ class OwningTable(np.ndarray[Any, np.dtype[np.int64]]):
 
 def make_table(buffers: tuple[object, ...], **values: Any) -> OwningTable:
     """A table of `read_dict`, with these values in the slots of their names."""
-    table = np.zeros(count_slots(DictSlots), np.int64).view(OwningTable)
+    table = python_addresses().copy().view(OwningTable)
     table.buffers = buffers
-    fill_named(table, AT, **python_addresses(), **values)
+    fill_named(table, AT, **values)
     return table
 
 
@@ -289,13 +289,14 @@ def definition(where: int) -> Definition:
 
 
 @cache
-def python_addresses() -> dict[str, int]:
-    """The functions, types and objects of Python that `read_dict` uses, by the names of their slots."""
-    functions = {
-        name: ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value or 0
-        for name, symbol in FUNCTIONS.items()
-    }
-    return functions | {name: id(thing) for name, thing in OBJECTS.items()}
+def python_addresses() -> Table:
+    """A table with the functions, types and objects of Python that `read_dict` uses, and nothing else."""
+    table = np.zeros(count_slots(DictSlots), np.int64)
+    for name, symbol in FUNCTIONS.items():
+        table[getattr(AT, name)] = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value or 0
+    for name, thing in OBJECTS.items():
+        table[getattr(AT, name)] = id(thing)
+    return table
 
 
 # ---- where it is used ---------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.state.growth import leaves
+from noregret.state.slots import address as address
 
 Table = NDArray[np.int64]
 HEAD = 1  # slot 0: 1 to learn, 0 to score only
@@ -15,10 +16,6 @@ HEAD = 1  # slot 0: 1 to learn, 0 to score only
 def count_words(value: Any) -> int:
     """How many words a value takes: an address and lengths for an array, one for a number or a record."""
     return sum(1 + leaf.ndim if isinstance(leaf, np.ndarray) else 1 for leaf in leaves(value))
-
-
-def address(array: NDArray[Any] | np.record) -> int:
-    return int(array.__array_interface__["data"][0])
 
 
 def fill(table: Table, first: int, value: Any) -> None:

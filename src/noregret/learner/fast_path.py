@@ -62,8 +62,8 @@ class RowReader:
         buffers: tuple[object, ...] = (*row, path.known, path.arrays, path.out, loop_table)
         undo_log, unknown = 0, path.unknown_cell()
         if learn:
-            round_table, *kept = path.make_round_table(row, loop_table)
-            buffers += (round_table, *kept)
+            round_table, *others = path.make_round_table(row, loop_table)
+            buffers += (round_table, *others)
             loop, loop_table, undo_log = path.guarded_round, round_table, int(round_table[ROUND.undo_log])
             unknown = dict_reader.NEW
         self.table = dict_reader.make_table(
@@ -164,15 +164,16 @@ class FastPath:
     def score_bytes(self, x: Any) -> Any:
         """Score a row that the compiled reader did not take as it is."""
         try:
-            row = snapshot(x)
+            row = x.copy() if type(x) is dict else snapshot(x)
             if type(x) is not dict and (found := self.score_row(row)) is not None:
                 return found
-            values = pack(row, "d", row.values())
-            numbers = pack(row, "q", self.find_numbers(row))
+            size = len(row)
+            values = struct.pack(f"{size}d", *row.values())
+            numbers = struct.pack(f"{size}q", *self.find_numbers(row))
         except UNFIT:
             return None
-        if len(row) > self.scorer.features:
-            self.scorer = RowReader(self, 2 * len(row), False)
+        if size > self.scorer.features:
+            self.scorer = RowReader(self, 2 * size, False)
             self.score_row = self.scorer.call
         return self.scorer.call(numbers, values)
 
@@ -192,43 +193,57 @@ class FastPath:
         try:
             truth = as_target(y) if self.regression else self.truth[y]
             learned = self.learn_row(x, truth)
-            return True if learned is True else self.learn_otherwise(x, truth, learned)
+            if learned is True:
+                return True
+            return self.learn_names(x, truth) if learned is False else self.learn_bytes(x, truth)
         except UNFIT:
             return False
 
-    def learn_otherwise(self, x: Any, truth: float, answer: bool | None) -> bool:
-        """Learn a row with new names (False), or one that the compiled reader did not take as it is (None)."""
+    def learn_bytes(self, x: Any, truth: float) -> bool:
+        """Learn a row that the compiled reader did not take as it is."""
         self.refuse_reentry()
-        row = snapshot(x)
-        if answer is None and type(x) is not dict:
-            answer = self.learn_row(row, truth)
-            if answer is True:
-                return True
-        used, rounds, known, values = self.used, self.totals[ROUNDS], self.known, pack(row, "d", row.values())
-        if len(known) + len(row) > self.room and len(known) + sum(name not in known for name in row) > self.room:
+        row = x.copy() if type(x) is dict else snapshot(x)
+        if type(x) is not dict and (learned := self.learn_row(row, truth)) is not None:
+            return learned or self.learn_names(row, truth)
+        size = len(row)
+        values = struct.pack(f"{size}d", *row.values())
+        if size > self.trainer.features:
+            self.trainer = RowReader(self, max(size, min(2 * size, self.room)), True)
+            self.learn_row = self.trainer.call
+        if not self.by_column:
+            return self.learn_names(row, truth, values)
+        return self.trainer.call(struct.pack(f"{size}q", *row), values, truth) is True
+
+    def learn_names(self, row: dict[Any, Any], truth: float, values: bytes | None = None) -> bool:
+        """Learn a row with names that may be new; with its values, where the compiled reader cannot take them.
+
+        The names are added before the round, so that the round completes the change; they are removed if it fails.
+        """
+        known, used, model, rounds = self.known, self.used, self.model, self.totals[ROUNDS]
+        if used + len(row) > self.room and used + sum(name not in known for name in row) > self.room:
             return False
         try:
-            numbers = pack(row, "q", row if self.by_column else map(known.__getitem__, row))  # new names are added
+            numbers = [*map(known.__getitem__, row)]  # a new name gets the next number
             if self.totals[ROUNDS] != rounds or self.loops.fast_path is not self:
                 # A name or a value called the learner again: what it learned stays, the names of this row do not.
-                self.model.names.truncate(self.model.known_space.features)
+                model.names.truncate(model.known_space.features)
                 return False
-            if not self.by_column and len(known) > used:
+            if len(known) > used:
                 self.use_features(len(known))
-            if len(row) > self.trainer.features:
-                self.trainer = RowReader(self, max(len(row), min(2 * len(row), self.room)), True)
-                self.learn_row = self.trainer.call
-            return self.trainer.call(numbers, values, truth) is True
+            if values is None:
+                return self.trainer.call(row, truth) is True
+            return self.trainer.call(struct.pack(f"{len(numbers)}q", *numbers), values, truth) is True
         finally:
-            if self.totals[ROUNDS] == rounds and not self.by_column and len(known) > used:
-                self.model.names.truncate(used)
+            if self.totals[ROUNDS] == rounds and len(known) > used:
+                model.names.truncate(used)
                 self.use_features(used)
 
     def use_features(self, used: int) -> None:
         """Count so many features as learned."""
-        self.scorer.words[AT.unknown] = self.unknown_cell(used)
-        self.model.space = self.model.known_space.with_features(used)
+        if used == self.room or self.used == self.room:
+            self.scorer.words[AT.unknown] = self.unknown_cell(used)
         self.used = used
+        self.model.space = self.model.space.with_features(used)  # type: ignore[union-attr]
 
     def unknown_cell(self, used: int | None = None) -> int:
         """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
@@ -242,15 +257,10 @@ class FastPath:
 
 
 def snapshot(x: Any) -> dict[Any, Any]:
-    """A copy of a row, so that there are as many names as values whatever happens to it meanwhile."""
+    """A copy of a row: as many names as values, whatever happens to the row meanwhile."""
     if not isinstance(x, Mapping):
         raise TypeError
     return dict(x)
-
-
-def pack(row: dict[Any, Any], kind: str, values: Iterable[Any]) -> bytes:
-    """The numbers ("q") or the values ("d") of a row, 64 bits each."""
-    return struct.pack(f"{len(row)}{kind}", *values)
 
 
 def as_target(y: Any) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from noregret.state.growth import State, counters_of, memory, refresh, stores_and_values
 from noregret.state.guarded_round import CHECK, GATHER, GATHERING, RESTORE, SAVE, UNDO, GatherSlots
-from noregret.state.slots import count_slots
+from noregret.state.slots import address, count_slots
 from noregret.state.space import Space
 from noregret.state.stores.base import is_finite
 
@@ -116,7 +116,7 @@ class SavedCells(Untouched):
 
     def perform(self, action: int) -> int:
         self.table[UNDO.task] = action
-        self.run(self.table.ctypes.data)
+        self.run(address(self.table))
         return int(self.table[UNDO.task])
 
     def is_finite(self, state: State) -> bool:
@@ -154,4 +154,4 @@ def nonzeros(state: State) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]
 def write(table: NDArray[np.int64], slot: int, *arrays: NDArray[Any]) -> None:
     """Write the addresses and sizes of flat arrays into a table."""
     for number, array in enumerate(arrays):
-        table[slot + 2 * number : slot + 2 * number + 2] = array.ctypes.data, array.size
+        table[slot + 2 * number : slot + 2 * number + 2] = address(array), array.size

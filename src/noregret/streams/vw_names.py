@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.jit.compiled import unbound
+from noregret.jit.layout import address
 from noregret.streams.hashed_text import begun, finished, masked, mixed, seed, text_between, words_of
 from noregret.streams.number_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, byte_at, place
 from noregret.streams.utf8_text import after_utf8
@@ -49,7 +50,7 @@ class Known(NamedTuple):
 def room_for(size: int, kind: type) -> np.ndarray:
     """An array from where a line of the cache begins on, its values whatever they are."""
     made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
-    first = -made.ctypes.data % LINE
+    first = -address(made) % LINE
     return made[first : first + made.size - LINE].view(kind)
 
 
