@@ -46,6 +46,9 @@ class BaseLearner(ABC):
         """Its parameters as in use, for reports."""
         return {}
 
+    def __repr__(self) -> str:
+        return f"<{self.card.name}: {self.task}, {self.rounds} rounds, {self.mistakes} mistakes>"
+
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     @abstractmethod
