@@ -17,8 +17,8 @@ ROWS = [by_name(row) for row in X]
 WORDS = ["late" if label > 0 else "early" for label in Y]
 
 
-def plain(**told: Any) -> nr.RuleLearner:
-    return nr.make("pa1", native=False, **told)
+def plain(**options: Any) -> nr.RuleLearner:
+    return nr.make("pa1", native=False, **options)
 
 
 def events(delay: int) -> list[tuple[int, Any, Any]]:

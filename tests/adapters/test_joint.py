@@ -18,8 +18,8 @@ def blocks(x: dict[str, float], label: Any) -> dict[str, float]:
     return {f"{label}:{name}": value for name, value in x.items()}
 
 
-def made(name: str = "pa1", **told: Any) -> nr.Joint:
-    return nr.Joint(nr.make(name, task="ranking", pairs="worst", native=False, **told), blocks, CLASSES)
+def made(name: str = "pa1", **options: Any) -> nr.Joint:
+    return nr.Joint(nr.make(name, task="ranking", pairs="worst", native=False, **options), blocks, CLASSES)
 
 
 def rounds() -> tuple[list[dict[str, float]], list[int]]:
@@ -134,8 +134,8 @@ def test_a_step_for_all_constraints_solves_its_problem(name: str) -> None:
 
     X, y = rounds()
     C = 0.3
-    told = {} if name == "pa" else {"C": C}
-    joint = nr.Joint(nr.make(name, native=False, **told), overlapping, CLASSES, COST, competitor="all")
+    options = {} if name == "pa" else {"C": C}
+    joint = nr.Joint(nr.make(name, native=False, **options), overlapping, CLASSES, COST, competitor="all")
     for x, truth in zip(X[:12], y[:12], strict=True):
         rows = joint.rows(x)
         features = sorted({feature for row in rows for feature in row})

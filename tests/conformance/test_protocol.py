@@ -14,7 +14,7 @@ from tests.support import by_name, small_stream
 X, Y = small_stream(rows=30)
 ROWS, LABELS = [by_name(row) for row in X], Y.tolist()
 MANY = [["a", "b", "c"][number % 3] for number in range(30)]
-SETS = [("a", "b")[: number % 3] for number in range(30)]
+SETS = [("a", "b", "c")[number % 2 : number % 3 + 1] or ("b",) for number in range(30)]
 BAD_ROW, BAD_DICT = np.full(4, np.nan), {"f1": float("inf")}
 
 

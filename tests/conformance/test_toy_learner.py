@@ -27,9 +27,10 @@ def toy() -> Iterator[None]:
 
     REGISTRY["running_mean"], KINDS["running_mean"] = RunningMean.card, RunningMean
     yield
-    for registry, old in ((REGISTRY, before), (KINDS, kinds)):
-        registry.clear()  # type: ignore[attr-defined]
-        registry.update(old)  # type: ignore[attr-defined]
+    REGISTRY.clear()
+    REGISTRY.update(before)
+    KINDS.clear()
+    KINDS.update(kinds)
 
 
 CASES = {
