@@ -139,7 +139,10 @@ def test_rows_of_every_kind_give_the_same_learner(kind: str, by: str) -> None:
     other = dict(options)
     if by == "best_on_validation":
         options["validation"], other["validation"] = (rows, Y), (X, Y)
-    found, expected = nr.online_to_batch(plain(), rows, Y.tolist(), **options), nr.online_to_batch(plain(), X, Y, **other)
+    found, expected = (
+        nr.online_to_batch(plain(), rows, Y.tolist(), **options),
+        nr.online_to_batch(plain(), X, Y, **other),
+    )
     assert found.rounds == expected.rounds
     np.testing.assert_allclose(found.scores(rows), expected.scores(X), atol=1e-12)
 
