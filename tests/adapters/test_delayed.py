@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.learner.model_file import card_finder, pack, restore
+from noregret.learner.model_file import FindCard, pack, restore
 from tests.support import by_name, refusal, refused, small_stream
 
 X, Y = small_stream(rows=60)
@@ -17,8 +17,8 @@ ROWS = [by_name(row) for row in X]
 WORDS = ["late" if label > 0 else "early" for label in Y]
 
 
-def plain(**told: Any) -> nr.RuleLearner:
-    return nr.make("pa1", native=False, **told)
+def plain(**options: Any) -> nr.RuleLearner:
+    return nr.make("pa1", native=False, **options)
 
 
 def events(delay: int) -> list[tuple[int, Any, Any]]:
@@ -183,7 +183,7 @@ def test_questions_of_a_corrupt_file_are_refused(changes: dict[str, Any], words:
     d = nr.delayed(plain().learn(ROWS[:9], WORDS[:9]))
     d.ask(1, ROWS[9])
     header, arrays = d.dump()
-    message = refusal(lambda: restore({"kind": "delayed", **header, **changes}, arrays, card_finder(None)))
+    message = refusal(lambda: restore({"kind": "delayed", **header, **changes}, arrays, FindCard()))
     assert "corrupt model file" in message
     assert words in message
 
@@ -205,4 +205,4 @@ def test_targets_have_no_mistakes() -> None:
     d.ask(1, ROWS[0])
     d.tell(1, 2.5)
     assert (d.rounds, d.mistakes) == (1, 0)
-    assert "needs a learner" in refusal(lambda: nr.delayed("pa1"))  # type: ignore[arg-type]
+    assert "needs a learner" in refusal(lambda: nr.delayed(3))  # type: ignore[arg-type]

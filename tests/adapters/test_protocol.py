@@ -22,6 +22,14 @@ def rule(name: str = "pa1", **options: Any) -> nr.RuleLearner:
     return nr.make(name, native=False, **options)
 
 
+def blocks(x: dict[str, float], label: int) -> dict[str, float]:
+    return {f"{label}:{name}": value for name, value in x.items()}
+
+
+def joint(**options: Any) -> nr.Joint:
+    return nr.Joint(rule(), blocks, [-1, 0, 1], **options)
+
+
 def questioned() -> Any:
     """A learner some of whose questions wait."""
     learner = nr.delayed(rule(), room=3)
@@ -38,15 +46,21 @@ CASES = {
     "transfer": Case(lambda: nr.transfer(SOURCE, rule("arow")), X, LABELS, BAD_ROW),
     "self_training": Case(lambda: nr.self_training(rule(), confidence=0.1), X, SOME, BAD_ROW),
     "self_training of dicts": Case(lambda: nr.self_training(rule("arow"), weight=1.0), ROWS, SOME, BAD_DICT),
+    "joint": Case(joint, ROWS, LABELS, BAD_DICT, {"features": blocks}),
+    "joint with costs": Case(
+        lambda: joint(cost={1: {0: 2.0}}, margin="sqrt", competitor="max_loss"),
+        ROWS,
+        LABELS,
+        BAD_DICT,
+        {"features": blocks},
+    ),
+    "joint, all constraints": Case(lambda: joint(competitor="all"), ROWS, LABELS, BAD_DICT, {"features": blocks}),
+    "delayed joint": Case(lambda: nr.delayed(joint()), ROWS, LABELS, BAD_DICT, {"features": blocks}),
     "delayed self_training": Case(lambda: nr.delayed(nr.self_training(rule())), ROWS, LABELS, BAD_DICT),
 }
 
 
-LATER = ("protocol", "race", "documents")  # they need the cards of methods that are not rules
-NOW = {name: check for name, check in CHECKS.items() if name not in LATER}
-
-
-@pytest.mark.parametrize("check", NOW.values(), ids=NOW)
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_adapters_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)

@@ -17,8 +17,8 @@ TRUE = np.where(X[:, 0] + 0.3 * rng.normal(size=ROWS) > 0.0, 1, -1)
 Y: list[Any] = [None if rng.random() < 0.6 else int(label) for label in TRUE]
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
-    return nr.make(rule, native=False, **told)
+def plain(rule: str = "pa1", **options: Any) -> nr.RuleLearner:
+    return nr.make(rule, native=False, **options)
 
 
 def obvious(rule: str, confidence: float, weight: float, X: Any = X, y: Any = Y) -> tuple[nr.RuleLearner, int, int]:
@@ -116,7 +116,7 @@ def test_a_refused_call_changes_nothing(bad: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "told", "asked", "words"),
+    ("rule", "options", "asked", "words"),
     [
         ("pa1", {}, {"confidence": -0.1}, "confidence must be"),
         ("pa1", {}, {"weight": 0.0}, "weight must be"),
@@ -126,8 +126,8 @@ def test_a_refused_call_changes_nothing(bad: str) -> None:
         ("pa1", {"task": "multiclass"}, {}, "two classes"),
     ],
 )
-def test_what_makes_no_sense_is_refused(rule: str, told: Any, asked: Any, words: str) -> None:
-    assert words in refusal(lambda: nr.self_training(plain(rule, **told), **asked))
+def test_what_makes_no_sense_is_refused(rule: str, options: Any, asked: Any, words: str) -> None:
+    assert words in refusal(lambda: nr.self_training(plain(rule, **options), **asked))
 
 
 # ---- a fixed pool -------------------------------------------------------------------------------------------------

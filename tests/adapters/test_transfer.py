@@ -17,8 +17,8 @@ U = rng.normal(size=5)
 NEAR = np.where(X @ U > 0.0, 1, -1)
 
 
-def plain(rule: str = "pa1", **told: Any) -> nr.RuleLearner:
-    return nr.make(rule, native=False, **told)
+def plain(rule: str = "pa1", **options: Any) -> nr.RuleLearner:
+    return nr.make(rule, native=False, **options)
 
 
 SOURCE = plain().learn(X[:200], NEAR[:200])
@@ -202,7 +202,7 @@ def test_refused_rounds_change_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "told", "words"),
+    ("source", "target", "options", "words"),
     [
         (plain(), plain(), {}, "source that has learned"),
         (SOURCE, plain(task="regression"), {}, "two classes"),
@@ -210,5 +210,5 @@ def test_refused_rounds_change_nothing() -> None:
         (SOURCE, plain(), {"rate": 0.0}, "rate must be"),
     ],
 )
-def test_what_makes_no_sense_is_refused(source: Any, target: Any, told: Any, words: str) -> None:
-    assert words in refusal(lambda: Transfer(source, target, **told))
+def test_what_makes_no_sense_is_refused(source: Any, target: Any, options: Any, words: str) -> None:
+    assert words in refusal(lambda: Transfer(source, target, **options))

@@ -136,8 +136,8 @@ def test_the_perceptron_converges_on_a_drawn_conjunction() -> None:
         (lambda: nr.all_of(nr.all_of("x", "y")), "a literal is a feature or its negation, not the function x + y >= 2"),
         (lambda: nr.at_least(-1, "x"), "m must be a whole number"),
         (lambda: nr.at_least(1.5, "x"), "m must be a whole number"),  # type: ignore[arg-type]
-        (lambda: nr.Threshold({"x": float("nan")}, 1), "'x' must have a finite number"),
-        (lambda: nr.Threshold({"x": 1}, float("inf")), "'theta' must have a finite number"),
+        (lambda: nr.Threshold({"x": float("nan")}, 1), "'x' must be a finite number"),
+        (lambda: nr.Threshold({"x": 1}, float("inf")), "'theta' must be a finite number"),
         (lambda: nr.Threshold([1, 2], 1), "weights must map features"),  # type: ignore[arg-type]
         (lambda: nr.all_of("x", "y")([{"x": 1}, {"x": 1, "y": 2}]), "row 1, feature 'y': must be 0 or 1, not 2"),
         (lambda: nr.all_of("x")({"x": "yes"}), "0 or 1"),

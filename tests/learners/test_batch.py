@@ -1,6 +1,7 @@
 """Gradient descent and Adaline in batches, and the normalised Adaline (Nagumo and Noda 1967)."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def least(X: Array, y: Array) -> Array:
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge", "perceptron", "exponential"])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
-def test_a_batch_of_all_rows_is_a_step_of_batch_gradient_descent(loss: str, reduction: str) -> None:
+def test_a_batch_of_all_rows_is_a_step_of_batch_gradient_descent(loss: str, reduction: Any) -> None:
     X, y = streams.dense(40, 4, seed=1)
     rate = 0.2 if reduction == "mean" else 0.005
     learner = nr.make("gradient_batch", loss=loss, reduction=reduction, eta=rate, batch=40)

@@ -169,7 +169,7 @@ def test_the_options_are_compiled_into_loops_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("sampling", ["permute", "replace"])
-def test_taught_in_epochs_it_separates_what_can_be_separated(sampling: str) -> None:
+def test_taught_in_epochs_it_separates_what_can_be_separated(sampling: Any) -> None:
     X, y, u = streams.separable(120, 5, 0.1, seed=2)
     learner = nr.make("perceptron", native=False)
     history = nr.epochs(learner, X, y, passes=1000, sampling=sampling)

@@ -23,7 +23,7 @@ from tests import naive
 from tests.naive.tasks.ranking import Ranking
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
-PAIRS = ("worst", "each", "all")
+PAIRS = ("worst", "max_loss", "each", "all")
 RANKERS = [card.name for card in nr.learners() if "ranking" in card.tasks and card.built_in]
 Stream = tuple[Any, Any, Any]
 
@@ -47,12 +47,15 @@ def bits(learner: nr.RuleLearner) -> bytes:
     return bytes(pack(learner))
 
 
-def hold_against_twin(name: str, pairs: str, form: Callable[[Any], Any], weighed: bool = False, **told: Any) -> None:
+def hold_against_twin(
+    name: str, pairs: str, form: Callable[[Any], Any], weighed: bool = False, required: Any = None, **told: Any
+) -> None:
     X, y, query = stream()
     weight = (1.0 + query % 3) * (query != 2) if weighed else None
     learner = nr.make(name, task="ranking", pairs=pairs, **told)
-    twin = Ranking(naive.rule(name, **{key: learner.params[key] for key in learner.card.params}), pairs)
-    transcript = learner.play(form(X), y, weight, query=query)
+    twin = Ranking(naive.rule(name, **{key: learner.params[key] for key in learner.card.params}), pairs, required)
+    truth = y if required is None else np.column_stack((y, required))
+    transcript = learner.play(form(X), truth, weight, query=query)
     scores, updated = twin.run(X, y, query, weight)
     near(transcript.scores, scores)
     assert transcript.updated.tolist() == updated
@@ -65,6 +68,22 @@ def hold_against_twin(name: str, pairs: str, form: Callable[[Any], Any], weighed
 @pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_plays_as_its_twin(name: str, pairs: str, form: Callable[[Any], Any]) -> None:
     hold_against_twin(name, pairs, form, native=False)
+
+
+@pytest.mark.parametrize("pairs", PAIRS)
+@pytest.mark.parametrize("name", ["pa1", "pa2", "arow"])
+def test_required_margins_are_those_of_its_twin(name: str, pairs: str) -> None:
+    required = np.random.default_rng(5).uniform(0.0, 4.0, len(stream()[0]))
+    hold_against_twin(name, pairs, csr_array, required=required, native=False)
+
+
+def test_bad_required_margins_are_refused() -> None:
+    learner = nr.make("pa1", task="ranking", native=False)
+    for margins, words in (([1.0, np.nan], "row 1: the required margin is nan"), ([[1.0], [2.0]], "one number")):
+        with pytest.raises(nr.BadValue, match=words):
+            learner.learn(
+                [[1.0], [2.0]], np.column_stack(([1, 0], margins)) if words[0] == "r" else margins, query=[0, 0]
+            )
 
 
 @pytest.mark.parametrize("name", sorted({*RANKERS} - {*SOME}))
@@ -407,7 +426,7 @@ def test_what_makes_no_sense_is_said() -> None:
         nr.make("pa1", task="ranking", classes=[0, 1])
     with pytest.raises(nr.BadValue, match="ranking has relevances, not classes"):
         nr.make("pa1", task="ranking", class_weight={1: 2.0})
-    with pytest.raises(nr.BadValue, match="pairs must be one of all, each, worst"):
+    with pytest.raises(nr.BadValue, match="pairs must be one of all, each, worst, max_loss"):
         nr.make("pa1", task="ranking", pairs="best")
     with pytest.raises(nr.BadValue, match='query is for task="ranking"'):
         nr.make("pa1", native=False).learn(np.eye(2), [0, 1], query=[1, 1])

@@ -19,15 +19,15 @@ X, Y = small_stream(rows=60)
 NOISY_X, NOISY_Y = streams.dense(80, 6, seed=3)
 
 
-def plain(rule: Any = "pa1", **told: Any) -> nr.RuleLearner:
-    return nr.make(rule, native=False, **told)
+def plain(rule: Any = "pa1", **options: Any) -> nr.RuleLearner:
+    return nr.make(rule, native=False, **options)
 
 
 # ---- the same rounds as a loop ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sampling", ["permute", "replace"])
-def test_epochs_are_a_loop_of_single_rounds_in_orders_drawn_from_seed_and_epoch(sampling: str) -> None:
+def test_epochs_are_a_loop_of_single_rounds_in_orders_drawn_from_seed_and_epoch(sampling: Any) -> None:
     learner, alone = plain(), plain()
     history = nr.epochs(learner, X, Y, 4, seed=7, sampling=sampling)
     for epoch in range(4):
@@ -103,7 +103,7 @@ def test_weights_follow_their_rows() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("sampling", ["permute", "replace"])
-def test_on_separable_rows_the_perceptron_stops_right_within_its_bound(sampling: str, seed: int) -> None:
+def test_on_separable_rows_the_perceptron_stops_right_within_its_bound(sampling: Any, seed: int) -> None:
     rows, labels, _ = streams.separable(200, 5, 0.05, seed)
     learner = plain("perceptron")
     history = nr.epochs(learner, rows, labels, 500, sampling=sampling, seed=seed)
@@ -178,9 +178,9 @@ def taught_on(state: bytes) -> nr.RuleLearner:
     return learner.learn_one(NOISY_X[0], NOISY_Y[0])
 
 
-@pytest.mark.parametrize("told", [{}, {"native": False}, {"bias": True, "scale": True}, {"algebra": "kernel"}])
-def test_a_learner_put_back_goes_on_as_a_copy_of_its_best_state_would(told: dict[str, Any]) -> None:
-    learner = nr.make("perceptron", **told)
+@pytest.mark.parametrize("options", [{}, {"native": False}, {"bias": True, "scale": True}, {"algebra": "kernel"}])
+def test_a_learner_put_back_goes_on_as_a_copy_of_its_best_state_would(options: dict[str, Any]) -> None:
+    learner = nr.make("perceptron", **options)
     learner.learn_one(NOISY_X[0], NOISY_Y[0])
     learner.predict_one(NOISY_X[0])
     history = nr.epochs(learner, NOISY_X[:60], NOISY_Y[:60], validation=(NOISY_X[60:], NOISY_Y[60:]), patience=2)
@@ -292,7 +292,7 @@ def test_a_bad_row_is_named_as_it_was_handed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("options", "words"),
     [
         ({"passes": 0}, "passes must be a whole number of at least 1, not 0"),
         ({"seed": -1}, "seed must be"),
@@ -307,9 +307,9 @@ def test_a_bad_row_is_named_as_it_was_handed_over() -> None:
         ({"weight": [1.0]}, "one weight for every row"),
     ],
 )
-def test_what_makes_no_sense_is_refused(told: dict[str, Any], words: str) -> None:
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
     learner = plain()
-    assert words in refused(learner, lambda: nr.epochs(learner, X, Y, **told))
+    assert words in refused(learner, lambda: nr.epochs(learner, X, Y, **options))
 
 
 @pytest.mark.parametrize(

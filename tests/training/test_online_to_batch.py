@@ -18,8 +18,8 @@ HELD_OUT = small_stream(rows=40, columns=5, seed=9)
 RULES = ["perceptron", "pa1", "arow", "adaline"]
 
 
-def plain(rule: Any = "perceptron", **told: Any) -> nr.RuleLearner:
-    return nr.make(rule, native=False, **told)
+def plain(rule: Any = "perceptron", **options: Any) -> nr.RuleLearner:
+    return nr.make(rule, native=False, **options)
 
 
 def states(learner: nr.RuleLearner) -> Iterator[nr.RuleLearner]:
@@ -135,11 +135,14 @@ KINDS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("by", ["last", "random", "longest_survivor", "best_on_validation"])
 def test_rows_of_every_kind_give_the_same_learner(kind: str, by: str) -> None:
     rows = KINDS[kind]()
-    told: dict[str, Any] = {"by": by, "seed": 3}
-    other = dict(told)
+    options: dict[str, Any] = {"by": by, "seed": 3}
+    other = dict(options)
     if by == "best_on_validation":
-        told["validation"], other["validation"] = (rows, Y), (X, Y)
-    found, expected = nr.online_to_batch(plain(), rows, Y.tolist(), **told), nr.online_to_batch(plain(), X, Y, **other)
+        options["validation"], other["validation"] = (rows, Y), (X, Y)
+    found, expected = (
+        nr.online_to_batch(plain(), rows, Y.tolist(), **options),
+        nr.online_to_batch(plain(), X, Y, **other),
+    )
     assert found.rounds == expected.rounds
     np.testing.assert_allclose(found.scores(rows), expected.scores(X), atol=1e-12)
 
@@ -160,7 +163,7 @@ def test_weights_are_learned_with() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("options", "words"),
     [
         ({"by": "first"}, "by must be one of last, random, longest_survivor, average, best_on_validation"),
         ({"by": "best_on_validation"}, "needs validation rows; give validation=(X, y)"),
@@ -169,14 +172,14 @@ def test_weights_are_learned_with() -> None:
         ({"by": "random", "seed": -3}, "seed must be"),
     ],
 )
-def test_what_makes_no_sense_is_refused(told: dict[str, Any], words: str) -> None:
+def test_what_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
     learner = plain()
-    assert words in refused(learner, lambda: nr.online_to_batch(learner, X, Y, **told))
+    assert words in refused(learner, lambda: nr.online_to_batch(learner, X, Y, **options))
 
 
 @pytest.mark.parametrize("by", ["last", "longest_survivor", "best_on_validation"])
 def test_a_bad_row_is_named_as_it_was_handed_over(by: str) -> None:
     bad = X.copy()
     bad[66, 1] = np.inf
-    told: dict[str, Any] = {"validation": HELD_OUT} if by == "best_on_validation" else {}
-    assert "row 66, feature 1" in refusal(lambda: nr.online_to_batch(plain(), bad, Y, by=by, **told))
+    options: dict[str, Any] = {"validation": HELD_OUT} if by == "best_on_validation" else {}
+    assert "row 66, feature 1" in refusal(lambda: nr.online_to_batch(plain(), bad, Y, by=by, **options))

@@ -25,7 +25,7 @@ def test_one_task_leaves_rows_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("options", "said"),
     [
         (([[1.0]], [0], 0), "tasks must be a whole number of at least 1, not 0"),
         (([[1.0]], [0], True), "tasks must be a whole number"),
@@ -36,6 +36,6 @@ def test_one_task_leaves_rows_as_they_are() -> None:
         (("rows", [0], 2), "X must be an array or a sparse matrix of numbers"),
     ],
 )
-def test_says_what_is_wrong(told: tuple[Any, ...], said: str) -> None:
+def test_says_what_is_wrong(options: tuple[Any, ...], said: str) -> None:
     with pytest.raises(nr.BadValue, match=said):
-        stack_tasks(*told)
+        stack_tasks(*options)

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.adapters.rows import dump_row, restore_row, snapshot_row
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, shown
-from noregret.learner.arguments import check_integer, check_learner, describe, task_of
-from noregret.learner.base_learner import BaseLearner
+from noregret.learner.arguments import as_learner, check_integer, describe, task_of
+from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.protocol import Learner
@@ -34,7 +35,7 @@ class Question(NamedTuple):
     paper="Joulani, Gyorgy and Szepesvari, Online learning under delayed feedback, ICML 2013",
     kind="delayed",
     tasks=("binary", "multiclass", "regression", "multilabel", "one-class"),
-    params={"learner": Component("perceptron", "the learner whose labels arrive later")},
+    params={"learner": Component("arow", "the learner whose labels arrive later")},
     options=("room",),
     weights=True,
 )
@@ -48,9 +49,9 @@ class Delayed(BaseLearner):
 
     kind: ClassVar[str] = "delayed"
 
-    def __init__(self, learner: Learner, room: int | None = None) -> None:
+    def __init__(self, learner: Learner | str, room: int | None = None) -> None:
         super().__init__()
-        self.learner = check_learner(learner, "delayed")
+        self.learner = as_learner(learner, "delayed")
         self.room = None if room is None else check_integer("room", room, 1)
         self.waiting: dict[Any, Question] = {}
         self.forgotten = 0
@@ -148,7 +149,9 @@ class Delayed(BaseLearner):
 
     # ---- rounds with their labels ------------------------------------------------------------------------------------
 
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
         """Predict, then learn, every round; all of them, or none."""
         with self._lock:
             transcript = self.learner.play(X, y, weight, query)
@@ -157,7 +160,7 @@ class Delayed(BaseLearner):
             self.updates += int(np.count_nonzero(transcript.updated))
             return transcript
 
-    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round whose label is known."""
         with self._lock:
             mistakes, updates = self.learner.mistakes, self.learner.updates
@@ -167,13 +170,18 @@ class Delayed(BaseLearner):
             self.updates += self.learner.updates - updates
             return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """What the learner predicts for every row."""
         return self.learner.predict(X)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """What the learner predicts for one row."""
         return self.learner.predict_one(x)
+
+    def put_behind(self, steps: Transforms) -> Self:
+        """A fresh learner like this one; the transforms come before the learner inside."""
+        learner: Any = self.learner
+        return type(self)(steps | learner, self.room)
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
@@ -227,7 +235,7 @@ def restore_prediction(saved: Any) -> Any:
     return None if saved is None else read_label(saved, "a prediction")
 
 
-def delayed(learner: Learner, room: int | None = None) -> Delayed:
+def delayed(learner: Learner | str, room: int | None = None) -> Delayed:
     """A learner whose labels arrive later: `ask(key, x)` predicts, `tell(key, y)` learns.
 
     With `room`, at most so many questions wait; the oldest is dropped for the next.

@@ -1,76 +1,272 @@
-"""Joint features: classes told apart by what a row and a class have together, with one vector of weights for all."""
+"""Joint features: classes are scored by features of a row and a class together, with one weight vector for all."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
-from noregret.data.labels import check_label
-from noregret.errors import BadValue, shown
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.adapters.all_constraints import share_constraints
+from noregret.adapters.joint_setup import COMPETITORS, prepare
+from noregret.adapters.rows import iterate_rows
+from noregret.data.blocks import check_weights, find_bad_value
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
+from noregret.data.labels import as_array
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue, Error, NotLearned, shown
+from noregret.jit.cache import seconds_waited
+from noregret.learner.arguments import describe
+from noregret.learner.base_learner import BaseLearner
+from noregret.learner.finder import FeatureFunction, name_of
+from noregret.learner.header_fields import corrupt, read_label, read_list, read_number
+from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Choice, Component
 
-Features = Callable[[Any, Any], Any]  # a dict of features
+Floats = NDArray[np.float64]
 
 
-class Joint:
-    """A learner of classes over `features(x, label)`, a dict for every class.
+@register_kind
+@method_card(
+    paper="Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006",
+    kind="joint",
+    tasks=("multiclass",),
+    params={
+        "learner": Component("pa1", "the learner whose rule steps along differences of features"),
+        "competitor": Choice("runner_up", COMPETITORS, "the class that the right one must beat; all: every other one"),
+    },
+    options=("features", "classes", "cost", "margin"),
+    weights=True,
+)
+class Joint(BaseLearner):
+    """Multiclass classification with `features(x, label)`, a dict of features for every class.
 
-    A round is a list with a row for each class, the right one to be ranked first: the rule steps along the difference
-    between the right class and the best other one. Two classes share what they know where they share features.
+    The rule steps along the difference between the features of the right class and those of its competitor. Classes
+    share weights where they share features. `cost`, `margin` and `competitor` mean what they mean for
+    task="multiclass"; competitor="all" takes the passive-aggressive step against all other classes at once.
+
+    The learner is a fresh rule learner, which is made anew for these options. `features` is your own function: it must
+    have a name to be saved, and is given again when the model is loaded, as in nr.load(path, features=function).
     """
 
-    def __init__(self, learner: RuleLearner, features: Features, classes: Iterable[Any]) -> None:
-        if getattr(learner, "task", None) != "ranking" or learner.params["pairs"] != "worst":
-            raise BadValue(f'joint features hold the right class against one other: give a learner made with '
-                           f'task="ranking", pairs="worst", not {shown(learner)}')  # fmt: skip
+    kind: ClassVar[str] = "joint"
+    shared: ClassVar[tuple[str, ...]] = ("features", "setup")
+
+    def __init__(
+        self,
+        learner: RuleLearner | str = "pa1",
+        features: FeatureFunction | None = None,
+        classes: Iterable[Any] = (),
+        cost: Any = None,
+        margin: str | None = None,
+        competitor: str = "runner_up",
+    ) -> None:
+        super().__init__()
         if not callable(features):
             raise BadValue(f"features must be a function of a row and a label, not {shown(features)}")
-        self.learner, self.features = learner, features
-        self.classes = list(dict.fromkeys(check_label(label) for label in classes))
-        if len(self.classes) < 2:
-            raise BadValue(f"classes must name at least two different labels, not {self.classes}")
+        self.features = features
+        self.setup, self.learner = prepare(learner, classes, {"cost": cost, "margin": margin, "competitor": competitor})
 
-    def rows(self, x: Any) -> list[dict[Any, float]]:
-        """What a row has together with every class."""
-        found = [self.features(x, label) for label in self.classes]
-        wrong = next((one for one in found if not isinstance(one, Mapping)), None)
-        if wrong is not None:
-            raise BadValue(f"features must return a dict of features, not {shown(wrong)}")
-        return [dict(one) for one in found]
+    @property
+    def task(self) -> str:
+        return "multiclass"
 
-    def learn_one(self, x: Any, y: Any, weight: float | None = None) -> "Joint":
-        """Learn one round."""
-        if y not in self.classes:
-            raise BadValue(f"the label {y!r} is not one of the classes {self.classes}")
-        right = [float(label == y) for label in self.classes]
-        self.learner.learn(self.rows(x), right, weight, query=[0] * len(right))
-        return self
+    @property
+    def classes(self) -> list[Any]:
+        """The labels of all classes."""
+        return self.setup.classes
 
-    def learn(self, X: Sequence[Any], y: Sequence[Any]) -> "Joint":
-        """Learn every round, in order; a label that is none of the classes is refused before any of them."""
-        strange = next((label for label in y if label not in self.classes), None)
-        if strange is not None:
-            raise BadValue(f"the label {strange!r} is not one of the classes {self.classes}")
-        if len(X) != len(y):
-            raise BadValue(f"X has {len(X)} rows and y has {len(y)} labels; they must match")
-        rows = [row for x in X for row in self.rows(x)]
-        right = [float(label == truth) for truth in y for label in self.classes]
-        if rows:
-            self.learner.learn(rows, right, query=[t for t in range(len(y)) for _ in self.classes])
-        return self
-
-    def scores_one(self, x: Any) -> dict[Any, float]:
-        """The score of every class."""
-        return dict(zip(self.classes, self.learner.scores(self.rows(x)).tolist(), strict=True))
-
-    def predict_one(self, x: Any) -> Any:
-        """The class with the best score, the first of equals; None before anything was learned."""
-        if self.learner.model.arrays is None:
-            return None
-        scores = self.scores_one(x)
-        return max(self.classes, key=lambda label: scores[label])
-
-    def predict(self, X: Sequence[Any]) -> list[Any]:
-        """The class of every row."""
-        return [self.predict_one(x) for x in X]
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"learner": describe(self.learner), "features": name_of(self.features), **self.setup.options}
 
     def __repr__(self) -> str:
-        return f"<joint features of {len(self.classes)} classes: {self.learner!r}>"
+        return f"<joint features of {len(self.classes)} classes: {self.learner!r}, {self.rounds} rounds>"
+
+    # ---- rounds ------------------------------------------------------------------------------------------------------
+
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
+        """Predict, then learn, every round; all of them, or none. X is a sequence of whatever `features` takes."""
+        began = time.perf_counter() - seconds_waited()
+        if query is not None:
+            raise BadValue("joint features take rows one by one; leave query out")
+        items = list(iterate_rows(X))
+        truth = self.setup.encode(y, len(items))
+        h = check_weights(weight, len(items))
+        rows = [row for number, x in enumerate(items) for row in self.rows(x, number)]
+        with self._lock:
+            try:
+                scores, updated = self.learn_rounds(rows, truth, h)
+            except BadValue as error:
+                raise renumber(error, (error.row or 0) // len(self.classes)) from None
+            mistakes = np.argmax(scores, axis=1) != truth if len(items) else np.zeros(0, bool)
+            self.rounds += len(items)
+            self.mistakes += int(np.count_nonzero(mistakes))
+            self.updates += int(np.count_nonzero(updated))
+            losses = self.setup.losses(scores, truth)
+            predictions, labels = self.setup.decide(scores), as_array([self.classes[code] for code in truth])
+            seconds = time.perf_counter() - seconds_waited() - began
+            return Transcript(scores, predictions, losses, mistakes, updated, labels, seconds)
+
+    def learn_rounds(
+        self, rows: list[dict[Any, float]], truth: NDArray[np.int64], h: Floats | None
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """The scores of every round and class before it is learned, and which rounds were updates."""
+        size, required = len(self.classes), self.setup.required
+        if not len(truth):
+            return np.zeros((0, size)), np.zeros(0, bool)
+        if self.setup.competitor == "all":
+            return self.learn_all_constraints(rows, truth, h)
+        right = np.zeros((len(truth), size))
+        right[np.arange(len(truth)), truth] = 1.0
+        y = np.column_stack((right.ravel(), required[truth].ravel()))
+        weight = None if h is None else np.repeat(h, size)
+        played = self.learner.play(rows, y, weight, np.repeat(np.arange(len(truth)), size))
+        return played.scores.reshape(len(truth), size), played.updated
+
+    def learn_all_constraints(
+        self, rows: list[dict[Any, float]], truth: NDArray[np.int64], h: Floats | None
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """The same, each round as one step for all constraints together."""
+        size = len(self.classes)
+        scores, updated = np.zeros((len(truth), size)), np.zeros(len(truth), bool)
+        saved = self.learner.copy() if len(truth) > 1 else None  # a single step is all or nothing by itself
+        try:
+            for t, code in enumerate(truth.tolist()):
+                some = rows[t * size : (t + 1) * size]
+                weight = None if h is None else float(h[t])
+                try:
+                    if self.learner.model.arrays is not None:
+                        scores[t] = self.learner.scores(some)
+                    z, margin = self.combine(some, scores[t], code, 1.0 if weight is None else weight)
+                    updated[t] = self.step(z, margin, weight)
+                except BadValue as error:
+                    raise renumber(error, t * size + (error.row or 0)) from None
+        except BaseException:
+            if saved is not None:
+                self.learner.revert_to(saved)
+            raise
+        return scores, updated
+
+    def combine(
+        self, rows: Sequence[Mapping[Any, float]], scores: Floats, truth: int, weight: float
+    ) -> tuple[dict[Any, float], float]:
+        """The mean of all constraints, weighed by their shares in the step: its example and its required margin."""
+        names, table = tabulate(rows)
+        rivals = np.arange(len(rows)) != truth
+        Z = table[truth] - table[rivals]
+        required = self.setup.required[truth][rivals]
+        missing = required - (scores[truth] - scores[rivals])
+        most, per_square = self.setup.slack_price(self.learner.params, weight)
+        shares = share_constraints(Z @ Z.T, missing, most, per_square)
+        z = shares @ Z
+        return {name: float(value) for name, value in zip(names, z, strict=True) if value}, float(shares @ required)
+
+    def step(self, z: dict[Any, float], margin: float, weight: float | None) -> bool:
+        """One step along z, whose score should reach the margin: a list of z and an empty row, z the better one."""
+        y = np.array([[1.0, 1.0], [0.0, margin]])
+        h = None if weight is None else [weight, weight]
+        return bool(self.learner.play([z, {}], y, h, [0, 0]).updated[0])
+
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round."""
+        return self.learn([x], [y], weight)
+
+    def rows(self, x: Any, number: int = 0) -> list[dict[Any, float]]:
+        """The features of a row together with every class."""
+        found = [self.features(x, label) for label in self.classes]
+        for row in found:
+            if not isinstance(row, Mapping):
+                raise BadValue(f"row {number}: features must return a dict of features, not {shown(row)}", number)
+        return [dict(row) for row in found]
+
+    # ---- predictions -------------------------------------------------------------------------------------------------
+
+    def scores(self, X: RowsLike) -> Floats:
+        """The score of every row and class."""
+        if self.learner.model.arrays is None:
+            raise NotLearned("joint has not seen a label yet; learn something first")
+        rows = [row for number, x in enumerate(iterate_rows(X)) for row in self.rows(x, number)]
+        return self.learner.scores(rows).reshape(-1, len(self.classes))
+
+    def scores_one(self, x: RowLike) -> dict[Any, float]:
+        """The score of every class for one row."""
+        return dict(zip(self.classes, self.scores([x])[0].tolist(), strict=True))
+
+    def predict(self, X: RowsLike) -> NDArray[Any]:
+        """The class with the highest score for every row, the first of equals."""
+        return self.setup.decide(self.scores(X))
+
+    def predict_one(self, x: RowLike) -> Any:
+        """The class of one row; None before anything was learned."""
+        if self.learner.model.arrays is None:
+            return None
+        return self.classes[int(np.argmax(self.scores([x])[0]))]
+
+    # ---- copies and model files --------------------------------------------------------------------------------------
+
+    def functions(self) -> dict[str, FeatureFunction]:
+        return {name_of(self.features): self.features}
+
+    def dump(self) -> tuple[Header, Arrays]:
+        """The learner, the classes and options, and the name of the feature function."""
+        with self._lock:
+            name = name_of(self.features)
+            if not name.isidentifier():
+                raise Error(f"features must be a function with a name to be saved, not {shown(self.features)}")
+            learner, arrays = dump_part("learner", self.learner)
+            options = {"classes": self.classes, "features": name, **self.setup.dump()}
+            return {"learner": learner, **options, **self.dump_counts()}, arrays
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        """The learner with its classes and options, all checked; the feature function is the caller's."""
+        if not isinstance(header.get("features"), str):
+            raise corrupt("features must be the name of a function")
+        features = find_card.find_features(header["features"])
+        learner = restore_part("learner", header.get("learner"), arrays, find_card)
+        classes = [read_label(label, "a class") for label in read_list(header, "classes")]
+        try:
+            new = cls(learner, features, classes, restore_cost(header), header.get("margin"), header["competitor"])
+        except BadValue as error:
+            raise corrupt(str(error)) from None
+        if new.learner is not learner:
+            raise corrupt("the learner inside does not fit the options of joint features")
+        new.restore_counts(header)
+        return new
+
+
+def tabulate(rows: Sequence[Mapping[Any, float]]) -> tuple[list[Any], Floats]:
+    """The names of all features, and a matrix of their values in every row."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    try:
+        table = np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadValue(*find_bad_value(rows)) from None
+    if not np.isfinite(table).all():
+        raise BadValue(*find_bad_value(rows))
+    return names, table
+
+
+def renumber(error: BadValue, row: int) -> BadValue:
+    """The error with another number for its row, if it names one."""
+    if error.row is None:
+        return error
+    return BadValue(str(error).replace(f"row {error.row}", f"row {row}", 1), row)
+
+
+def restore_cost(header: Header) -> dict[tuple[Any, Any], float] | None:
+    """The cost of every kind of mistake."""
+    if header.get("cost") is None:
+        return None
+    cost: dict[tuple[Any, Any], float] = {}
+    for entry in read_list(header, "cost"):
+        if not isinstance(entry, list) or len(entry) != 3:
+            raise corrupt("a cost must be a class, a class predicted for it, and a number")
+        truth, predicted = (read_label(label, "a class with a cost") for label in entry[:2])
+        cost[truth, predicted] = read_number(entry[2], "a cost")
+    return cost

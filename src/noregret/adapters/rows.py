@@ -1,12 +1,12 @@
 """Single rows that are stored: snapshots of what a caller gave, and their form in a model file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.errors import Error, shown
+from noregret.errors import BadValue, Error, shown
 from noregret.features.frames import convert_frame, row_to_dict
 from noregret.learner.header_fields import corrupt, read_number
 
@@ -74,3 +74,22 @@ def with_indicators(row: dict[Any, float], indicators: Any) -> Rows:
 
 def read_value(value: Any) -> float:
     return float("nan") if value is None else read_number(value, "a value of a stored row")
+
+
+def iterate_rows(X: Any) -> Iterator[Any]:
+    """Each row of a batch by itself: rows of streams, frames and sparse matrices as dicts, others as they are."""
+    X = convert_frame(X, allow_missing=True)
+    if isinstance(X, Rows):
+        for number in range(len(X)):
+            row = X[number : number + 1].block
+            names = row.idx.tolist() if X.names is None else [X.names[at] for at in row.idx]
+            yield dict(zip(names, row.val.tolist(), strict=True))
+    elif hasattr(X, "tocsr"):
+        X = X.tocsr()
+        for number in range(X.shape[0]):
+            at = slice(X.indptr[number], X.indptr[number + 1])
+            yield dict(zip(X.indices[at].tolist(), X.data[at].tolist(), strict=True))
+    elif isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__iter__"):
+        raise BadValue(f"X must be a sequence of rows, not {shown(X)}")
+    else:
+        yield from X

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.adapters.transcripts import join_transcripts
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
-from noregret.learner.arguments import check_integer, check_rule_learner, describe
-from noregret.learner.base_learner import BaseLearner
+from noregret.learner.arguments import as_rule_learner, check_integer, check_rule_learner, describe
+from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.header_fields import corrupt, read_count, read_param
 from noregret.learner.labelled_rows import LabelledRows, as_indexable
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
@@ -40,10 +41,11 @@ WEIGHT = Param(
     kind="self_training",
     tasks=("binary",),
     params={
-        "learner": Component("perceptron", "the learner that is trained"),
+        "learner": Component("pa1", "the learner that is trained"),
         "confidence": CONFIDENCE,
         "weight": WEIGHT,
     },
+    weights=True,
 )
 class SelfTraining(BaseLearner):
     """A learner of two classes that also learns rows without labels, by its own predictions where they are confident.
@@ -55,13 +57,13 @@ class SelfTraining(BaseLearner):
 
     kind: ClassVar[str] = "self_training"
 
-    def __init__(self, learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> None:
+    def __init__(self, learner: RuleLearner | str, confidence: float = 0.5, weight: float = 0.5) -> None:
         super().__init__()
-        self.learner = check_rule_learner(learner, "self_training", "it needs scores of two classes")
+        self.learner = as_rule_learner(learner, "self_training", "it needs scores of two classes")
         self.confidence = CONFIDENCE.check("self_training", "confidence", confidence)
         self.weight = WEIGHT.check("self_training", "weight", weight)
-        if self.weight != 1.0 and not learner.card.supports_weights:
-            raise BadValue(f"self_training: {learner.card.name} cannot weigh rounds; use weight=1")
+        if self.weight != 1.0 and not self.learner.card.supports_weights:
+            raise BadValue(f"self_training: {self.learner.card.name} cannot weigh rounds; use weight=1")
         self.labelled = self.self_labelled = self.skipped = 0
         self.check_two_classes()
 
@@ -83,7 +85,9 @@ class SelfTraining(BaseLearner):
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
         """Predict, then learn, every round; rows without a label (None) by their prediction; all of them, or none.
 
         Rounds without a label have no loss and are no mistakes.
@@ -143,13 +147,17 @@ class SelfTraining(BaseLearner):
         none = np.zeros(1, bool)
         return Transcript(score, as_array([prediction]), np.zeros(1), none, none | updated, as_array([None]))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """The label of every row."""
         return self.learner.predict(X)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """The label of one row; None before anything was learned."""
         return self.learner.predict_one(x)
+
+    def put_behind(self, steps: Transforms) -> Self:
+        """A fresh learner like this one; the transforms come before the learner inside."""
+        return type(self)(steps | self.learner, self.confidence, self.weight)
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
@@ -189,7 +197,7 @@ def label_runs(y: Any) -> Iterator[tuple[int, int, bool]]:
     return ((start, stop, not missing[start]) for start, stop in pairwise(cuts) if stop > start)
 
 
-def self_training(learner: RuleLearner, confidence: float = 0.5, weight: float = 0.5) -> SelfTraining:
+def self_training(learner: RuleLearner | str, confidence: float = 0.5, weight: float = 0.5) -> SelfTraining:
     """A learner for rows of which some have no label: `learn(X, y)` with None where there is none."""
     return SelfTraining(learner, confidence, weight)
 

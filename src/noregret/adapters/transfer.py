@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.jit.cache import seconds_waited
-from noregret.learner.arguments import check_rule_learner, describe
+from noregret.learner.arguments import as_rule_learner, check_rule_learner, describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.factory import make
 from noregret.learner.header_fields import corrupt, read_list, read_number, read_param
@@ -38,7 +39,7 @@ def is_exp_concave(p: Any) -> str | None:
 GUARANTEE = Guarantee(
     "regret",
     "squared losses <= those of the better of source and target + ln(2) / rate",
-    "both predict shares from 0 to 1",
+    "rate <= 1/2",
     regret_bound,
     requires=is_exp_concave,
     comparator="in set",
@@ -64,7 +65,7 @@ def warm_start(learner: RuleLearner, **changes: float) -> RuleLearner:
     tasks=("binary",),
     params={
         "source": Component("perceptron", "the learner that is reused and stays as it is"),
-        "target": Component("perceptron", "the learner that goes on learning"),
+        "target": Component("pa1", "the learner that goes on learning"),
         "rate": RATE,
     },
     guarantees=(GUARANTEE,),
@@ -80,12 +81,11 @@ class Transfer(BaseLearner):
 
     kind: ClassVar[str] = "transfer"
 
-    def __init__(self, source: RuleLearner, target: RuleLearner, rate: float = 0.5) -> None:
+    def __init__(self, source: RuleLearner | str, target: RuleLearner | str, rate: float = 0.5) -> None:
         super().__init__()
-        for learner in (source, target):
-            check_rule_learner(learner, "transfer", "it needs scores of two classes")
+        first, second = (as_rule_learner(one, "transfer", "it needs scores of two classes") for one in (source, target))
         self.rate = RATE.check("transfer", "rate", rate)
-        self.source_learner, self.target = source.copy(), match_classes(source, target)
+        self.source_learner, self.target = first.copy(), match_classes(first, second)
         self.losses = np.zeros(2)  # the summed squared losses of the source and of the target
         self.loss = 0.0  # the summed squared losses of the answers
 
@@ -118,7 +118,9 @@ class Transfer(BaseLearner):
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
         """Predict, then learn, every round: the target by its rule, and the weights by the losses; all, or none."""
         began = time.perf_counter() - seconds_waited()
         if weight is not None:
@@ -150,7 +152,7 @@ class Transfer(BaseLearner):
         truth = np.array([float(label == positive) for label in listed])
         return truth, np.array([label is not UNIVERSUM for label in listed], bool)
 
-    def scores(self, X: Any) -> Floats:
+    def scores(self, X: RowsLike) -> Floats:
         """The answer for every row: the share of the positive class, from 0 to 1."""
         with self._lock:
             learned = self.target.model.arrays is not None
@@ -158,7 +160,7 @@ class Transfer(BaseLearner):
             from_target = as_shares(self.target.scores(X)) if learned else np.full(len(from_source), 0.5)
             return np.asarray((np.array(self.weights) * np.stack((from_source, from_target), axis=1)).sum(axis=1))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """The label of every row."""
         return self.source_learner.decide(self.scores(X) - 0.5)
 
@@ -214,6 +216,6 @@ def match_classes(source: RuleLearner, target: RuleLearner) -> RuleLearner:
     return target
 
 
-def transfer(source: RuleLearner, target: RuleLearner, rate: float = 0.5) -> Transfer:
+def transfer(source: RuleLearner, target: RuleLearner | str, rate: float = 0.5) -> Transfer:
     """Hedge between a frozen source and a target that learns; a fresh target gets the classes of the source."""
     return Transfer(source, target, rate)

@@ -8,6 +8,7 @@ from noregret.errors import BadValue, shown
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
+from noregret.rules.card import Card
 from noregret.tasks import TASKS
 from noregret.tasks.task import Task
 
@@ -42,9 +43,14 @@ def check_rule_learner(learner: Any, caller: str, reason: str) -> RuleLearner:
     return learner
 
 
-def make_part(part: Any) -> Learner:
+def as_learner(part: Any, caller: str) -> Learner:
     """A learner given as one, by name or as a card."""
-    return part if isinstance(part, Learner) else make(part)
+    return make(part) if isinstance(part, (str, Card)) else check_learner(part, caller)
+
+
+def as_rule_learner(part: Any, caller: str, reason: str) -> RuleLearner:
+    """A rule learner given as one, by name or as a card."""
+    return check_rule_learner(make(part) if isinstance(part, (str, Card)) else part, caller, reason)
 
 
 def describe(learner: Learner) -> dict[str, Any]:
@@ -54,4 +60,4 @@ def describe(learner: Learner) -> dict[str, Any]:
 
 def task_of(learner: Learner) -> type[Task]:
     """What the task of a learner declares."""
-    return TASKS[learner.task]
+    return TASKS.get(learner.task, Task)

@@ -10,14 +10,18 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
-from noregret.errors import NotLearned
+from noregret.errors import BadValue, NotLearned, shown
+from noregret.features.transforms import Pipeline, Transform
 from noregret.learner.encode import one_row
+from noregret.learner.finder import FeatureFunction
 from noregret.learner.header_fields import read_count
 from noregret.learner.model_file import Arrays, FindCard, Header, pack, save, unpack
 from noregret.rules.card import Card
 
 LOCK = "_lock"
+Transforms = Transform | Pipeline
 
 
 class BaseLearner(ABC):
@@ -25,6 +29,7 @@ class BaseLearner(ABC):
 
     kind: ClassVar[str]
     card: ClassVar[Card]
+    shared: ClassVar[tuple[str, ...]] = ()  # attributes that copies have in common: they never change
 
     def __init__(self) -> None:
         self.source: dict[str, Any] | None = None  # what is known of the data it learned from, for the model file
@@ -41,26 +46,31 @@ class BaseLearner(ABC):
         """Its parameters as in use, for reports."""
         return {}
 
+    def __repr__(self) -> str:
+        return f"<{self.card.name}: {self.task}, {self.rounds} rounds, {self.mistakes} mistakes>"
+
     # ---- rounds --------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(
+        self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
+    ) -> Transcript:
         """Predict, then learn, every round; all of them, or none."""
 
     @abstractmethod
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """The prediction for every row; raises NotLearned before anything was learned."""
 
-    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Self:
+    def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does; all of them, or none."""
         self.play(X, y, weight, query)
         return self
 
-    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
         return self.learn(one_row(x), [y], weight)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """The prediction for one row; None before anything was learned."""
         try:
             found = self.predict(one_row(x))[0]
@@ -68,13 +78,24 @@ class BaseLearner(ABC):
             return None
         return found.item() if hasattr(found, "dtype") else found
 
+    def put_behind(self, steps: Transforms) -> Self:
+        """A fresh learner like this one that sees rows only after these transforms."""
+        raise BadValue(f"{self.card.name} does not take transforms; put them before the learners it is made of, if any")
+
+    def __ror__(self, steps: Transforms) -> Self:
+        """`scale() | learner`: the same as put_behind."""
+        if not isinstance(steps, Transforms):
+            raise BadValue(f"before a learner comes a transform such as nr.scale(), not {shown(steps)}")
+        return self.put_behind(steps)
+
     # ---- copies and files ----------------------------------------------------------------------------------------
 
     def copy(self) -> Self:
         """An independent learner in the same state, copied in memory."""
         with self._lock:
             new = object.__new__(type(self))
-            vars(new).update({name: deepcopy(value) for name, value in vars(self).items() if name != LOCK})
+            for name, value in vars(self).items():
+                setattr(new, name, value if name in self.shared or name == LOCK else deepcopy(value))
             new._lock = threading.RLock()
             return new
 
@@ -93,7 +114,12 @@ class BaseLearner(ABC):
 
     def __reduce__(self) -> Any:
         with self._lock:
-            return unpack, (pack(self), "the pickled learner", None)
+            return unpack, (pack(self), "the pickled learner", None, self.functions())
+
+    def functions(self) -> dict[str, FeatureFunction]:
+        """The functions of the caller that a model file only names, also of learners inside this one."""
+        inside = [part for part in vars(self).values() if isinstance(part, BaseLearner)]
+        return {name: function for part in inside for name, function in part.functions().items()}
 
     @abstractmethod
     def dump(self) -> tuple[Header, Arrays]:

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue, Error
+from noregret.learner.finder import Finder
 from noregret.learner.registry import load_cards
 from noregret.rules.card import Card
-from noregret.rules.parameters import suggestion
 
 FORMAT = 4
 KEY = "noregret"
@@ -29,7 +29,7 @@ DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32,
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
-FindCard = Callable[[str], Card]
+FindCard = Finder
 
 
 class Saved(Protocol):
@@ -144,20 +144,23 @@ def save(learner: Any, path: Any) -> None:
 # ---- in --------------------------------------------------------------------------------------------------------------
 
 
-def load(path: Any, rule: Card | None = None) -> Any:
-    """Read a learner from a model file. For a model of your own rule, import its file first or give the rule."""
+def load(path: Any, rule: Card | None = None, features: Any = None) -> Any:
+    """Read a learner from a model file. For a model of your own rule, import its file first or give the rule.
+
+    `features` is the feature function of a model with joint features, or a dict of such functions by name.
+    """
     try:
         content = Path(path).read_bytes()
     except (OSError, TypeError, ValueError) as error:
         raise Error(f"{path}: the model cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return unpack(content, str(path), rule)
+    return unpack(content, str(path), rule, features)
 
 
-def unpack(content: bytes, where: str, rule: Card | None = None) -> Any:
+def unpack(content: bytes, where: str, rule: Card | None = None, features: Any = None) -> Any:
     """A learner from the content of a model file; every error names the file."""
     try:
         header, arrays = parse(content, where)
-        learner = restore(header, arrays, card_finder(rule))
+        learner = restore(header, arrays, Finder(rule, features))
         learner.source = check_source(header.get("source"))
         return learner
     except Error as error:
@@ -171,20 +174,6 @@ def check_source(source: Any) -> dict[str, Any] | None:
     if source is not None and not isinstance(source, dict):
         raise BadValue("corrupt model file: inconsistent header")
     return source
-
-
-def card_finder(rule: Card | None) -> FindCard:
-    """How the cards that a file names are found: the one given, or the known ones."""
-
-    def find_card(name: str) -> Card:
-        card = rule if rule is not None and rule.name == name else load_cards().get(name)
-        if card is None or (rule is not None and rule.name != name and rule is card):
-            known = suggestion(name, load_cards())
-            raise Error(f"the model was learned by the rule {name!r}, which is not known here{known}; "
-                        "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
-        return card
-
-    return find_card
 
 
 def parse(content: bytes, where: str) -> tuple[Header, Arrays]:

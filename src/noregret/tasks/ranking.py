@@ -1,7 +1,8 @@
 """Learning to rank: z = x_i - x_j, margin = f_i - f_j, where row i is more relevant than j in its list.
 
 All rows of a list are scored before any relevance is revealed; then the rule learns from pairs, each a round to it.
-y has for every row the number of its list, its relevance, and which row of the list has this place by relevance.
+y has for every row the number of its list, its relevance, which row of the list has this place by relevance, and the
+margin by which more relevant rows must beat it, 1 unless the caller says otherwise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from noregret.tasks import binary
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = taught = unbound
-LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance
+LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance, the fourth the required margin
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
@@ -64,6 +65,23 @@ def worst(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, la
     if better < 0:
         return False
     s.n.t += 1.0
+    margin -= y[worse, 3] - 1.0
+    return update(p, s, row_difference(row(X, better), row(X, worse), g.places, g.values), margin, h)
+
+
+def max_loss(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, last: int) -> Any:
+    """The pair whose required margin is missed by most; of equals, that of the first rows."""
+    better = worse = -1
+    margin = 0.0
+    for i in range(first, last):
+        for j in range(first, last):
+            if y[j, 1] < y[i, 1]:
+                found = f[i] - f[j] - (y[j, 3] - 1.0)
+                if better < 0 or found < margin:
+                    better, worse, margin = i, j, found
+    if better < 0:
+        return False
+    s.n.t += 1.0
     return update(p, s, row_difference(row(X, better), row(X, worse), g.places, g.values), margin, h)
 
 
@@ -79,7 +97,7 @@ def each(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, las
                 if rival < 0 or found > highest:
                     rival, highest = j, found
         if rival >= 0:
-            margin = score(p, s, row(X, i)) - highest
+            margin = score(p, s, row(X, i)) - highest - (y[rival, 3] - 1.0)
             s.n.t += 1.0
             if update(p, s, row_difference(row(X, i), row(X, rival), g.places, g.values), margin, h):
                 any_updated = True
@@ -92,14 +110,14 @@ def every(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, la
     for i in range(first, last):
         for j in range(first, last):
             if y[j, 1] < y[i, 1]:
-                margin = score(p, s, row(X, i)) - score(p, s, row(X, j))
+                margin = score(p, s, row(X, i)) - score(p, s, row(X, j)) - (y[j, 3] - 1.0)
                 s.n.t += 1.0
                 if update(p, s, row_difference(row(X, i), row(X, j), g.places, g.values), margin, h):
                     any_updated = True
     return any_updated
 
 
-PAIRS = {"all": every, "each": each, "worst": worst}
+PAIRS = {"all": every, "each": each, "worst": worst, "max_loss": max_loss}
 
 
 class Ranking(Task):
@@ -137,11 +155,11 @@ class Ranking(Task):
     def accept(self, y: LabelsLike, query: Any) -> Any:
         if query is None:
             raise BadValue("ranking learns from lists: say with query which list each row belongs to")
-        relevance = targets(y, "relevance")
+        relevance, required = split_margins(y)
         ends = check_query(query, relevance.size)
         numbers = np.repeat(np.arange(ends.size - 1), np.diff(ends))
         order = np.lexsort((relevance, numbers))
-        return np.column_stack((numbers, relevance, order - ends[:-1][numbers])).astype(np.float64)
+        return np.column_stack((numbers, relevance, order - ends[:-1][numbers], required)).astype(np.float64)
 
     def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         if not isinstance(y, np.ndarray) or y.ndim != 2:
@@ -201,6 +219,14 @@ class Ranking(Task):
     @classmethod
     def summarize(cls, report: Mapping[str, float]) -> str:
         return f"{100 * report['pair_accuracy']:.2f} % of pairs in the right order"
+
+
+def split_margins(y: Any) -> tuple[Floats, Floats]:
+    """Relevances, and the margins by which more relevant rows must beat each row: a second column of y, or 1."""
+    if not isinstance(y, np.ndarray) or y.ndim != 2 or y.shape[1] != 2:
+        relevance = targets(y, "relevance")
+        return relevance, np.ones(relevance.size)
+    return targets(y[:, 0], "relevance"), targets(y[:, 1], "required margin")
 
 
 def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) -> float:

@@ -1,11 +1,12 @@
 """Batch gradient descent: one step for each pass over all rows, with a fixed rate or a line search."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from noregret.data.blocks import Rows, SparseBlock, as_block, verify
+from noregret.data.inputs import LabelsLike, RowsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer
@@ -75,36 +76,54 @@ class Objective:
         return np.asarray(self.share * (pull - shares @ rows))
 
 
+class DescentOptions(TypedDict, total=False):
+    """The options of `batch_descent`."""
+
+    reduction: Literal["mean", "sum"]
+    passes: int
+    tolerance: float
+    eps: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of `batch_descent`."""
+
+    reduction: str = "mean"
+    passes: int = 1000
+    tolerance: float = 1e-8
+    eps: float = 0.0
+
+
 def batch_descent(
-    X: Any,
-    y: Any,
+    X: RowsLike,
+    y: LabelsLike,
     loss: str = "squared",
     rate: float | str = "armijo",
-    *,
-    reduction: str = "mean",
-    passes: int = 1000,
-    tolerance: float = 1e-8,
-    eps: float = 0.0,
+    **options: Unpack[DescentOptions],
 ) -> Descent:
     """Descend to a minimum of a loss over all rows, one step w - rate g for each pass.
+
+    Options: reduction="mean" or "sum", passes=1000, tolerance=1e-8, eps=0 (of the eps_insensitive loss).
 
     Losses of margins take labels, two classes; squared and eps_insensitive take targets. `rate` is a number, "armijo",
     or, for the perceptron criterion, "exact". It stops when the norm of the gradient is at most `tolerance`, when no
     step descends, or after `passes`. It starts at zero; a line search on the perceptron criterion, which is zero
     there, starts after one step of rate 1.
     """
-    if eps and not check_loss(loss).insensitive:
+    plan = Plan(**options)
+    if plan.eps and not check_loss(loss).insensitive:
         raise BadValue(f"eps belongs to the eps_insensitive loss, not to {loss}")
-    eps = check_number("eps", eps, Param(0.0, at_least=0.0))
-    objective = Objective(X, y, check_loss(loss), eps, check_reduction(reduction))
-    tolerance = check_number("tolerance", tolerance, Param(0.0, at_least=0.0))
+    eps = check_number("eps", plan.eps, Param(0.0, at_least=0.0))
+    objective = Objective(X, y, check_loss(loss), eps, check_reduction(plan.reduction))
+    tolerance = check_number("tolerance", plan.tolerance, Param(0.0, at_least=0.0))
     step = check_rate(rate, loss)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         w = np.zeros(objective.X.shape[1])
         if loss == "perceptron" and isinstance(step, str):
             w = -objective.gradient(w)
         values, rates, stopped = [check_finite(objective(w), 0)], [], NO_MORE_PASSES
-        for number in range(check_integer("passes", passes, 1)):
+        for number in range(check_integer("passes", plan.passes, 1)):
             g = objective.shortest_subgradient(w) if step == "exact" else objective.gradient(w)
             if float(np.linalg.norm(g)) <= tolerance:
                 stopped = FLAT

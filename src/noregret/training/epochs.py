@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.text_table import table
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer, check_round_learner
@@ -46,20 +47,53 @@ class History:
         return f"{table(head, rows)}\nstopped: {self.stopped}"
 
 
-def epochs(
-    learner: Learner,
-    X: Any,
-    y: Any,
-    passes: int = 100,
-    *,
-    shuffle: bool = True,
-    seed: int = 0,
-    sampling: str = "permute",
-    validation: tuple[Any, Any] | None = None,
-    patience: int | None = None,
-    weight: Any = None,
-) -> History:
+class EpochOptions(TypedDict, total=False):
+    """The options of `epochs`."""
+
+    shuffle: bool
+    seed: int
+    sampling: Literal["permute", "replace"]
+    validation: tuple[RowsLike, LabelsLike] | None
+    patience: int | None
+    weight: WeightsLike
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of `epochs`, checked."""
+
+    shuffle: bool = True
+    seed: int = 0
+    sampling: str = "permute"
+    validation: Any = None
+    patience: int | None = None
+    weight: Any = None
+
+    def __post_init__(self) -> None:
+        check_integer("seed", self.seed, 0)
+        if self.sampling not in SAMPLINGS:
+            raise BadValue(f"sampling must be one of {', '.join(SAMPLINGS)}, not {shown(self.sampling)}")
+        if not isinstance(self.shuffle, bool):
+            raise BadValue(f"shuffle must be True or False, not {shown(self.shuffle)}")
+        if self.sampling == "replace" and not self.shuffle:
+            raise BadValue('sampling="replace" draws rows by chance; leave shuffle=False out')
+        if self.patience is not None and self.validation is None:
+            raise BadValue("patience needs rows to validate on: give validation=(X, y)")
+        if self.patience is not None:
+            check_integer("patience", self.patience, 1)
+
+    def draw_order(self, rows: int, epoch: int) -> NDArray[np.int64] | None:
+        """The order of an epoch; None is the order in which the rows came."""
+        if not self.shuffle:
+            return None
+        random = np.random.default_rng(self.seed + epoch)
+        return random.permutation(rows) if self.sampling == "permute" else random.integers(rows, size=rows)
+
+
+def epochs(learner: Learner, X: RowsLike, y: LabelsLike, passes: int = 100, **options: Unpack[EpochOptions]) -> History:
     """Teach a learner the same rows until an epoch makes no update, or `passes` times.
+
+    Options: shuffle=True, seed=0, sampling="permute" or "replace", validation=(X, y), patience, weight.
 
     Epoch e, from 0 on, takes the rows in an order drawn with seed + e. With sampling="replace" it draws as many rows
     with replacement, and stops only when no row at all would cause an update. With `patience` it also stops when the
@@ -67,15 +101,16 @@ def epochs(
     reverted to the state after its best epoch. If interrupted, the learner is in the state after the last whole epoch.
     """
     check_round_learner(learner, "epochs")
-    rows, held_out = LabelledRows(X, y, weight).require_rows(), check_validation(validation)
-    passes, seed = check_integer("passes", passes, 1), check_integer("seed", seed, 0)
-    check_sampling(shuffle, sampling)
-    patience = check_patience(learner, patience, held_out)
+    plan, passes = Plan(**options), check_integer("passes", passes, 1)
+    rows, held_out = LabelledRows(X, y, plan.weight).require_rows(), check_validation(plan.validation)
+    patience = plan.patience
+    if patience is not None and not isinstance(learner, Revertible):
+        raise BadValue(f"patience needs a learner with revert_to, to go back to the best epoch, not {shown(learner)}")
 
     history = History()
     best: Any = None  # a copy of the learner after its best epoch
     for epoch in range(passes):
-        order = draw_order(len(rows), shuffle, sampling, seed + epoch)
+        order = plan.draw_order(len(rows), epoch)
         mistakes, updates = learner.mistakes, learner.updates
         (rows if order is None else rows.select(order)).teach(learner)
         history.mistakes.append(learner.mistakes - mistakes)
@@ -84,7 +119,7 @@ def epochs(
             history.validation.append(held_out.measure_error(learner))
             if patience is not None and history.best == epoch:
                 best = learner.copy()
-        if history.updates[-1] == 0 and (sampling == "permute" or makes_no_update(learner, rows)):
+        if history.updates[-1] == 0 and (plan.sampling == "permute" or makes_no_update(learner, rows)):
             history.stopped = NO_UPDATE
             break
         if patience is not None and history.best is not None and epoch - history.best >= patience:
@@ -93,35 +128,6 @@ def epochs(
     if isinstance(learner, Revertible) and best is not None and history.best != len(history) - 1:
         learner.revert_to(best)
     return history
-
-
-def check_sampling(shuffle: Any, sampling: Any) -> None:
-    if sampling not in SAMPLINGS:
-        raise BadValue(f"sampling must be one of {', '.join(SAMPLINGS)}, not {shown(sampling)}")
-    if not isinstance(shuffle, bool):
-        raise BadValue(f"shuffle must be True or False, not {shown(shuffle)}")
-    if sampling == "replace" and not shuffle:
-        raise BadValue('sampling="replace" draws rows by chance; leave shuffle=False out')
-
-
-def check_patience(learner: Learner, patience: Any, held_out: LabelledRows | None) -> int | None:
-    if patience is None:
-        return None
-    if held_out is None:
-        raise BadValue("patience needs rows to validate on: give validation=(X, y)")
-    if not isinstance(learner, Revertible):
-        raise BadValue(
-            f"patience needs a learner that can go back to its best epoch; {shown(learner)} has no revert_to"
-        )
-    return check_integer("patience", patience, 1)
-
-
-def draw_order(rows: int, shuffle: bool, sampling: str, seed: int) -> NDArray[np.int64] | None:
-    """The order of an epoch; None is the order in which the rows came."""
-    if not shuffle:
-        return None
-    random = np.random.default_rng(seed)
-    return random.permutation(rows) if sampling == "permute" else random.integers(rows, size=rows)
 
 
 def makes_no_update(learner: Learner, rows: LabelledRows) -> bool:

@@ -1,10 +1,12 @@
 """Online-to-batch conversion: one of the states that an online learner goes through, chosen for later predictions."""
 
 import contextlib
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.learner.arguments import check_integer, check_round_learner, check_rule_learner
 from noregret.learner.factory import make
@@ -16,18 +18,31 @@ CHECKPOINTS = 20
 AnyLearner = TypeVar("AnyLearner", bound=Learner)
 
 
+class ConversionOptions(TypedDict, total=False):
+    """The options of `online_to_batch`."""
+
+    seed: int
+    validation: tuple[RowsLike, LabelsLike] | None
+    every: int | None
+    weight: WeightsLike
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of `online_to_batch`."""
+
+    seed: int = 0
+    validation: Any = None
+    every: int | None = None
+    weight: Any = None
+
+
 def online_to_batch(
-    learner: AnyLearner,
-    X: Any,
-    y: Any,
-    by: str = "last",
-    *,
-    seed: int = 0,
-    validation: tuple[Any, Any] | None = None,
-    every: int | None = None,
-    weight: Any = None,
+    learner: AnyLearner, X: RowsLike, y: LabelsLike, by: str = "last", **options: Unpack[ConversionOptions]
 ) -> AnyLearner:
     """A learner in one of the states that this one would go through on these rounds; this one does not change.
+
+    Options: seed=0, validation=(X, y), every, weight.
 
     last: after all rounds. random: before a round drawn with the seed, whose expected loss is the mean loss of the
     rounds (Cesa-Bianchi, Conconi and Gentile 2004). longest_survivor: the state that lasted the most rounds without an
@@ -36,7 +51,8 @@ def online_to_batch(
     so many rounds, by default 20 times; the first of several.
     """
     check_round_learner(learner, "online_to_batch")
-    rows, held_out = LabelledRows(X, y, weight).require_rows(), check_validation(validation)
+    plan = Plan(**options)
+    rows, held_out = LabelledRows(X, y, plan.weight).require_rows(), check_validation(plan.validation)
     if by not in METHODS:
         raise BadValue(f"by must be one of {', '.join(METHODS)}, not {shown(by)}")
     if (by == "best_on_validation") != (held_out is not None):
@@ -45,10 +61,10 @@ def online_to_batch(
     if by == "average":
         return learn_average(learner, rows)
     if held_out is not None:
-        return select_best(learner, rows, held_out, every)
+        return select_best(learner, rows, held_out, plan.every)
     rounds = len(rows)
     if by == "random":
-        rounds = int(np.random.default_rng(check_integer("seed", seed, 0)).integers(rounds))
+        rounds = int(np.random.default_rng(check_integer("seed", plan.seed, 0)).integers(rounds))
     elif by == "longest_survivor":
         rounds = start_of_longest(learner, rows)
     return learn_first(learner, rows, rounds)

@@ -9,10 +9,13 @@ from ..rules import Array, Round, Rule
 
 
 class Ranking:
-    """Any rule of one score, taught by the worst pair of a list, by one pair for each row, or by all pairs."""
+    """Any rule of one score, taught by the worst pair of a list, by one pair for each row, or by all pairs.
 
-    def __init__(self, rule: Rule, pairs: str) -> None:
-        self.rule, self.pairs = rule, pairs
+    `required` has for every row the margin by which better rows must beat it.
+    """
+
+    def __init__(self, rule: Rule, pairs: str, required: Array | None = None) -> None:
+        self.rule, self.pairs, self.required = rule, pairs, required
         self.started = False
 
     def run(self, X: Array, y: Array, query: Any, weight: Array | None = None) -> tuple[Array, list[bool]]:
@@ -40,8 +43,11 @@ class Ranking:
         def margin(i: int, j: int) -> float:
             return self.score(X[i]) - self.score(X[j])
 
+        def missed(i: int, j: int) -> float:
+            return margin(i, j) - (0.0 if self.required is None else float(self.required[j]) - 1.0)
+
         def step(i: int, j: int) -> bool:
-            m = margin(i, j)
+            m = missed(i, j)
             self.rule.count()
             return self.rule.learn(Round(X[i] - X[j], np.ones(1), m, wrong=m <= 0.0, weight=h))
 
@@ -49,6 +55,10 @@ class Ranking:
             return max((j for j in some if y[j] < y[i]), key=lambda j: self.score(X[j]))
 
         better = [i for i in some if any(y[j] < y[i] for j in some)]
+        if self.pairs == "max_loss":
+            return bool(better) and step(
+                *min(((i, j) for i in better for j in some if y[j] < y[i]), key=lambda p: missed(*p))
+            )
         if self.pairs == "worst":
             return bool(better) and step(i := min(better, key=lambda i: margin(i, hardest(i))), hardest(i))
         if self.pairs == "each":

@@ -1,0 +1,45 @@
+"""Finds what a model file only names: cards of rules, and functions of the caller. Nothing is imported for a file."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from noregret.errors import BadValue, Error, shown
+from noregret.learner.registry import load_cards
+from noregret.rules.card import Card
+from noregret.rules.parameters import suggestion
+
+FeatureFunction = Callable[[Any, Any], Any]
+
+
+class Finder:
+    """Finds the rule given by the caller or one that is registered, and the feature functions given by the caller."""
+
+    def __init__(self, rule: Card | None = None, features: FeatureFunction | Mapping[str, Any] | None = None) -> None:
+        self.rule = rule
+        self.features = features if isinstance(features, Mapping) else {name_of(features): features}
+
+    def __call__(self, name: str) -> Card:
+        """The card of a rule."""
+        card = self.rule if self.rule is not None and self.rule.name == name else load_cards().get(name)
+        if card is None:
+            known = suggestion(name, load_cards())
+            raise Error(f"the model was learned by the rule {name!r}, which is not known here{known}; "
+                        "import the file that defines it, or give it as rule= (--rule FILE.py)")  # fmt: skip
+        return card
+
+    def find_features(self, name: str) -> FeatureFunction:
+        """The function that computes features, by the name it had when the model was saved."""
+        found = self.features.get(name)
+        if found is None:
+            raise Error(
+                f"the model was learned with the feature function {name!r}; give it to load as features=, "
+                f"or, if it has another name now, as features={{{name!r}: function}}"
+            )
+        if not callable(found):
+            raise BadValue(f"features must be a function, or functions by name, not {shown(found)}")
+        return found
+
+
+def name_of(function: Any) -> str:
+    """The name of a function; that of its class for other callables."""
+    return str(getattr(function, "__name__", type(function).__name__))
