@@ -114,9 +114,10 @@ def happened(mistakes: list[int], losses: list[float], updated: list[int], secon
 
 def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
     metrics: list[Metric] = [Mistakes(), Loss(), Updates(), Runtime()]
+    batch = Batch([], [])
     for metric in metrics:
-        metric.see(EMPTY, happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
-        metric.see(EMPTY, happened([1], [1.5], [0], 1.5))
+        metric.see(batch, happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
+        metric.see(batch, happened([1], [1.5], [0], 1.5))
     mistakes, loss, updates, runtime = [metric.report() for metric in metrics]
     assert mistakes == {"rounds": 4, "mistakes": 3, "rate": 0.75}
     assert loss == {"loss": 4.0, "mean_loss": 1.0}

@@ -11,7 +11,6 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import task_name
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.report import plain_label, to_json
 from noregret.evaluation.tables import confusion_table
@@ -51,7 +50,7 @@ def write_json(path: str | None, report: dict[str, Any]) -> None:
 
 def print_confusion(entry: Entry) -> None:
     """Print the confusion matrix of a learner."""
-    none = f"{task_name(entry.learner)} has no confusion matrix: its rounds do not have one label each"
+    none = f"{entry.learner.task} has no confusion matrix: its rounds do not have one label each"
     sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
 
 

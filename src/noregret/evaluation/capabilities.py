@@ -31,17 +31,9 @@ def task_class(name: str | None) -> type[Task]:
     return Task if name is None else TASKS.get(name, Task)
 
 
-def task_name(learner: Learner) -> str:
-    """The name of the task it learns: the one it tells, or the first on its card."""
-    name = getattr(learner, "task", None)
-    if isinstance(name, str):
-        return name
-    return learner.card.tasks[0] if learner.card.tasks else "unsupervised"
-
-
 def task_of(learner: Learner) -> type[Task]:
     """The class of the task it learns."""
-    return task_class(task_name(learner))
+    return task_class(learner.task)
 
 
 # ---- the configuration of a rule ------------------------------------------------------------------------------------
