@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,36 +10,67 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.cli import main
 from noregret.data.batch import Batch
 from noregret.evaluation.checkpoint import Checkpoints, fingerprint_source
 from noregret.evaluation.play import Run
 from noregret.evaluation.report import find_warnings, report_entry, to_json
 from noregret.learner.model_file import pack
 from noregret.metrics import Confusion, InputOrder, LabelBaselines, Multilabel, Ranking, TargetBaselines
-from tests.evaluation.mean_learner import MeanLearner
+from noregret.rules.registry import REGISTRY
+from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
 from tests.support import refusal, small_stream
+from tests.support.command_line import noregret, succeeded
+from tests.support.running_mean import RunningMean
 
 X, Y = small_stream(rows=60)
 TARGETS = X[:, 0] + 2.0
+FILE = Path(__file__).parents[1] / "support" / "running_mean.py"
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """The running mean is in the catalogue here only: other tests go through it."""
+    nr.learners()
+    before = dict(REGISTRY)
+    card = RunningMean.card
+    REGISTRY[card.name] = card
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+def running_mean() -> RunningMean:
+    return RunningMean(0.0, "zero")
+
+
+CASE = Case(running_mean, X, TARGETS.tolist())
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+def test_it_passes_the_checks_of_all_learners(check: Callable[[Case], None]) -> None:
+    check(CASE)
+
+
+def test_saved_and_loaded_it_goes_on(tmp_path: Path) -> None:
+    check_save_and_go_on(CASE, tmp_path)
 
 
 def test_it_plays_and_reports_its_own_losses() -> None:
-    report = nr.play((X, TARGETS), MeanLearner())
+    report = nr.play((X, TARGETS), running_mean())
     errors = [abs(TARGETS[t] - (TARGETS[:t].mean() if t else 0.0)) for t in range(60)]
     assert report["loss"] == pytest.approx(sum(errors))
     assert (report["rounds"], report["mistakes"], report["updates"]) == (60, 0, 60)
 
 
 def test_it_races_beside_rules() -> None:
-    mean, rule = MeanLearner(), nr.make("pa1", task="regression", native=False)
+    mean, rule = running_mean(), nr.make("pa1", task="regression", native=False)
     board = nr.race((X, TARGETS), [mean, rule, "ogd"], task="regression", native=False)
-    assert {entry.name for entry in board} == {"mean_learner", "pa1", "ogd"}
+    assert {entry.name for entry in board} == {"running_mean", "pa1", "ogd"}
     losses = [entry.loss for entry in board]
     assert losses == sorted(losses)
-    entry = board["mean_learner"]
+    entry = board["running_mean"]
     assert entry.learner is mean
-    assert entry.loss == nr.play((X, TARGETS), MeanLearner())["loss"]
+    assert entry.loss == nr.play((X, TARGETS), running_mean())["loss"]
     assert entry.loss != board["pa1"].loss
     head, _, *lines = str(board).splitlines()
     assert head.split()[:3] == ["learner", "loss", "mean"]
@@ -48,37 +80,43 @@ def test_it_races_beside_rules() -> None:
     assert entry.summarize() == f"a mean loss of {entry.loss / 60:.4g}"
 
 
+def test_it_is_made_for_a_race_without_the_options_that_suit_the_source() -> None:
+    board = nr.race("diabetes", ["running_mean", "pa1"], native=False, seed=3)  # which suggests a constant feature
+    assert {entry.name for entry in board} == {"running_mean", "pa1"}
+    assert "no parameter 'bias'" in refusal(lambda: nr.race("diabetes", ["running_mean"], bias=True))
+
+
 def test_its_baselines_are_measured_by_the_absolute_error() -> None:
-    board = nr.race((X, TARGETS), [MeanLearner()])
+    board = nr.race((X, TARGETS), [running_mean()])
     assert board.baselines["mean"] == pytest.approx(board.best.loss)
 
 
 def test_its_entry_is_a_report() -> None:
-    board = nr.race((X, TARGETS), [MeanLearner()])
+    board = nr.race((X, TARGETS), [running_mean()])
     report = json.loads(to_json(report_entry(board.best)))
-    assert report["name"] == "mean_learner"
+    assert report["name"] == "running_mean"
     assert report["loss"] == board.best.loss
     assert report["nonzeros"] is None
-    assert report["parameters"] == {}
+    assert report["parameters"] == {"forget": 0.0, "start": "zero"}
     assert find_warnings(nr.open_source((X, TARGETS)), board.winner, 60) == []
 
 
 def test_what_stops_it_does_not_stop_the_others() -> None:
-    class Fails(MeanLearner):
+    class Fails(RunningMean):
         def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> nr.Transcript:
             if self.rounds:
                 raise nr.BadValue("row 3: it cannot go on", row=3)
             return super().play(X, y, weight, query)
 
     batches = [Batch(X[:30], TARGETS[:30], np.arange(30)), Batch(X[30:], TARGETS[30:], np.arange(30, 60))]
-    board = nr.race(batches, [Fails(), nr.make("pa1", task="regression", native=False)])
+    board = nr.race(batches, [Fails(0.0, "zero"), nr.make("pa1", task="regression", native=False)])
     assert board.entries[-1].stopped == "rounds:33: it cannot go on"
     assert (board.entries[-1].rounds, board.best.rounds) == (30, 60)
 
 
 def test_something_that_is_no_learner_is_refused() -> None:
     class Half:
-        card = MeanLearner.card
+        card = RunningMean.card
 
         def play(self, X: Any, y: Any) -> None: ...
 
@@ -96,7 +134,7 @@ def checkpoints(learner: Any, path: Path) -> Checkpoints:
     return Checkpoints(learner, source, str(path), every=0.0, fingerprint=fingerprint, options={})
 
 
-@pytest.mark.parametrize("make", [MeanLearner, lambda: nr.make("pa1", task="regression", native=False)])
+@pytest.mark.parametrize("make", [running_mean, lambda: nr.make("pa1", task="regression", native=False)])
 def test_an_interrupted_run_goes_on_after_the_last_checkpoint(make: Any, tmp_path: Path) -> None:
     path = tmp_path / "m.nr"
     first = checkpoints(make(), path)
@@ -122,21 +160,23 @@ def test_an_interrupted_run_goes_on_after_the_last_checkpoint(make: Any, tmp_pat
     assert not checkpoints(nr.load(path), path).resumes
 
 
-def test_a_saved_model_is_resumed_and_predicts_on_the_command_line(tmp_path: Path, capsys: Any) -> None:
-    table, model, out = tmp_path / "t.csv", tmp_path / "m.nr", tmp_path / "p.csv"
-    with open(table, "w", newline="") as file:
-        csv.writer(file).writerows([("a", "y"), *((t % 3, t % 5 + 0.5) for t in range(40))])
-    MeanLearner().learn([{"a": 1.0}], [1.0]).save(model)
-    report = tmp_path / "r.json"
-    assert main(["learn", str(table), "--resume", str(model), "--json", str(report), "--confusion"]) == 0
-    assert "regression has no confusion matrix" in capsys.readouterr().out
-    learned = json.loads(report.read_text())
-    assert learned["task"] == "regression"
-    assert learned["learners"][0]["rounds_in_all"] == 41
-    loaded = nr.load(model)
-    assert (loaded.rounds, loaded.source["rows"], loaded.source["ended"]) == (41, 40, True)
-    assert main(["predict", str(model), str(table), "--out", str(out), "--quiet"]) == 0
-    assert {float(line) for line in out.read_text().split()[1:]} == {loaded.total / 41}
+def test_it_learns_races_resumes_and_predicts_on_the_command_line(tmp_path: Path) -> None:
+    rows = [(t % 3, t % 5 + 0.5) for t in range(40)]
+    with open(tmp_path / "t.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("a", "y"), *rows])
+    name, task = f"{FILE}:RunningMean", ("--task", "regression")
+    raced = succeeded(noregret("race", "t.csv", *task, "--learners", f"pa1,{name}", "--json", "-", cwd=tmp_path))
+    report = json.loads(raced.stdout)
+    assert {one["name"] for one in report["learners"]} == {"pa1", "running_mean"}
+    learned = noregret("learn", "t.csv", *task, "--learner", name, "--save", "m.nr", "--confusion", cwd=tmp_path)
+    assert "regression has no confusion matrix" in succeeded(learned).stdout
+    again = noregret("learn", "t.csv", "--resume", "m.nr", "--rule", str(FILE), "--json", "-", cwd=tmp_path)
+    assert json.loads(succeeded(again).stdout)["learners"][0]["rounds_in_all"] == 80
+    loaded = nr.load(tmp_path / "m.nr")
+    assert (loaded.source["rows"], loaded.source["ended"]) == (40, True)
+    assert loaded.mean == pytest.approx(np.mean([y for _, y in rows]))
+    predicted = succeeded(noregret("predict", "m.nr", "t.csv", "--quiet", cwd=tmp_path)).stdout.split()
+    assert predicted == ["prediction", *[repr(loaded.mean)] * 40]
 
 
 # ---- transcripts without labels or scores ----------------------------------------------------------------------------
@@ -163,4 +203,4 @@ def test_a_metric_sees_the_rows() -> None:
         def report(self) -> dict[str, float]:
             return {"seen": self.seen}
 
-    assert nr.play((X, TARGETS), MeanLearner(), [Rows()])["seen"] == pytest.approx(X.sum())
+    assert nr.play((X, TARGETS), running_mean(), [Rows()])["seen"] == pytest.approx(X.sum())

@@ -1,11 +1,22 @@
 """A learner that is not a rule, in one file: what anyone writes to add one."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.batch import Batch
+from noregret.data.labels import targets
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue
+from noregret.learner.base_learner import BaseLearner
+from noregret.learner.header_fields import read_number
+from noregret.learner.model_file import Arrays, FindCard, Header, register_kind
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Param
 
 
+@register_kind
 @method_card(
     paper="Robbins and Monro, A stochastic approximation method, Annals of Mathematical Statistics 22, 1951",
     kind="mean",
@@ -15,20 +26,51 @@ from noregret.rules.parameters import Choice, Param
         "start": Choice("zero", {"zero": 0.0, "one": 1.0}, about="the prediction before the first target"),
     },
 )
-class RunningMean:
+class RunningMean(BaseLearner):
     """Predict the mean of the targets so far.
 
-    It ignores the features.
+    It ignores the features. Its loss is the absolute error; its transcripts have no scores.
     """
 
+    kind: ClassVar[str] = "mean"
+    task = "regression"
+
     def __init__(self, forget: float, start: str) -> None:
-        self.forget, self.rounds = forget, 0
+        super().__init__()
+        self.forget, self.start = forget, start
         self.mean = float(start == "one")
 
-    def learn_one(self, x: Any, y: float) -> "RunningMean":
-        self.rounds += 1
-        self.mean += max(self.forget, 1.0 / self.rounds) * (y - self.mean)
-        return self
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"forget": self.forget, "start": self.start}
 
-    def predict_one(self, x: Any) -> float:
-        return self.mean
+    def __repr__(self) -> str:
+        return f"<running mean {self.mean} of {self.rounds} rounds>"
+
+    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+        truth = targets(y)
+        if Batch(X, y).rows != truth.size or weight is not None:
+            raise BadValue("a running mean needs a target for every row, and takes no weights")
+        predictions = np.zeros(truth.size)
+        for t, target in enumerate(truth.tolist()):
+            predictions[t] = self.mean
+            self.rounds += 1
+            self.mean += max(self.forget, 1.0 / self.rounds) * (target - self.mean)
+        self.updates += truth.size
+        updated = np.ones(truth.size, bool)
+        return Transcript(None, predictions, np.abs(truth - predictions), ~updated, updated, truth)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.full(Batch(X, None).rows, self.mean)
+
+    def dump(self) -> tuple[Header, Arrays]:
+        return {**self.params, "mean": self.mean, **self.dump_counts()}, {}
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        params = cls.card.params
+        values = {name: param.check("corrupt model file", name, header.get(name)) for name, param in params.items()}
+        new = cls(**values)
+        new.mean = read_number(header.get("mean"), "mean")
+        new.restore_counts(header)
+        return new
