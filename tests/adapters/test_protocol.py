@@ -42,11 +42,7 @@ CASES = {
 }
 
 
-LATER = ("protocol", "race", "documents")  # they need the cards of methods that are not rules
-NOW = {name: check for name, check in CHECKS.items() if name not in LATER}
-
-
-@pytest.mark.parametrize("check", NOW.values(), ids=NOW)
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_adapters_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)

@@ -204,3 +204,16 @@ def test_a_metric_sees_the_rows() -> None:
             return {"seen": self.seen}
 
     assert nr.play((X, TARGETS), running_mean(), [Rows()])["seen"] == pytest.approx(X.sum())
+
+
+def test_it_becomes_a_regressor_of_scikit_learn() -> None:
+    from noregret.interop import classifier, regressor
+
+    made = regressor(RunningMean)
+    model = made(start="one", shuffle=False).fit(X, TARGETS)
+    assert isinstance(model.learner_, RunningMean)
+    assert model.predict(X[:2]) == pytest.approx(TARGETS.mean())
+    assert set(model.get_params()) == {"forget", "start", "passes", "shuffle", "random_state"}
+    no_classifier = "no classifier can be made of"
+    assert f"{no_classifier} running_mean: it cannot play binary" in refusal(lambda: classifier(RunningMean))
+    assert f"{no_classifier} delayed: it contains" in refusal(lambda: classifier(nr.learners()["delayed"]))

@@ -68,9 +68,8 @@ class RunningMean(BaseLearner):
 
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
-        params = cls.card.params
-        values = {name: param.check("corrupt model file", name, header.get(name)) for name, param in params.items()}
-        new = cls(**values)
+        params: Any = cls.card.params
+        new = cls(**{name: param.check("corrupt file", name, header.get(name)) for name, param in params.items()})
         new.mean = read_number(header.get("mean"), "mean")
         new.restore_counts(header)
         return new

@@ -142,6 +142,24 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 
+def scores_of(learner: Learner, X: Any) -> Floats | None:
+    """The scores of some rows, where it has scores."""
+    scores = getattr(learner, "scores", None)
+    return None if scores is None else scores(X)
+
+
+def class_sides(learner: Learner) -> tuple[Any, Any]:
+    """The negative and the positive one of its two classes: the first class is negative where it says nothing else."""
+    model = getattr(learner, "model", None)
+    negative, positive = classes_of(learner)[:2] if model is None else model.labels.sides(2)
+    return negative, positive
+
+
+def is_linear(learner: Learner) -> bool:
+    """Whether its score may be a weighted sum of the features: no other score is declared, and there is no kernel."""
+    return getattr(learner.card, "score", None) is None and getattr(learner, "algebra", None) != "kernel"
+
+
 def predict_and_score(learner: Learner, X: Any) -> tuple[NDArray[Any], Floats | None]:
     """The predictions for some rows, and their scores where it has any."""
     if hasattr(learner, "scores") and hasattr(learner, "decide"):
