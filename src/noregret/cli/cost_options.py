@@ -2,8 +2,9 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from noregret.data.class_weights import MODES
 from noregret.errors import BadValue, shown
@@ -13,12 +14,15 @@ WEIGHT = "--class-weight {}: write balanced, balanced_root, or labels and their 
 COST = "--cost {}: write truth:predicted=cost, separated by commas, as in spam:ham=1,ham:spam=10, or name a file"
 LIST = ("truth", "predicted", "cost")
 
+Label: TypeAlias = int | float | str
+CostEntry: TypeAlias = tuple[object, object, object]  # truth, predicted, cost, as they are written in a file
 
-def parse_class_weight(text: str | None) -> dict[Any, Any] | str | None:
+
+def parse_class_weight(text: str | None) -> dict[Label, float] | str | None:
     """Weights by label, or the name of a mode of balancing."""
     if text is None or text.strip() in MODES:
         return text and text.strip()
-    weights: dict[Any, Any] = {}
+    weights: dict[Label, float] = {}
     for label, weight in (split_pair(part, WEIGHT.format(text)) for part in text.split(",")):
         if label_of(label) in weights:
             raise BadValue(f"--class-weight {text}: {label!r} is there twice")
@@ -26,18 +30,18 @@ def parse_class_weight(text: str | None) -> dict[Any, Any] | str | None:
     return weights
 
 
-def parse_cost(text: str | None) -> dict[tuple[Any, Any], Any] | None:
+def parse_cost(text: str | None) -> dict[tuple[object, object], float] | None:
     """Costs by truth and prediction: written one by one, or in a file of JSON or CSV."""
     if text is None:
         return None
     path = Path(text)
     if path.suffix.lower() == ".json":
-        entries = read_json(path)
+        entries: Sequence[CostEntry] = read_json(path)
     elif path.suffix.lower() in (".csv", ".tsv"):
         entries = read_csv(path)
     else:
         entries = [split_cost(part, COST.format(text)) for part in text.split(",")]
-    costs: dict[tuple[Any, Any], Any] = {}
+    costs: dict[tuple[object, object], float] = {}
     for truth, predicted, value in entries:
         key = to_label(truth), to_label(predicted)
         if key in costs:
@@ -63,14 +67,14 @@ def split_cost(text: str, error: str) -> tuple[str, str, str]:
     return truth.strip(), predicted.strip(), value
 
 
-def to_label(value: Any) -> Any:
+def to_label(value: object) -> object:
     """A label of a file: text becomes a number where it is one."""
     return label_of(value) if isinstance(value, str) else value
 
 
-def to_number(value: Any, option: str, name: str) -> float:
+def to_number(value: object, option: str, name: str) -> float:
     try:
-        return float(value)
+        return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise BadValue(f"{option}: {name} must be a number, not {shown(value)}") from None
 
@@ -82,7 +86,7 @@ def read_text(path: Path) -> str:
         raise BadValue(f"--cost {path}: it cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def read_json(path: Path) -> list[tuple[Any, Any, Any]]:
+def read_json(path: Path) -> list[CostEntry]:
     """{truth: {predicted: cost}}, or [[truth, predicted, cost], ...]."""
     wrong = f"--cost {path}: it should hold {{truth: {{predicted: cost}}}} or a list of [truth, predicted, cost]"
     text = read_text(path)
@@ -93,11 +97,11 @@ def read_json(path: Path) -> list[tuple[Any, Any, Any]]:
     if isinstance(found, dict) and all(isinstance(row, dict) for row in found.values()):
         return [(truth, predicted, value) for truth, row in found.items() for predicted, value in row.items()]
     if isinstance(found, list) and all(isinstance(entry, list) and len(entry) == 3 for entry in found):
-        return [tuple(entry) for entry in found]
+        return [(truth, predicted, value) for truth, predicted, value in found]
     raise BadValue(wrong)
 
 
-def read_csv(path: Path) -> list[tuple[Any, Any, Any]]:
+def read_csv(path: Path) -> list[CostEntry]:
     """Columns truth, predicted, cost; or a matrix with a row for each truth and a column for each prediction."""
     text = read_text(path)
     rows = [

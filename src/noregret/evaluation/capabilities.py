@@ -1,7 +1,7 @@
 """What a learner may have beyond the Learner protocol, with a default where it has not.
 
-Everything in evaluation and in the command line depends on the protocol and on the card. Whatever else a learner can
-tell, such as the configuration of a rule, is looked up here and nowhere else.
+Evaluation, the command line and the estimators depend on the protocol and on the card. What some learners have besides,
+such as the configuration of a rule, is looked up here and nowhere else.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import RowsLike
 from noregret.learner.config import Config
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
@@ -142,7 +143,7 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 
-def scores_of(learner: Learner, X: Any) -> Floats | None:
+def scores_of(learner: Learner, X: RowsLike) -> Floats | None:
     """The scores of some rows, where it has scores."""
     scores = getattr(learner, "scores", None)
     return None if scores is None else scores(X)
@@ -160,7 +161,7 @@ def is_linear(learner: Learner) -> bool:
     return getattr(learner.card, "score", None) is None and getattr(learner, "algebra", None) != "kernel"
 
 
-def predict_and_score(learner: Learner, X: Any) -> tuple[NDArray[Any], Floats | None]:
+def predict_and_score(learner: Learner, X: RowsLike) -> tuple[NDArray[Any], Floats | None]:
     """The predictions for some rows, and their scores where it has any."""
     if hasattr(learner, "scores") and hasattr(learner, "decide"):
         scores: Floats = learner.scores(X)
