@@ -1,5 +1,7 @@
 """What the options of the command line say."""
 
+from typing import Any
+
 from noregret.cli.options import TASKS as LISTED
 from noregret.cli.options import make_parser, parse
 from noregret.tasks import TASKS
@@ -10,8 +12,8 @@ def test_the_tasks_of_the_command_line_are_those_that_can_be_read_from_a_source(
 
 
 def test_every_option_has_a_help_text() -> None:
-    actions = [action for command in make_parser()._subparsers._group_actions[0].choices.values()  # type: ignore
-               for action in command._actions]  # fmt: skip
+    commands: Any = make_parser()._subparsers
+    actions = [action for parser in commands._group_actions[0].choices.values() for action in parser._actions]
     assert len(actions) > 80
     assert all(action.help for action in actions)
 
