@@ -42,8 +42,8 @@ def peer(X: Any, y: Any, query: Any, loss: str) -> tuple[dict[str, float], float
 def measured(scores: Any, y: Any, query: Any) -> dict[str, float]:
     from noregret.metrics import Ranking
 
-    ranking, nothing = Ranking(), np.zeros(0)
-    ranking.see(None, nr.Transcript(scores, scores, nothing, nothing, nothing, y, lists=query))
+    ranking, no_losses, no_flags = Ranking(), np.zeros(0), np.zeros(0, bool)
+    ranking.see(None, nr.Transcript(scores, scores, no_losses, no_flags, no_flags, y, lists=query))
     return ranking.report()
 
 

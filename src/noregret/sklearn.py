@@ -1,21 +1,21 @@
 """The learners as scikit-learn estimators: `from noregret.sklearn import AROWClassifier`.
 
-`dir` of this module lists every class there is. For a rule of your own: `noregret.interop.classifier(rule)`.
+`dir` of this module lists all classes. For a rule of your own: `noregret.interop.classifier(rule)`.
 """
 
 from typing import Any
 
-from noregret.interop.building import estimator_class, shelf
+from noregret.interop.class_factory import built_in_families, make_class
 
-__all__ = list(shelf())
+__all__ = list(built_in_families())
 
 
 def __getattr__(name: str) -> Any:
-    """Each class is made from its cards when it is first asked for."""
+    """Make a class from its cards when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made = globals()[name] = estimator_class(shelf()[name], __name__)
-    return made
+    estimator = globals()[name] = make_class(built_in_families()[name], __name__)
+    return estimator
 
 
 def __dir__() -> list[str]:

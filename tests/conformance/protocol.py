@@ -245,17 +245,17 @@ def replaced(header: Any, key: Any, value: Any) -> Any:
 
 
 def check_race(case: Case) -> None:
-    """It runs beside another learner, and its standing is that of its own transcript."""
+    """It runs beside another learner, and its entry is that of its own transcript."""
     learner, alone = case.make(), case.make()
     rounds, mistakes = learner.rounds, learner.mistakes
-    standing = nr.race((case.X, case.y), [learner, case.make().copy()])[learner.card.name]
+    entry = nr.race((case.X, case.y), [learner, case.make().copy()])[learner.card.name]
     transcript = alone.play(case.X, case.y)
-    assert standing.rounds == transcript.rounds == learner.rounds - rounds
-    assert standing.mistakes == np.count_nonzero(transcript.mistakes) == learner.mistakes - mistakes
+    assert entry.rounds == transcript.rounds == learner.rounds - rounds
+    assert entry.mistakes == np.count_nonzero(transcript.mistakes) == learner.mistakes - mistakes
     assert state(learner) == state(alone)
     report = nr.play((case.X, case.y), case.make())
-    assert report["mistakes"] == standing.mistakes
-    assert report["loss"] == standing.loss
+    assert report["mistakes"] == entry.mistakes
+    assert report["loss"] == entry.loss
 
 
 def check_documents(case: Case) -> None:

@@ -117,7 +117,7 @@ def test_class_weights_outside_their_limits_are_named() -> None:
             AROWClassifier(class_weight=bad).fit(X, y)
     with pytest.raises(ValueError, match="balanced"):
         AROWClassifier(class_weight="balanced").partial_fit(X, y)
-    with pytest.raises(ValueError, match="class_weight must be None: pa cannot weigh"):
+    with pytest.raises(ValueError, match="class_weight must be None: pa does not support weights"):
         PassiveAggressiveClassifier(variant="pa", class_weight={1: 2.0}).fit(X, y)
 
 

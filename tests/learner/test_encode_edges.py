@@ -117,10 +117,10 @@ def test_a_ninth_class_finds_the_leader_where_it_was() -> None:
     assert whole["majority"] == 10.0
 
 
-def test_a_point_of_the_course_is_there_as_soon_as_its_round_is() -> None:
-    course = LearningCurve(2)
-    course.see(None, transcript([0, 1]))
-    assert [point[0] for point in course.points] == [2]
+def test_a_point_of_the_curve_is_there_as_soon_as_its_round_is() -> None:
+    curve = LearningCurve(2)
+    curve.see(None, transcript([0, 1]))
+    assert [point[0] for point in curve.points] == [2]
 
 
 def test_blocks_of_a_stream_do_not_repeat_and_the_seed_decides_what_is_hidden() -> None:

@@ -12,7 +12,7 @@ from sklearn import metrics
 
 import noregret as nr
 from noregret.cli import main
-from noregret.cli.cost_options import cost
+from noregret.cli.cost_options import parse_cost
 from noregret.evaluation.leaderboard import Leaderboard
 from noregret.evaluation.race import Observer
 from noregret.evaluation.tables import confusion_table
@@ -173,7 +173,7 @@ def test_the_table_shows_counts_and_shares_and_many_classes_by_their_worst_rival
     assert lines[2].split()[1] == str(seen.counts[at, at])
     many, _, _ = played(np.array([f"c{number % 30}" for number in range(ROWS)]))
     text = confusion_table(many)
-    assert "most often taken for" in text
+    assert "most often confused with" in text
     assert len(text.splitlines()) == 32
 
 
@@ -248,12 +248,18 @@ def test_costs_are_read_from_files(tmp_path: Path) -> None:
     square.write_text("truth,1,2,x\n1,0,3,0.5\n2,1,0,1\n")
     columns.write_text("truth,predicted,cost\n1,2,3\n1,x,0.5\n")
     expected = {(1, 2): 3.0, (1, "x"): 0.5}
-    assert cost(str(by_name)) == cost(str(listed)) == cost(str(columns)) == cost("1:2=3,1:x=.5") == expected
-    assert cost(str(square)) == {**expected, (1, 1): 0.0, (2, 1): 1.0, (2, 2): 0.0, (2, "x"): 1.0}
+    assert (
+        parse_cost(str(by_name))
+        == parse_cost(str(listed))
+        == parse_cost(str(columns))
+        == parse_cost("1:2=3,1:x=.5")
+        == expected
+    )
+    assert parse_cost(str(square)) == {**expected, (1, 1): 0.0, (2, 1): 1.0, (2, 2): 0.0, (2, "x"): 1.0}
 
 
 BAD_FILES = {
-    "broken.json": ("{", "no JSON"),
+    "broken.json": ("{", "not JSON"),
     "flat.json": ('{"a": 3}', "should hold"),
     "word.json": ('{"a": {"b": "dear"}}', "must be a number"),
     "ragged.csv": ("t,a,b\na,0\n", "row 2 has 2 cells"),
@@ -266,7 +272,7 @@ BAD_FILES = {
 def test_bad_files_of_costs_are_refused_by_name(name: str, tmp_path: Path) -> None:
     text, words = BAD_FILES[name]
     (tmp_path / name).write_text(text)
-    message = refusal(lambda: cost(str(tmp_path / name)))
+    message = refusal(lambda: parse_cost(str(tmp_path / name)))
     assert words in message
     assert name in message
 

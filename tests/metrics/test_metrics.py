@@ -114,9 +114,10 @@ def happened(mistakes: list[int], losses: list[float], updated: list[int], secon
 
 def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
     metrics: list[Metric] = [Mistakes(), Loss(), Updates(), Runtime()]
+    batch = Batch([], [])
     for metric in metrics:
-        metric.see(EMPTY, happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
-        metric.see(EMPTY, happened([1], [1.5], [0], 1.5))
+        metric.see(batch, happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
+        metric.see(batch, happened([1], [1.5], [0], 1.5))
     mistakes, loss, updates, runtime = [metric.report() for metric in metrics]
     assert mistakes == {"rounds": 4, "mistakes": 3, "rate": 0.75}
     assert loss == {"loss": 4.0, "mean_loss": 1.0}
@@ -142,14 +143,14 @@ def test_before_the_first_round_all_is_zero() -> None:
 
 
 def test_milestones_begin_where_they_are_told_and_double() -> None:
-    course = LearningCurve()
-    course.see(None, happened([1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0, 5.0], [0, 1, 1, 0, 1], 0.0))
-    assert course.points == [(1, 1, 1.0, 0), (2, 1, 3.0, 1), (4, 3, 10.0, 2)]
-    assert (course.rounds, course.mistakes, course.loss, course.updates) == (5, 3, 15.0, 3)
-    assert course.report() == {}
-    course = LearningCurve(first=2)
-    course.see(None, happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
-    assert course.points == [(2, 1, 3.0, 1), (4, 3, 10.0, 2)]
+    curve = LearningCurve()
+    curve.see(None, happened([1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0, 5.0], [0, 1, 1, 0, 1], 0.0))
+    assert curve.points == [(1, 1, 1.0, 0), (2, 1, 3.0, 1), (4, 3, 10.0, 2)]
+    assert (curve.rounds, curve.mistakes, curve.loss, curve.updates) == (5, 3, 15.0, 3)
+    assert curve.report() == {}
+    curve = LearningCurve(first=2)
+    curve.see(None, happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
+    assert curve.points == [(2, 1, 3.0, 1), (4, 3, 10.0, 2)]
 
 
 def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
@@ -188,17 +189,17 @@ def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
     whole = nr.make("pa1", native=False).play(X, y)
-    course, learner = LearningCurve(first=5), nr.make("pa1", native=False)
+    curve, learner = LearningCurve(first=5), nr.make("pa1", native=False)
     loss = Loss()
     for start in range(0, 100, size):
         part = learner.play(X[start : start + size], y[start : start + size])
-        course.see(None, part)
+        curve.see(None, part)
         loss.see(None, part)
     expected = [
         (n, int(whole.mistakes[:n].sum()), float(np.cumsum(whole.losses[:n])[-1]), int(whole.updated[:n].sum()))
         for n in (5, 10, 20, 40, 80)
     ]
-    assert course.points == expected
+    assert curve.points == expected
     assert loss.total == float(np.cumsum(whole.losses)[-1])
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.cli import main
-from noregret.cli.catalog import card_report, card_text
-from noregret.evaluation.catalog import page
+from noregret.evaluation.catalog import describe_card, page, report_card
 from noregret.rules.method_card import snake_case
 from noregret.rules.registry import REGISTRY
 from tests.support import refusal
@@ -81,8 +80,8 @@ def test_it_documents_itself(running_mean: nr.MethodCard, capsys: pytest.Capture
     assert "- `forget` = 0 (at least 0 and below 1): the share" in text
     assert "at least; search 0, 0.1, 0.5\n" in text
     assert "- plays regression\n" in text
-    assert "plays       regression" in card_text(running_mean)
-    report = json.loads(json.dumps(card_report(running_mean)))
+    assert "plays       regression" in describe_card(running_mean)
+    report = json.loads(json.dumps(report_card(running_mean)))
     assert (report["tasks"], report["algebras"]) == (["regression"], [])
     assert main(["learners", f"{FILE}:RunningMean"]) == 0
     assert "Predict the mean of the targets so far." in capsys.readouterr().out

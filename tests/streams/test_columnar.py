@@ -14,7 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import Course, open_source
+from noregret.streams import ReadPosition, open_source
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -93,12 +93,12 @@ def test_a_table_is_learned_alike_in_pieces_and_from_any_place(tmp_path: Path, k
     what = files(tmp_path)[kind]
     monkeypatch.setattr("noregret.streams.arrow.ROWS", 37)
     monkeypatch.setattr("noregret.streams.jsonl.ROWS", 37)
-    course, passed = Course(), 0
+    position, passed = ReadPosition(), 0
     for number, batch in enumerate(open_source(what, **HOW)):
-        course.passed(batch)
+        position.advance(batch)
         passed += batch.rows
         if number in (0, 4, 9):
-            assert read(Course(**course.kept()).rest(open_source(what, **HOW))) == EXPECTED[passed:]
+            assert read(ReadPosition(**position.dump()).remaining(open_source(what, **HOW))) == EXPECTED[passed:]
     assert passed == 500
     assert read(open_source(what, **HOW)) == EXPECTED
 
@@ -261,9 +261,9 @@ def test_images_come_with_the_labels_that_stand_beside(tmp_path: Path, monkeypat
     assert np.concatenate([batch.y for batch in whole]).tolist() == [k % 10 for k in range(30)]
     row = whole[0].X[1:2].block
     assert (row.idx.tolist(), (row.val * 255).round().tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11])
-    course = Course()
-    course.passed(whole[0])
-    rest = list(course.rest(open_source(path)))
+    position = ReadPosition()
+    position.advance(whole[0])
+    rest = list(position.remaining(open_source(path)))
     assert np.concatenate([batch.y for batch in rest]).tolist() == [k % 10 for k in range(7, 30)]
 
 

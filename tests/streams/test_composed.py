@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import Course, Source, open_source
+from noregret.streams import ReadPosition, Source, open_source
 from noregret.streams.shuffling import BUFFER
 
 ROWS = 40_000
@@ -123,16 +123,17 @@ def test_reading_goes_on_where_it_stopped(folder: Path, name: str, how: dict[str
         return open_source(str(folder / name), **how)
 
     whole = [(x, int(label), int(line)) for x, label, line in rounds(opened())]
-    course, passed, stops = Course(), 0, 0
+    position, passed, stops = ReadPosition(), 0, 0
     for number, batch in enumerate(opened()):
-        course.passed(batch)
+        position.advance(batch)
         passed += batch.rows
         if number % 4 == 0 and stops < 3:
             stops += 1
-            again = Course(**course.kept())
-            assert [(x, int(label), int(line)) for x, label, line in rounds(again.rest(opened()))] == whole[passed:]
+            again = ReadPosition(**position.dump())
+            rest = rounds(again.remaining(opened()))
+            assert [(x, int(label), int(line)) for x, label, line in rest] == whole[passed:]
     assert passed == len(whole)
-    assert list(course.rest(opened())) == []
+    assert list(position.remaining(opened())) == []
 
 
 def rounds(batches: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.streams import Batch, Course, Source, csv, grouping, jsonl, open_source
+from noregret.streams import Batch, ReadPosition, Source, csv, grouping, jsonl, open_source
 
 QUERY = [q for q, size in enumerate([2, 5, 3, 2, 11, 2, 2, 4, 3, 7]) for _ in range(size)]
 Rows = list[tuple[int, float]]
@@ -66,11 +66,11 @@ def test_no_batch_ends_inside_a_list_and_none_is_lost(size: int) -> None:
 @pytest.mark.parametrize("how", [{}, {"passes": 2}, {"skip": 3, "limit": 31}], ids=str)
 def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int], places: int) -> None:
     whole = seen(shaped(Parts(4, QUERY, places), **how))
-    course = Course()
+    position = ReadPosition()
     for number, batch in enumerate(shaped(Parts(4, QUERY, places), **how), 1):
-        course.passed(batch)
-        kept = json.loads(json.dumps(course.kept()))
-        rest = seen(Course(kept["at"], kept["past"]).rest(shaped(Parts(4, QUERY, places), **how)))
+        position.advance(batch)
+        kept = json.loads(json.dumps(position.dump()))
+        rest = seen(ReadPosition(kept["at"], kept["past"]).remaining(shaped(Parts(4, QUERY, places), **how)))
         assert flat(rest) == flat(whole[number:])
         unparted(rest)
 
@@ -81,11 +81,11 @@ def test_it_may_stop_after_every_batch(sizes: tuple[int, ...]) -> None:
     found: list[Rows] = []
     kept: dict[str, Any] = {"at": None, "past": 0}
     turn = cycle(sizes)
-    while batches := list(Course(kept["at"], kept["past"]).rest(shaped(Parts(next(turn), QUERY)))):
-        course = Course(kept["at"], kept["past"])
-        course.passed(batches[0])
+    while batches := list(ReadPosition(kept["at"], kept["past"]).remaining(shaped(Parts(next(turn), QUERY)))):
+        position = ReadPosition(kept["at"], kept["past"])
+        position.advance(batches[0])
         found += seen(batches[:1])
-        kept = course.kept()
+        kept = position.dump()
     assert flat(found) == [(q, float(t)) for t, q in enumerate(QUERY)]
     unparted(found)
 

@@ -7,7 +7,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import Course, open_source
+from noregret.streams import ReadPosition, open_source
 from noregret.streams.words import words_of
 
 LINES = [
@@ -52,12 +52,12 @@ def test_every_word_is_counted_and_quotes_mean_nothing(tmp_path: Path, grams: in
     path = written(tmp_path)
     assert rows_of(open_source(path, format="text", ngrams=grams)) == wanted(grams)
     monkeypatch.setattr("noregret.streams.text.ROWS", 7)
-    course, passed = Course(), 0
+    position, passed = ReadPosition(), 0
     for batch in open_source(path, format="text", ngrams=grams):
-        course.passed(batch)
+        position.advance(batch)
         passed += batch.rows
         if passed == 35:
-            rest = Course(**course.kept()).rest(open_source(path, format="text", ngrams=grams))
+            rest = ReadPosition(**position.dump()).remaining(open_source(path, format="text", ngrams=grams))
             assert rows_of(rest) == wanted(grams)[35:]
     assert passed == len(LINES)
 

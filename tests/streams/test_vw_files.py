@@ -12,7 +12,7 @@ import pytest
 import noregret as nr
 from noregret.cli import main
 from noregret.errors import BadValue
-from noregret.streams import Course, libsvm, open_source, vw
+from noregret.streams import ReadPosition, libsvm, open_source, vw
 from noregret.streams.formats import sniffed
 from noregret.streams.source import Reading
 from noregret.streams.vw import Vw
@@ -93,15 +93,15 @@ def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeyp
     monkeypatch.setattr(vw, "WINDOW", 1 << 14)
 
     def learned(stop: int | None) -> nr.RuleLearner:
-        course, learner = Course(), nr.make("pa1")
+        position, learner = ReadPosition(), nr.make("pa1")
         for number, batch in enumerate(open_source(path)):
             if number == stop:
                 break
             learner.learn(batch.X, batch.y)
-            course.passed(batch)
+            position.advance(batch)
         if stop is not None:
             learner = learner.copy()
-            for batch in course.rest(open_source(path)):
+            for batch in position.remaining(open_source(path)):
                 learner.learn(batch.X, batch.y)
         return learner
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.batch import Batch
 from noregret.data.labels import targets
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
@@ -34,7 +35,7 @@ START = Choice("zero", {"zero": 0.0, "one": 1.0}, about="the prediction before t
 class RunningMean(BaseLearner):
     """Predict the mean of the targets so far.
 
-    It ignores the features.
+    It ignores the features. Its loss is the absolute error; its transcripts have no scores.
     """
 
     kind: ClassVar[str] = "running_mean"
@@ -47,8 +48,8 @@ class RunningMean(BaseLearner):
 
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         truth = targets(y)
-        if len(truth) != len(X):
-            raise BadValue(f"X has {len(X)} rows and y has {len(truth)} targets; they must match")
+        if Batch(X, y).rows != len(truth):
+            raise BadValue(f"X has {Batch(X, y).rows} rows and y has {len(truth)} targets; they must match")
         if weight is not None or query is not None:
             raise BadValue("running_mean takes neither weight nor query")
         with self._lock:
@@ -59,10 +60,10 @@ class RunningMean(BaseLearner):
                 self.mean += max(self.forget, 1.0 / self.rounds) * (target - self.mean)
             updated, none = predictions != truth, np.zeros(len(truth), bool)
             self.updates += int(np.count_nonzero(updated))
-            return Transcript(predictions, predictions, 0.5 * (predictions - truth) ** 2, none, updated, truth)
+            return Transcript(None, predictions, np.abs(predictions - truth), none, updated, truth)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return np.full(len(X), self.mean)
+        return np.full(Batch(X, None).rows, self.mean)
 
     def dump(self) -> tuple[Header, Arrays]:
         return {"forget": self.forget, "start": self.start, "mean": self.mean, **self.dump_counts()}, {}

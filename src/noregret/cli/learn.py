@@ -19,7 +19,6 @@ from noregret.cli.setup import (
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import task_name
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
@@ -93,7 +92,7 @@ def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
             raise BadValue(f"--{name.replace('_', '-')} is for a new model; {args.resume} goes on as it was made")
     for name, value in check_options(learner, given_read_options(args), args.resume).items():
         setattr(args, name, value)
-    return learner, open_data(args, task_name(learner), **restore_options(learner, given_read_options(args)))
+    return learner, open_data(args, learner.task, **restore_options(learner, given_read_options(args)))
 
 
 class Training:
@@ -165,7 +164,7 @@ def make_report(
 ) -> dict[str, Any]:
     return {
         **report_head(args.command_line, source, rounds=entry.rounds),
-        "task": task_name(entry.learner),
+        "task": entry.learner.task,
         "seed": args.seed,
         "learners": [{**report_entry(entry), "rounds_in_all": entry.learner.rounds}],
         "saved": path,

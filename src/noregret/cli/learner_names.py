@@ -32,13 +32,18 @@ def find_card(name: str) -> Card:
             raise BadValue(f"{name}: say which rule of the file: {name}:RULE")
         return card_of(name)
     module = import_file(file)
-    found = getattr(module, rule, None)
-    card = getattr(found, "card", found)  # a class of learners carries its card
-    if not isinstance(card, Card):
-        rules = [key for key, value in vars(module).items() if isinstance(getattr(value, "card", value), Card)]
+    card = card_in(getattr(module, rule, None))
+    if card is None:
+        rules = [name for name, value in vars(module).items() if card_in(value) is not None]
         has = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
         raise BadValue(f"{file}: there is no rule {rule!r}; {has}")
     return card
+
+
+def card_in(value: object) -> Card | None:
+    """The card that a name of a module stands for: a decorated rule is one, a class of learners has one."""
+    card = getattr(value, "card", value)
+    return card if isinstance(card, Card) else None
 
 
 _imported: dict[Path, ModuleType] = {}

@@ -11,7 +11,6 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import task_name
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.report import plain_label, to_json
 from noregret.evaluation.tables import confusion_table
@@ -51,18 +50,18 @@ def write_json(path: str | None, report: dict[str, Any]) -> None:
 
 def print_confusion(entry: Entry) -> None:
     """Print the confusion matrix of a learner."""
-    none = f"{task_name(entry.learner)} has no confusion matrix: its rounds do not have one label each"
+    none = f"{entry.learner.task} has no confusion matrix: its rounds do not have one label each"
     sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
 
 
-def is_same(prediction: Any, truth: Any) -> bool:
+def is_same(prediction: object, truth: object) -> bool:
     """Whether a prediction is the truth; the order of several labels does not matter."""
     if isinstance(prediction, tuple):
         return set(prediction) == set(truth if isinstance(truth, tuple) else (truth,))
     return bool(prediction == truth)
 
 
-def to_cell(label: Any) -> Any:
+def to_cell(label: object) -> object:
     """A prediction as a cell of a table: several labels are separated by commas."""
     return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label
 

@@ -23,7 +23,7 @@ from noregret.cli.setup import (
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
-from noregret.evaluation.capabilities import given_options, predicts_otherwise, task_name
+from noregret.evaluation.capabilities import given_options, predicts_otherwise
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import Observer, race
 from noregret.evaluation.report import describe_reading, describe_source, report_entry, report_head
@@ -151,7 +151,7 @@ def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboa
     best = leaderboard.best
     return {
         **report_head(args.command_line, source, rounds=best.rounds),
-        "task": task_name(best.learner),
+        "task": best.learner.task,
         "seed": args.seed,
         "learners": [report_entry(entry) for entry in leaderboard],
         "baselines": leaderboard.baselines,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from noregret.data.batch import Batch
+from noregret.data.inputs import LabelsLike
 from noregret.errors import Error
 from noregret.evaluation.capabilities import compile_jobs as jobs_of
 from noregret.evaluation.report import describe_skipped, find_notes, find_warnings
@@ -151,7 +152,7 @@ def format_time(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
-def count_distinct(y: Any) -> int:
+def count_distinct(y: LabelsLike) -> int:
     """The number of different labels."""
     return 0 if y is None else len(set(y if isinstance(y, list) else y.tolist()))
 

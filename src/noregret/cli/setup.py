@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noregret.cli.cost_options import class_weight, cost
+from noregret.cli.cost_options import parse_class_weight, parse_cost
 from noregret.cli.learner_names import parse_value
 from noregret.cli.screen import Screen
 from noregret.errors import BadValue
@@ -124,7 +124,7 @@ def drop_defaults(options: dict[str, Any]) -> dict[str, Any]:
 
 def class_options(args: argparse.Namespace) -> dict[str, Any]:
     """The weights of classes and the costs of mistakes."""
-    return {"class_weight": class_weight(args.class_weight), "cost": cost(args.cost)}
+    return {"class_weight": parse_class_weight(args.class_weight), "cost": parse_cost(args.cost)}
 
 
 def needs_classes(args: argparse.Namespace, cards: Sequence[Card]) -> bool:

@@ -1,7 +1,7 @@
 """What a learner may have beyond the Learner protocol, with a default where it has not.
 
-Everything in evaluation and in the command line depends on the protocol and on the card. Whatever else a learner can
-tell, such as the configuration of a rule, is looked up here and nowhere else.
+Evaluation, the command line and the estimators depend on the protocol and on the card. What some learners have besides,
+such as the configuration of a rule, is looked up here and nowhere else.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import RowsLike
 from noregret.learner.config import Config
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
@@ -31,17 +32,9 @@ def task_class(name: str | None) -> type[Task]:
     return Task if name is None else TASKS.get(name, Task)
 
 
-def task_name(learner: Learner) -> str:
-    """The name of the task it learns: the one it tells, or the first on its card."""
-    name = getattr(learner, "task", None)
-    if isinstance(name, str):
-        return name
-    return learner.card.tasks[0] if learner.card.tasks else "unsupervised"
-
-
 def task_of(learner: Learner) -> type[Task]:
     """The class of the task it learns."""
-    return task_class(task_name(learner))
+    return task_class(learner.task)
 
 
 # ---- the configuration of a rule ------------------------------------------------------------------------------------
@@ -150,7 +143,25 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 
-def predict_and_score(learner: Learner, X: Any) -> tuple[NDArray[Any], Floats | None]:
+def scores_of(learner: Learner, X: RowsLike) -> Floats | None:
+    """The scores of some rows, where it has scores."""
+    scores = getattr(learner, "scores", None)
+    return None if scores is None else scores(X)
+
+
+def class_sides(learner: Learner) -> tuple[Any, Any]:
+    """The negative and the positive one of its two classes: the first class is negative where it says nothing else."""
+    model = getattr(learner, "model", None)
+    negative, positive = classes_of(learner)[:2] if model is None else model.labels.sides(2)
+    return negative, positive
+
+
+def is_linear(learner: Learner) -> bool:
+    """Whether its score may be a weighted sum of the features: no other score is declared, and there is no kernel."""
+    return getattr(learner.card, "score", None) is None and getattr(learner, "algebra", None) != "kernel"
+
+
+def predict_and_score(learner: Learner, X: RowsLike) -> tuple[NDArray[Any], Floats | None]:
     """The predictions for some rows, and their scores where it has any."""
     if hasattr(learner, "scores") and hasattr(learner, "decide"):
         scores: Floats = learner.scores(X)

@@ -1,7 +1,8 @@
-"""The catalogue: every card as a page to read, family by family."""
+"""The catalogue of learners: every card as a page of the documentation, as text and as JSON."""
 
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from noregret.rules.card import Card
 
@@ -12,38 +13,87 @@ is the card itself, and its `bound` computes the theorem: `card.bound(options, r
 """
 
 
+# ---- a page of the documentation ------------------------------------------------------------------------------------
+
+
 def page(cards: Iterable[Card]) -> str:
     """All cards as one page, in the order of their files, rules first."""
     by_file: dict[str, list[Card]] = {}
     for card in cards:
         by_file.setdefault(card.module, []).append(card)
     order = sorted(by_file, key=lambda file: (not file.startswith("noregret.learners."), file))
-    return "\n".join([HEAD, *(line for file in order for line in family(file, by_file[file]))])
+    return "\n".join([HEAD, *(line for file in order for line in family_lines(file, by_file[file]))])
 
 
-def family(file: str, cards: list[Card]) -> Iterator[str]:
+def family_lines(file: str, cards: list[Card]) -> Iterator[str]:
+    """The section of one file: its title is the first line of the file's docstring."""
     name, _, about = (sys.modules[file].__doc__ or file).partition("\n")[0].partition(": ")
     yield f"## {name}\n"
     if about:
         yield f"{about[:1].upper()}{about[1:]}\n"
     for card in cards:
-        yield from one(card)
+        yield from card_lines(card)
 
 
-def one(card: Card) -> Iterator[str]:
+def card_lines(card: Card) -> Iterator[str]:
+    """The entry of one card."""
     yield f"### `{card.name}`\n"
     yield f"{card.about}\n"
     for name, param in card.params.items():
         search = f"; search {param.search_text}" if param.search_text else ""
-        yield f"- `{name}` = {param.default_text} ({param.limits}): {code(param.about)}{search}"
+        yield f"- `{name}` = {param.default_text} ({param.limits}): {escape(param.about)}{search}"
     for guarantee in card.guarantees:
-        yield f"- theorem: {code(guarantee.says)}"
-        yield f"  - holds for: {code(guarantee.condition)}"
+        yield f"- theorem: {escape(guarantee.says)}"
+        yield f"  - holds for: {escape(guarantee.condition)}"
     yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"
 
 
-def code(text: str) -> str:
+def escape(text: str) -> str:
     """A formula with the characters escaped that Markdown would take for markup."""
     return text.replace("*", r"\*").replace("|", r"\|").replace("<", r"\<")
+
+
+# ---- one card -------------------------------------------------------------------------------------------------------
+
+
+def describe_card(card: Card) -> str:
+    """A card as text."""
+    lines = [f"{card.name}: {card.about}", "", f"paper       {card.paper}"]
+    lines.append(f"plays       {', '.join(card.tasks)}")
+    if card.algebras:
+        lines.append(f"in          {', '.join(card.algebras)}")
+    for number, (name, param) in enumerate(card.params.items()):
+        search = f"; search {param.search_text}" if param.search_text else ""
+        text = f"{name} = {param.default_text}; {param.limits}; {param.about}{search}"
+        lines.append(f"{'parameters' if number == 0 else '':12}{text}")
+    if not card.params:
+        lines.append("parameters  none")
+    for guarantee in card.guarantees:
+        lines += [f"theorem     {guarantee.says}", f"            when {guarantee.condition}"]
+    lines.append(f"weights     {'supported' if card.supports_weights else 'not supported: all rounds count the same'}")
+    lines.append(f"merging     {card.merge.law}: {card.merge.how}")
+    lines += ["", f"noregret learn DATA --learner {card.name} --save {card.name}.nr"]
+    return "\n".join(lines) + "\n"
+
+
+def report_card(card: Card) -> dict[str, Any]:
+    """A card as JSON."""
+    return {
+        "name": card.name,
+        "about": card.about,
+        "paper": card.paper,
+        "parameters": {
+            name: {"default": param.default, "limits": param.limits, "search": param.search_text, "about": param.about}
+            for name, param in card.params.items()
+        },
+        "tasks": list(card.tasks),
+        "algebras": list(card.algebras),
+        "weighs": card.supports_weights,
+        "theorems": [
+            {"bounds": one.bounds, "says": one.says, "when": one.condition, "needs": list(one.needs)}
+            for one in card.guarantees
+        ],
+        "merge": {"law": card.merge.law, "how": card.merge.how},
+    }

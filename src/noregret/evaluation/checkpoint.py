@@ -13,7 +13,7 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import allows_missing
 from noregret.learner.protocol import Learner
-from noregret.streams import Course, Source
+from noregret.streams import ReadPosition, Source
 from noregret.streams.read_options import SHAPES
 
 HEAD_BYTES = 1 << 16  # how much of a file its fingerprint is taken of
@@ -42,27 +42,27 @@ class Checkpoints:
         saved = learner.source or {}
         self.options = {**saved_options(saved), **options}
         self.resumes = fingerprint is not None and saved.get("head") == fingerprint and saved.get("ended") is False
-        self.course = self.find_position(saved)
+        self.position = self.find_position(saved)
         self.skip = saved_rows(saved) if self.resumes else 0
         self.rounds = learner.rounds  # rounds that the learner has learned
         self.rows = self.skip  # rows of the source that it has learned
         self.current: Batch | None = None
         self.saved_at, self.cost = time.monotonic(), 0.0
 
-    def find_position(self, saved: Mapping[str, Any]) -> Course:
+    def find_position(self, saved: Mapping[str, Any]) -> ReadPosition:
         """Where to go on: after the rows that an interrupted model has learned of this source, else at its start."""
         if not self.resumes:
-            return Course()
+            return ReadPosition()
         place = saved.get("place")
         if isinstance(place, dict):
             at, past = place.get("at"), place.get("past")
             if (at is None or isinstance(at, dict)) and type(past) is int and past >= 0:
-                return Course(at, past)
-        return Course(None, saved_rows(saved))
+                return ReadPosition(at, past)
+        return ReadPosition(None, saved_rows(saved))
 
     def batches(self) -> Iterator[Batch]:
         """The batches still to be learned; a checkpoint is saved between two of them when it is time."""
-        for batch in self.course.rest(self.source):
+        for batch in self.position.remaining(self.source):
             self.current = batch
             yield batch
             self.count()
@@ -72,7 +72,7 @@ class Checkpoints:
     def count(self) -> None:
         """Count the current batch if it was learned: a call learns a whole batch or nothing of it."""
         if self.current is not None and self.learner.rounds != self.rounds:
-            self.course.passed(self.current)
+            self.position.advance(self.current)
             self.rounds, self.rows = self.learner.rounds, self.rows + self.current.rows
         self.current = None
 
@@ -85,7 +85,7 @@ class Checkpoints:
             "rows": self.rows,
             "ended": ended,
             "reading": self.options,
-            "place": self.course.kept(),
+            "place": self.position.dump(),
         }
         if self.path is not None:
             began = time.monotonic()

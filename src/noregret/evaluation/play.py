@@ -1,7 +1,6 @@
 """Play one learner: source, batches, transcripts, metrics, report."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
@@ -14,14 +13,14 @@ from noregret.streams import Source, open_source
 from noregret.tasks.task import Task
 
 
-def play(source: Any, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
+def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
     """Play a source through a learner; returns what the metrics report, by default those that suit its task."""
     if not is_learner(learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
     run = Run(learner, metrics)
-    source = open_for_tasks(source, [task_of(learner)])
-    for batch in source:
-        run.play(source, batch)
+    opened = open_for_tasks(source, [task_of(learner)])
+    for batch in opened:
+        run.play(opened, batch)
     return run.report()
 
 
@@ -74,7 +73,7 @@ def collect_reports(metrics: Iterable[Metric]) -> dict[str, float]:
     return {name: value for metric in metrics for name, value in metric.report().items()}
 
 
-def open_for_tasks(source: Any, tasks: Iterable[type[Task]]) -> Source:
+def open_for_tasks(source: object, tasks: Iterable[type[Task]]) -> Source:
     """Open a source whose batches suit these tasks: where one needs whole lists, no batch ends inside a list."""
     name = next((task.name for task in tasks if task.needs_query), None)
     opened = open_source(source, lists=name is not None)

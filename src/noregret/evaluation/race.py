@@ -32,8 +32,8 @@ class Observer:
 
 
 def race(
-    source: Any,
-    learners: Sequence[Any] | None = None,
+    source: object,
+    learners: Sequence[object] | None = None,
     *,
     threads: int = 2,
     observer: Observer | None = None,
@@ -42,17 +42,18 @@ def race(
     """Run learners side by side over one source, each predicting every round before it learns it.
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
-    learners; by default the built-in ones that run by default. Other options go to every learner made here.
+    learners; without it, the built-in learners of the task that run by default. Other options go to every learner
+    made here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
-    source = open_for_tasks(source, tasks)
-    return Race(make_learners(entrants, source.suits, options), source, observer or Observer()).run(threads)
+    opened = open_for_tasks(source, tasks)
+    return Race(make_learners(entrants, opened.suits, options), opened, observer or Observer()).run(threads)
 
 
-def check_entrants(learners: Sequence[Any] | None) -> list[Entrant] | None:
+def check_entrants(learners: Sequence[object] | None) -> list[Entrant] | None:
     """Cards and learners; an unknown name is refused before anything is read."""
     if learners is None:
         return None

@@ -82,7 +82,7 @@ def report_confusion(confusion: Confusion) -> dict[str, Any]:
     }
 
 
-def plain_label(label: Any) -> Any:
+def plain_label(label: object) -> object:
     """A label as people write it: 1 and not 1.0."""
     return int(label) if isinstance(label, float) and label == int(label) else label
 

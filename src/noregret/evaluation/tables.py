@@ -1,47 +1,59 @@
-"""Tables: aligned plain text, readable in a terminal, a pipe and a file."""
+"""Tables as aligned plain text, readable in a terminal, a pipe and a file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from noregret.data.text_table import table as table
 from noregret.metrics.confusion import Confusion
 
-WIDE = 20  # classes up to which a table of confusions has a column for each
+WIDE = 20  # up to this many classes, the confusion matrix has a column for each
 
 
-def listing(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns of words, all to the left."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of numbers: the first column aligned to the left, the others to the right."""
+    return align(head, rows, str.rjust)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of words: all columns aligned to the left."""
+    return align(head, rows, str.ljust)
+
+
+def align(head: Sequence[str], rows: Sequence[Sequence[str]], justify: Callable[[str, int], str]) -> str:
+    """Columns as wide as their widest cell; all but the first are justified as given."""
     widths = [max(len(line[column]) for line in (head, *rows)) for column in range(len(head))]
-    lines = (head, ["-" * width for width in widths], *rows)
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+
+    def format_line(cells: Sequence[str]) -> str:
+        rest = [justify(cell, width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+        return "  ".join([cells[0].ljust(widths[0]), *rest]).rstrip()
+
+    return "\n".join(map(format_line, (head, ["-" * width for width in widths], *rows)))
 
 
-def confusion_table(seen: Confusion) -> str:
-    """Rounds by truth (rows) and prediction (columns), and how well each class was found.
+def confusion_table(confusion: Confusion) -> str:
+    """The confusion matrix, truths in rows and predictions in columns, with recall, precision and F1 of each class.
 
-    Where classes are too many for columns: the class that each was most often taken for.
+    Where there are too many classes for columns: the class that each was most often confused with.
     """
-    labels, rounds = seen.labels, seen.rounds
+    labels, rounds = confusion.labels, confusion.rounds
     order = sorted(range(len(labels)), key=lambda number: (isinstance(labels[number], str), labels[number]))
-    columns = [*order, *[len(labels)] * bool(seen.table[:, -1].any())]
+    columns = [*order, *[len(labels)] * bool(confusion.table[:, -1].any())]
     names = [*map(str, labels), "none"]
     wide = len(labels) <= WIDE
-    head = ["truth \\ predicted", *(names[one] for one in columns)] if wide else ["class", "most often taken for"]
+    head = ["truth \\ predicted", *(names[one] for one in columns)] if wide else ["class", "most often confused with"]
     rows = []
     for number in order:
-        found = [share(values[number]) for values in (seen.recall, seen.precision, seen.f1)]
-        cells = [f"{seen.table[number, one]:,}" for one in columns] if wide else [rival(seen, number, names)]
-        rows.append([names[number], *cells, f"{rounds[number]:,}", *found])
+        shares = [format_share(values[number]) for values in (confusion.recall, confusion.precision, confusion.f1)]
+        counts = [f"{confusion.table[number, one]:,}" for one in columns]
+        cells = counts if wide else [format_rival(confusion, number, names)]
+        rows.append([names[number], *cells, f"{rounds[number]:,}", *shares])
     return table([*head, "rounds", "recall", "precision", "F1"], rows)
 
 
-def rival(seen: Confusion, number: int, names: Sequence[str]) -> str:
-    """The class that a class was most often taken for."""
-    wrong = seen.table[number].copy()
+def format_rival(confusion: Confusion, number: int, names: Sequence[str]) -> str:
+    """The class that a class was most often confused with, and how often."""
+    wrong = confusion.table[number].copy()
     wrong[number] = 0
     return f"{names[int(wrong.argmax())]} ({wrong.max():,})" if wrong.any() else "-"
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     return "-" if value != value else f"{value:.4f}"

@@ -1,5 +1,5 @@
-"""Faces: the learners as other libraries expect them, generated from the cards."""
+"""Learners as other libraries expect them: estimator classes generated from the cards."""
 
-from noregret.interop.building import classifier, regressor
+from noregret.interop.class_factory import classifier, regressor
 
 __all__ = ["classifier", "regressor"]

@@ -113,27 +113,28 @@ class Shaped(Source):
         return {**super().about(), **several}
 
 
-class Course:
-    """How far a source was read: the last place it told, and the rows since then."""
+class ReadPosition:
+    """How far a source was read: the last position it gave, and how many rows were read since then."""
 
     def __init__(self, at: Position | None = None, past: int = 0) -> None:
         self.at, self.past = at, past
 
-    def passed(self, batch: Batch) -> None:
+    def advance(self, batch: Batch) -> None:
+        """Move past a batch."""
         if batch.position is None:
             self.past += batch.rows
         else:
             self.at, self.past = dict(batch.position), 0
 
-    def kept(self) -> dict[str, Any]:
-        """What a model file keeps of it."""
+    def dump(self) -> dict[str, Any]:
+        """The position as a model file stores it."""
         return {"at": None if self.at is None else dict(self.at), "past": self.past}
 
-    def rest(self, source: Source) -> Iterator[Batch]:
-        """The batches of a source from here on; nothing is passed by reading them."""
+    def remaining(self, source: Source) -> Iterator[Batch]:
+        """The batches of a source from here on; reading them does not move the position."""
         source.start, past = self.at, self.past
         for batch in source:
-            leave = min(past, batch.rows)
-            past -= leave
-            if leave < batch.rows:
-                yield batch.cut(leave, batch.rows)
+            skipped = min(past, batch.rows)
+            past -= skipped
+            if skipped < batch.rows:
+                yield batch.cut(skipped, batch.rows)
