@@ -75,9 +75,9 @@ def card_text(card: Card) -> str:
 
 
 def show_datasets(told: argparse.Namespace) -> None:
-    from noregret.streams.datasets import listing
+    from noregret.streams.datasets import list_datasets
 
-    entries = listing()
+    entries = list_datasets()
     rows = [(one.name, one.task, one.size, one.about) for one in entries]
     text = table_of(("data set", "task", "size", "what it is"), rows)
     note = "\n\nNOREGRET_DATA names a folder of your own: its files are data sets by their names.\n"
@@ -106,10 +106,10 @@ def warm_up(told: argparse.Namespace) -> None:
             said = ready * 10 // count
             sys.stderr.write(f"compiled {ready} of {count}\n")
 
-    csv.compiled()
-    libsvm.compiled()
-    vw.compiled()
-    vw.dictionary()
+    csv.compile_parser()
+    libsvm.compile_parser()
+    vw.compile_parser()
+    vw.compile_dictionary()
     names = [named(name).name for name in told.names] or None
     count = warm(names, chosen["--tasks"], chosen["--algebras"], tell=tell)
     if not told.quiet:

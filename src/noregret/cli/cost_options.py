@@ -7,7 +7,7 @@ from typing import Any
 
 from noregret.data.class_weights import MODES
 from noregret.errors import BadValue, shown
-from noregret.streams.columns import label_of
+from noregret.streams.columns import parse_label
 
 WEIGHT = "--class-weight {}: say balanced, balanced_root, or labels and their weights, as in spam=5,ham=1"
 COST = "--cost {}: say truth:predicted=cost with commas between them, as in spam:ham=1,ham:spam=10, or name a file"
@@ -20,9 +20,9 @@ def class_weight(text: str | None) -> dict[Any, Any] | str | None:
         return text and text.strip()
     found: dict[Any, Any] = {}
     for label, weight in (pair(part, WEIGHT.format(text)) for part in text.split(",")):
-        if label_of(label) in found:
+        if parse_label(label) in found:
             raise BadValue(f"--class-weight {text}: {label!r} stands there twice")
-        found[label_of(label)] = amount(weight, "--class-weight", label)
+        found[parse_label(label)] = amount(weight, "--class-weight", label)
     return found
 
 
@@ -63,7 +63,7 @@ def one_cost(text: str, otherwise: str) -> tuple[str, str, str]:
 
 
 def label(told: Any) -> Any:
-    return label_of(told) if isinstance(told, str) else told
+    return parse_label(told) if isinstance(told, str) else told
 
 
 def amount(value: Any, what: str, of: str) -> float:

@@ -13,7 +13,7 @@ from noregret.errors import BadValue
 from noregret.learner.factory import make
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.card import Card
-from noregret.streams import Reading, Source, open_source
+from noregret.streams import ReadOptions, Source, open_source
 from noregret.tasks import TASKS
 
 OPTIONS = (
@@ -22,11 +22,11 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def reading(told: argparse.Namespace, **more: Any) -> Reading:
+def reading(told: argparse.Namespace, **more: Any) -> ReadOptions:
     asked = {name: getattr(told, name) for name in OPTIONS if getattr(told, name, None) not in (None, False, [])}
     if told.header is not None:
         asked["header"] = told.header
-    return Reading(**{**asked, **more})
+    return ReadOptions(**{**asked, **more})
 
 
 def opened(told: argparse.Namespace, **more: Any) -> Source:
@@ -45,13 +45,13 @@ def asked_of_labels(task: str | None) -> dict[str, bool]:
 def gaps(told: argparse.Namespace) -> dict[str, Any]:
     """Whether empty cells are to be seen, as they are where missing values are dealt with."""
     seen = any(str(step).startswith("missing") for step in told.transform)
-    return {"gaps": True, "mild": ("gaps",)} if seen else {}
+    return {"keep_missing": True, "optional": ("keep_missing",)} if seen else {}
 
 
 def suited(told: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> dict[str, Any]:
     """What every learner is told for the sake of this source; only what differs from the defaults."""
-    task = told.task or source.suits.get("task")
-    tabular = bool(source.suits.get("scale"))
+    task = told.task or source.learner_defaults.get("task")
+    tabular = bool(source.learner_defaults.get("scale"))
     scale = (tabular and not told.transform) if told.scale is None else told.scale
     usual = TASKS[task].bias_by_default if task in TASKS else None
     bias = scale or bool(tabular and told.transform) if usual is None else usual
@@ -121,7 +121,7 @@ def remarks(learner: RuleLearner, source: Source) -> list[str]:
 
 def check_columns(learner: RuleLearner, source: Source, screen: Screen) -> None:
     """A table should have the columns the model was learned from: refused if it has none, told if some are missing."""
-    learned, there = (learner.source or {}).get("columns"), source.about().get("columns")
+    learned, there = (learner.source or {}).get("columns"), source.describe().get("columns")
     if not isinstance(learned, dict) or not isinstance(there, dict):
         return
     missing = [name for name in learned if name not in there]

@@ -10,8 +10,8 @@ from typing import Any
 from noregret.cli.setup import OPTIONS
 from noregret.errors import BadValue
 from noregret.learner.rule_learner import RuleLearner
-from noregret.streams import Batch, Course, Source
-from noregret.streams.read_options import SHAPES
+from noregret.streams import Batch, Cursor, Source
+from noregret.streams.read_options import ROW_OPTIONS
 
 HEAD_BYTES = 1 << 16
 DEAR = 20  # a model is not kept more often than it takes this many times as long to keep it
@@ -36,17 +36,17 @@ class Keeper:
         self.hand: Batch | None = None
         self.kept, self.cost = time.monotonic(), 0.0
 
-    def before(self, kept: Mapping[str, Any]) -> Course:
+    def before(self, kept: Mapping[str, Any]) -> Cursor:
         """Where to go on: after what an interrupted model has learned of this source; else at its start."""
         self.goes_on = self.head is not None and kept.get("head") == self.head and kept.get("ended") is False
         if not self.goes_on:
-            return Course()
+            return Cursor()
         place = kept.get("place")
         if isinstance(place, dict):
             at, past = place.get("at"), place.get("past")
             if (at is None or isinstance(at, dict)) and type(past) is int and past >= 0:
-                return Course(at, past)
-        return Course(None, self.learned_already(kept))
+                return Cursor(at, past)
+        return Cursor(None, self.learned_already(kept))
 
     def learned_already(self, kept: Mapping[str, Any]) -> int:
         rows = kept.get("rows")
@@ -54,7 +54,7 @@ class Keeper:
 
     def batches(self) -> Iterator[Batch]:
         """The batches that are to be learned; each is counted as soon as the learner has it."""
-        for batch in self.course.rest(self.source):
+        for batch in self.course.resume(self.source):
             self.hand = batch
             yield batch
             self.count()
@@ -64,19 +64,19 @@ class Keeper:
     def count(self) -> None:
         """A call learns a whole batch or nothing of it, so the learner knows whether it was learned."""
         if self.hand is not None and self.learner.rounds != self.rounds:
-            self.course.passed(self.hand)
+            self.course.advance(self.hand)
             self.rounds, self.rows = self.learner.rounds, self.rows + self.hand.rows
         self.hand = None
 
     def save(self, ended: bool) -> None:
         self.count()
         self.learner.source = {
-            **self.source.about(),
+            **self.source.describe(),
             "head": self.head,
             "rows": self.rows,
             "ended": ended,
             "reading": self.reading,
-            "place": self.course.kept(),
+            "place": self.course.dump(),
         }
         if self.target is not None:
             began = time.monotonic()
@@ -122,8 +122,8 @@ def read_as_before(told: argparse.Namespace, learner: RuleLearner) -> dict[str, 
     kept = remembered(learner.source or {})
     found = {name: value for name, value in kept.items() if name in ROLES and unsaid(told, name)}
     if learner.config.allows_missing:
-        found["gaps"] = True
-    return {**found, "mild": tuple(found)}
+        found["keep_missing"] = True
+    return {**found, "optional": tuple(found)}
 
 
 def unsaid(told: argparse.Namespace, name: str) -> bool:
@@ -135,11 +135,16 @@ def take_up(told: argparse.Namespace, kept: Mapping[str, Any], model: str) -> No
     """Refuse to read the data otherwise than the model learned them; an interrupted one goes on as it began."""
     before = remembered(kept)
     interrupted = kept.get("ended") is False
-    for name in (*ROLES, *(SHAPES if interrupted else ())):
+    for name in (*ROLES, *(ROW_OPTIONS if interrupted else ())):
         now, then = getattr(told, name, None), before.get(name)
-        if not unsaid(told, name) and kept and now != then and (then is not None or name in ("zero_based", *SHAPES)):
+        if (
+            not unsaid(told, name)
+            and kept
+            and now != then
+            and (then is not None or name in ("zero_based", *ROW_OPTIONS))
+        ):
             raise BadValue(f"{model} was learned {said(name, then)}, not {said(name, now)}")
-        if name in SHAPES and then is not None:
+        if name in ROW_OPTIONS and then is not None:
             setattr(told, name, then)
 
 

@@ -125,7 +125,7 @@ def race(
     invited = guests(learners)
     tasks = [told.get("task"), *(one.task for one in invited or () if isinstance(one, RuleLearner))]
     source = opened(source, "ranking" if "ranking" in tasks else None)
-    entrants = line_up(invited, {**source.suits, **told})
+    entrants = line_up(invited, {**source.learner_defaults, **told})
     return Course(entrants, source, watcher or Watcher()).run(threads)
 
 

@@ -19,7 +19,7 @@ MANY_CLASSES = 50
 
 def head(told: argparse.Namespace, source: Source, **more: Any) -> dict[str, Any]:
     """The beginning of every report for machines."""
-    return {"noregret": __version__, "command": ["noregret", *told.said], "source": {**source.about(), **more}}
+    return {"noregret": __version__, "command": ["noregret", *told.said], "source": {**source.describe(), **more}}
 
 
 def standing_report(one: Standing) -> dict[str, Any]:
