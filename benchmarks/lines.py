@@ -25,7 +25,7 @@ def body_lines(rule: Callable[..., object]) -> int:
 
 
 def run() -> list[Row]:
-    lengths = {card.name: body_lines(card.rule) for card in noregret.learners()}
+    lengths = {card.name: body_lines(card.rule) for card in noregret.learners().rules.values()}
     rows = [Row(name, f"{length} lines", "", length, "lines") for name, length in lengths.items()]
     if lengths:
         middle = statistics.median(lengths.values())

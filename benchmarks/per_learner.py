@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn
 from benchmarks.stream import NONZEROS, Text, distinct_ranks, text
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 
 TITLE = "Every learner beside PA-I: per non-zero, and its ratio to PA-I at d = 10^7 over that ratio at d = 10^5"
 SMALL, LARGE = 10**5, 10**7
@@ -37,7 +37,7 @@ def texts(function: Callable[..., object], seen: set[CodeType]) -> Iterator[Code
             yield from texts(named, seen)
 
 
-def needs_powers(card: Card) -> bool:
+def needs_powers(card: RuleCard) -> bool:
     """Whether a round raises something to a power for each coordinate: by the verb multiply, or in its weights."""
     if card.name in POWERS or any(verb.name == "multiply" for verb in card.verbs):
         return True
@@ -49,12 +49,12 @@ def needs_powers(card: Card) -> bool:
     )
 
 
-def keeps_a_heap(card: Card) -> bool:
+def keeps_a_heap(card: RuleCard) -> bool:
     """Whether a round asks for the largest weights; such learners are named for it."""
     return card.name.startswith("ofs") or card.name.endswith("truncated")
 
 
-def wanted(card: Card) -> tuple[float, str]:
+def wanted(card: RuleCard) -> tuple[float, str]:
     """The ratio to PA-I that a learner of its kind may have."""
     kinds = (
         (15.0, "an indexed heap", keeps_a_heap(card)),
@@ -65,7 +65,7 @@ def wanted(card: Card) -> tuple[float, str]:
     return next((ratio, kind) for ratio, kind, holds in kinds if holds)
 
 
-def why_not(card: Card) -> str | None:
+def why_not(card: RuleCard) -> str | None:
     """Why a learner cannot play here, or None if it can."""
     if "binary" not in card.tasks:
         return f"skipped: it plays {', '.join(card.tasks)}, not binary"
@@ -116,7 +116,7 @@ def again(name: str, data: Text) -> Prepare:
     return lambda: lambda: learner.learn(data.X, data.y)
 
 
-def beside_pa1(card: Card, data: Text) -> Row:
+def beside_pa1(card: RuleCard, data: Text) -> Row:
     """Nanoseconds per non-zero."""
     ratio, kind = wanted(card)
     trial = learner_of(card.name).learn(data.X[:100], data.y[:100])  # compiles before the clock starts
@@ -136,7 +136,7 @@ def beside_pa1(card: Card, data: Text) -> Row:
     )
 
 
-def as_d_grows(card: Card) -> Row:
+def as_d_grows(card: RuleCard) -> Row:
     """How much the ratio to PA-I grows from d = 10^5 to d = 10^7."""
     contestants = {f"{name} {d}": again(name, spread(d)) for d in (SMALL, LARGE) for name in (PEER, card.name)}
     times = in_turn(contestants, repeats=2 * REPEATS)
@@ -160,7 +160,7 @@ def as_d_grows(card: Card) -> Row:
 
 
 def run() -> list[Row]:
-    cards = [card for card in noregret.learners() if card.rule.__module__.startswith("noregret.")]
+    cards = [card for card in noregret.learners().rules.values() if card.built_in]
     reasons = {card.name: why_not(card) for card in cards}
     players = [card for card in cards if reasons[card.name] is None]
     skipped = [Row(name, reason, "", None, "x") for name, reason in reasons.items() if reason]

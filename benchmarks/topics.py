@@ -48,7 +48,7 @@ def measured(scores: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     """What the metric says of these scores; a topic is predicted where its score is above zero."""
     wrong = ((scores > 0.0) != truth).any(axis=1)
     metric, zeros = Multilabel(), np.zeros(len(scores))
-    metric.see(Transcript(scores, zeros, zeros, wrong, wrong, zeros, relevant=truth))
+    metric.see(None, Transcript(scores, zeros, zeros, wrong, wrong, zeros, relevant=truth))
     return {**metric.report(), "exact": 1.0 - float(np.mean(wrong))}
 
 

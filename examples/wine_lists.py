@@ -41,11 +41,11 @@ def peer(X: Any, y: Any, query: Any, loss: str) -> tuple[dict[str, float], float
 
 
 def measured(scores: Any, y: Any, query: Any) -> dict[str, float]:
-    from noregret.metrics import Orders
+    from noregret.metrics import Ranking
 
-    orders, nothing = Orders(), np.zeros(0)
-    orders.see(nr.Transcript(scores, scores, nothing, nothing, nothing, y, lists=query))
-    return orders.report()
+    ranking, nothing = Ranking(), np.zeros(0)
+    ranking.see(None, nr.Transcript(scores, scores, nothing, nothing, nothing, y, lists=query))
+    return ranking.report()
 
 
 def ours(X: Any, y: Any, query: Any, name: str, pairs: str) -> tuple[dict[str, float], float]:

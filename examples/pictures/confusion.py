@@ -39,7 +39,7 @@ def measure(rounds: int = 20000) -> list[Row]:
     rows = []
     for name, weights in WEIGHTS.items():
         seen = Confusion()
-        seen.see(nr.make("pa1", C=0.01, bias=True, class_weight=weights).play(X, y))
+        nr.play((X, y), nr.make("pa1", C=0.01, bias=True, class_weight=weights), [seen])
         order = [seen.labels.index(label) for label in CLASSES]
         shares = seen.normalised()[np.ix_(order, order)]
         for at, number in enumerate(order):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
-    from noregret.evaluation.race import play as play
+    from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
@@ -49,16 +49,22 @@ if TYPE_CHECKING:
     from noregret.learner.protocol import Learner as Learner
     from noregret.learner.rule_learner import RuleLearner as RuleLearner
     from noregret.rules.card import Card as Card
-    from noregret.rules.card import Choice as Choice
-    from noregret.rules.card import Guarantee as Guarantee
-    from noregret.rules.card import Merge as Merge
-    from noregret.rules.card import Param as Param
-    from noregret.rules.card import bandit_rule as bandit_rule
-    from noregret.rules.card import coordinate_rule as coordinate_rule
-    from noregret.rules.card import gradient_rule as gradient_rule
-    from noregret.rules.card import margin_rule as margin_rule
-    from noregret.rules.card import prototype_rule as prototype_rule
-    from noregret.rules.card import schedule as schedule
+    from noregret.rules.decorators import bandit_rule as bandit_rule
+    from noregret.rules.decorators import coordinate_rule as coordinate_rule
+    from noregret.rules.decorators import gradient_rule as gradient_rule
+    from noregret.rules.decorators import margin_rule as margin_rule
+    from noregret.rules.decorators import prototype_rule as prototype_rule
+    from noregret.rules.decorators import schedule as schedule
+    from noregret.rules.guarantee import Guarantee as Guarantee
+    from noregret.rules.merge_law import Merge as Merge
+    from noregret.rules.method_card import MethodCard as MethodCard
+    from noregret.rules.method_card import method_card as method_card
+    from noregret.rules.method_card import register_method as register_method
+    from noregret.rules.parameters import Choice as Choice
+    from noregret.rules.parameters import Component as Component
+    from noregret.rules.parameters import Param as Param
+    from noregret.rules.quantities import QUANTITIES as QUANTITIES
+    from noregret.rules.rule_card import RuleCard as RuleCard
     from noregret.state.fields import counts as counts
     from noregret.state.fields import covariance as covariance
     from noregret.state.fields import grouped as grouped
@@ -79,10 +85,16 @@ if TYPE_CHECKING:
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
 
 _HOMES = {
-    "rules.card": (
-        "Card", "Choice", "Guarantee", "Merge", "Param", "bandit_rule", "coordinate_rule", "gradient_rule",
-        "margin_rule", "prototype_rule", "schedule",
+    "rules.card": ("Card",),
+    "rules.decorators": (
+        "bandit_rule", "coordinate_rule", "gradient_rule", "margin_rule", "prototype_rule", "schedule",
     ),
+    "rules.guarantee": ("Guarantee",),
+    "rules.merge_law": ("Merge",),
+    "rules.method_card": ("MethodCard", "method_card", "register_method"),
+    "rules.parameters": ("Choice", "Component", "Param"),
+    "rules.quantities": ("QUANTITIES",),
+    "rules.rule_card": ("RuleCard",),
     "learner.bandit": ("Chosen",),
     "data.transcript": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
@@ -105,7 +117,8 @@ _HOMES = {
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
-    "evaluation.race": ("play", "race"),
+    "evaluation.play": ("play",),
+    "evaluation.race": ("race",),
     "state.fields": (
         "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
         "reservoir", "scaled", "snapshot", "top_k",

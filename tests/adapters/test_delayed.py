@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.learner.model_file import pack
+from noregret.data.blocks import Rows, SparseBlock
+from noregret.learner.model_file import card_finder, pack, restore
 from tests.support import by_name, refusal, refused, small_stream
 
 X, Y = small_stream(rows=60)
@@ -47,16 +48,16 @@ def obvious(delay: int) -> tuple[nr.RuleLearner, int]:
 @pytest.mark.parametrize("delay", [0, 1, 9, 60])
 def test_mistakes_are_those_of_the_predictions_made_when_asked(delay: int) -> None:
     found = nr.delayed(plain())
-    report = found.play(events(delay))
+    report = found.play_events(events(delay))
     learner, mistakes = obvious(delay)
     assert pack(found.learner) == pack(learner)
     assert report["mistakes"] == mistakes
-    assert (report["rounds"], report["waiting"], report["passed_over"]) == (60, 0, 0)
+    assert (report["rounds"], report["waiting"], report["skipped"]) == (60, 0, 0)
 
 
 def test_without_delay_it_is_the_plain_task() -> None:
     found = nr.delayed(plain())
-    found.play(events(0))
+    found.play_events(events(0))
     whole = plain().learn(ROWS, WORDS)
     assert pack(found.learner) == pack(whole)
     assert found.mistakes == whole.mistakes
@@ -64,7 +65,7 @@ def test_without_delay_it_is_the_plain_task() -> None:
 
 def test_a_delay_costs_mistakes_that_the_learner_does_not_count() -> None:
     late = nr.delayed(plain())
-    late.play(events(60))
+    late.play_events(events(60))
     assert late.mistakes == 60  # nothing was known when anything was asked
     assert late.learner.mistakes < 60
 
@@ -105,8 +106,8 @@ def test_room_forgets_the_oldest() -> None:
     assert [key in d for key in "abc"] == [False, True, True]
     assert d.forgotten == 1
     assert "was forgotten (room=2)" in refusal(lambda: d.tell("a", "late"))
-    report = nr.delayed(plain(), room=5).play(events(9))
-    assert report["passed_over"] == report["forgotten"] == 55
+    report = nr.delayed(plain(), room=5).play_events(events(9))
+    assert report["skipped"] == report["forgotten"] == 55
     assert report["rounds"] == 5  # at the end nothing new is asked, and the last five are told
 
 
@@ -140,14 +141,13 @@ def test_questions_are_saved_with_the_model(kind: str, tmp_path: Path) -> None:
     rows: Any = {"dicts": ROWS, "rows": X, "sparse": [sp.csr_array(row[None]) for row in X]}[kind]
     story = [(key, None if x is None else rows[key], y) for key, x, y in events(9)]
     whole = nr.delayed(plain())
-    whole.play(story)
+    whole.play_events(story)
     half = nr.delayed(plain())
-    half.play(story[:51])
+    half.play_events(story[:51])
     half.save(tmp_path / "half.nr")
-    again = nr.delayed(nr.load(tmp_path / "half.nr"))
+    again = nr.load(tmp_path / "half.nr")
     assert again.report() == half.report()
-    assert again.learner.source is None
-    again.play(story[51:])
+    again.play_events(story[51:])
     assert again.report() == whole.report()
     assert pack(again.learner) == pack(whole.learner)
 
@@ -159,11 +159,45 @@ def test_what_cannot_be_saved_says_so_and_leaves_the_model_as_it_was(tmp_path: P
     assert not (tmp_path / "x.nr").exists()
 
 
-def test_questions_of_a_damaged_file_are_refused() -> None:
-    for told in ({"waiting": 3}, {"waiting": [[1, {}, 2]], "counts": [1, 2, 3]}, {"waiting": [], "counts": [1]}):
-        m = plain().learn(ROWS[:9], WORDS[:9])
-        m.source = {"delayed": told}
-        assert "damaged" in refusal(lambda m=m: nr.delayed(m))  # type: ignore[misc]
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"questions": 3}, "questions must be a list"),
+        ({"questions": [[1, 2]]}, "a question must be"),
+        ({"questions": [[1, {}, 2]]}, "must have values or features"),
+        ({"questions": [[1, {"values": ["a"]}, 2]]}, "must be a finite number"),
+        ({"questions": [[1, {"features": [[1.5, 2.0]]}, 2]]}, "a name and a value"),
+        ({"questions": [[1, {"features": [["a", 1.0]], "indicators": [1]}, 2]]}, "whether it is an indicator"),
+        ({"questions": [[[], {"values": []}, 2]]}, "the key of a question"),
+        ({"questions": [[1, {"values": []}, {}]]}, "a prediction"),
+        ({"questions": [[1, {"values": []}, 1], [True, {"values": []}, 1]]}, "the same key"),
+        ({"room": 1, "questions": [[1, {"values": []}, 1], [2, {"values": []}, 1]]}, "than there is room for"),
+        ({"room": 0}, "room must be"),
+        ({"forgotten": -1}, "forgotten must be"),
+        ({"mistakes": 10**9}, "mistakes must be"),
+        ({"rounds": 2.0}, "rounds must be"),
+        ({"learner": None}, "a header is missing"),
+    ],
+)
+def test_questions_of_a_corrupt_file_are_refused(changes: dict[str, Any], words: str) -> None:
+    d = nr.delayed(plain().learn(ROWS[:9], WORDS[:9]))
+    d.ask(1, ROWS[9])
+    header, arrays = d.dump()
+    message = refusal(lambda: restore({"kind": "delayed", **header, **changes}, arrays, card_finder(None)))
+    assert "corrupt model file" in message
+    assert words in message
+
+
+def test_a_row_of_a_stream_keeps_its_indicators(tmp_path: Path) -> None:
+    block = SparseBlock(np.array([0, 2]), np.array([0, 1], np.int32), np.array([3.0, 1.0]), 2)
+    x = Rows(block, ["size", "city=Rome"], np.array([False, True]))
+    d = nr.delayed(nr.scale() | plain())
+    d.ask("a", x)
+    d.save(tmp_path / "rows.nr")
+    again = nr.load(tmp_path / "rows.nr")
+    for one in (d, again):
+        one.tell("a", "late")
+    assert pack(again) == pack(d)
 
 
 def test_targets_have_no_mistakes() -> None:

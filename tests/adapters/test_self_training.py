@@ -44,7 +44,7 @@ def test_rounds_are_those_of_the_obvious_loop(rule: str, confidence: float, weig
     found = nr.self_training(plain(rule), confidence, weight).learn(X, Y)
     twin, taken, left = obvious(rule, confidence, weight)
     assert pack(found.learner) == pack(twin)
-    assert (found.taken, found.left) == (taken, left)
+    assert (found.self_labelled, found.skipped) == (taken, left)
     assert found.labelled == sum(label is not None for label in Y)
     assert found.predict(X).tolist() == twin.predict(X).tolist()
 
@@ -55,15 +55,15 @@ def test_chunks_change_nothing(size: int) -> None:
     for start in range(0, ROWS, size):
         bitten.learn(X[start : start + size], Y[start : start + size])
     assert pack(bitten.learner) == pack(whole.learner)
-    assert (bitten.labelled, bitten.taken, bitten.left, bitten.mistakes) == (
-        whole.labelled, whole.taken, whole.left, whole.mistakes,
+    assert (bitten.labelled, bitten.self_labelled, bitten.skipped, bitten.mistakes) == (
+        whole.labelled, whole.self_labelled, whole.skipped, whole.mistakes,
     )  # fmt: skip
 
 
 def test_dicts_and_sparse_rows_may_come_too() -> None:
     by_names = nr.self_training(plain()).learn([by_name(row) for row in X], Y)
     sparse = nr.self_training(plain()).learn(sp.csr_array(X), Y)
-    assert by_names.taken == sparse.taken == nr.self_training(plain()).learn(X, Y).taken
+    assert by_names.self_labelled == sparse.self_labelled == nr.self_training(plain()).learn(X, Y).self_labelled
 
 
 def test_from_confidence_one_on_a_hinge_learner_takes_rows_and_learns_nothing_from_them() -> None:
@@ -71,7 +71,7 @@ def test_from_confidence_one_on_a_hinge_learner_takes_rows_and_learns_nothing_fr
     found = nr.self_training(plain(), confidence=1.0, weight=1.0).learn(X, Y)
     known = [t for t, label in enumerate(Y) if label is not None]
     alone = plain().learn(X[known], [Y[t] for t in known])
-    assert found.taken > 10
+    assert found.self_labelled > 10
     assert found.learner.scores(X).tolist() == alone.scores(X).tolist()
     assert found.learner.updates == alone.updates
 
@@ -87,18 +87,18 @@ def test_a_row_taken_keeps_its_prediction_and_moves_to_margin_one() -> None:
 def test_mistakes_are_those_of_rows_with_labels() -> None:
     found = nr.self_training(plain()).learn(X, Y)
     assert 0 < found.mistakes == found.learner.mistakes  # its own labels are never mistakes
-    assert found.learner.rounds == found.labelled + found.taken
+    assert found.learner.rounds == found.labelled + found.self_labelled
 
 
 def test_before_two_classes_are_known_rows_are_left() -> None:
     found = nr.self_training(plain(), confidence=0.0).learn(X[:5], [None, None, 1, None, -1])
-    assert (found.left, found.taken, found.labelled) == (3, 0, 2)
+    assert (found.skipped, found.self_labelled, found.labelled) == (3, 0, 2)
 
 
 @pytest.mark.parametrize("bad", ["row", "label", "third"])
 def test_a_refused_call_changes_nothing(bad: str) -> None:
     found = nr.self_training(plain(), confidence=0.0).learn(X[:50], Y[:50])
-    counts = (found.labelled, found.taken, found.left, found.mistakes)
+    counts = (found.labelled, found.self_labelled, found.skipped, found.mistakes)
     rows, y = X[50:].copy(), list(Y[50:])
     at = next(t for t in range(30, 70) if (y[t] is None) == (bad == "row"))
     if bad == "row":
@@ -110,7 +110,7 @@ def test_a_refused_call_changes_nothing(bad: str) -> None:
     message = refused(found.learner, lambda: found.learn(rows, y))
     assert (f"row {at}" in message) == (bad == "row")
     assert ("two classes" in message) == (bad == "third")
-    assert (found.labelled, found.taken, found.left, found.mistakes) == counts
+    assert (found.labelled, found.self_labelled, found.skipped, found.mistakes) == counts
     found.learn(X[50:], Y[50:])
     assert pack(found.learner) == pack(nr.self_training(plain(), confidence=0.0).learn(X, Y).learner)
 

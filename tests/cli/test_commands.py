@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 import noregret as nr
-from tests.cli.running import OWN_RULE, SAMPLE, noregret
+from tests.support.command_line import OWN_RULE, SAMPLE, noregret, noregret_process, succeeded
 
 TABLE = "height,city,depth,kind\n" + "".join(
     f"{10 + k % 7},{'Oslo' if k % 5 else 'Rome'},{(3 * k) % 11 / 10},{'big' if k % 7 > 3 else 'small'}\n"
@@ -31,13 +31,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def well(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    return done
-
-
 def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
-    said = well(noregret("race", "data.svm", "--learners", "perceptron,pa1,arow", "--json", "out.json", cwd=folder))
+    words = ["race", "data.svm", "--learners", "perceptron,pa1,arow", "--json", "out.json"]
+    said = succeeded(noregret(*words, cwd=folder))
     report = json.loads((folder / "out.json").read_text())
     X, y = load_svmlight_file(str(folder / "data.svm"))
     library = nr.race((X, y), ["perceptron", "pa1", "arow"])
@@ -49,15 +45,7 @@ def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
         assert told["seconds"] > 0.0
     assert report["winner"] == report["learners"][0]["name"]
     assert report["source"]["name"] == "data.svm"
-    assert report["command"] == [
-        "noregret",
-        "race",
-        "data.svm",
-        "--learners",
-        "perceptron,pa1,arow",
-        "--json",
-        "out.json",
-    ]
+    assert report["command"] == ["noregret", *words]
     labels = y.tolist()
     assert report["baselines"]["last_label"] == 1 + sum(a != b for a, b in pairwise(labels))
     assert "majority" in said.stdout
@@ -68,7 +56,7 @@ def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
 def test_the_same_seed_gives_the_same_report(folder: Path) -> None:
     def run(*words: str) -> dict[str, object]:
         told = json.loads(
-            well(noregret("race", "wine", "--learners", "pa1,ogd", "--json", "-", *words, cwd=folder)).stdout
+            succeeded(noregret("race", "wine", "--learners", "pa1,ogd", "--json", "-", *words, cwd=folder)).stdout
         )
         for one in told["learners"]:
             del one["seconds"]
@@ -80,18 +68,20 @@ def test_the_same_seed_gives_the_same_report(folder: Path) -> None:
 
 
 def test_learn_save_predict(folder: Path) -> None:
-    learned = well(noregret("learn", "data.svm", "--learner", "arow", "--set", "r=0.5", "--save", "m.nr", cwd=folder))
+    learned = succeeded(
+        noregret("learn", "data.svm", "--learner", "arow", "--set", "r=0.5", "--save", "m.nr", cwd=folder)
+    )
     X, y = load_svmlight_file(str(folder / "data.svm"))
     library = nr.make("arow", r=0.5).learn(X, y)
     assert f"{library.mistakes} mistakes" in learned.stdout
     assert np.array_equal(nr.load(folder / "m.nr").scores(X), library.scores(X))
-    well(noregret("predict", "m.nr", "data.svm", "--out", "preds.csv", cwd=folder))
+    succeeded(noregret("predict", "m.nr", "data.svm", "--out", "preds.csv", cwd=folder))
     lines = (folder / "preds.csv").read_text().splitlines()
     assert lines[0] == "prediction"
     assert [int(line) for line in lines[1:]] == library.predict(X).astype(int).tolist()
     unlabelled = "".join(line.partition(" ")[2] for line in SAMPLE.splitlines(keepends=True))
     (folder / "new.svm").write_text(unlabelled)
-    again = well(noregret("predict", "m.nr", "new.svm", "--quiet", "--scores", cwd=folder)).stdout.splitlines()
+    again = succeeded(noregret("predict", "m.nr", "new.svm", "--quiet", "--scores", cwd=folder)).stdout.splitlines()
     assert again[0] == "prediction,score"
     assert [float(line.split(",")[1]) for line in again[1:]] == library.scores(X).tolist()
 
@@ -100,9 +90,9 @@ def test_resuming_equals_never_stopping(folder: Path) -> None:
     lines = SAMPLE.splitlines(keepends=True)
     (folder / "first.svm").write_text("".join(lines[:90]))
     (folder / "second.svm").write_text("".join(lines[90:]))
-    well(noregret("learn", "data.svm", "--learner", "pa1", "--save", "whole.nr", cwd=folder))
-    well(noregret("learn", "first.svm", "--learner", "pa1", "--save", "parts.nr", cwd=folder))
-    said = well(noregret("learn", "second.svm", "--resume", "parts.nr", "--json", "-", cwd=folder))
+    succeeded(noregret("learn", "data.svm", "--learner", "pa1", "--save", "whole.nr", cwd=folder))
+    succeeded(noregret("learn", "first.svm", "--learner", "pa1", "--save", "parts.nr", cwd=folder))
+    said = succeeded(noregret("learn", "second.svm", "--resume", "parts.nr", "--json", "-", cwd=folder))
     assert json.loads(said.stdout)["learners"][0]["rounds_in_all"] == 200
     whole, parts = nr.load(folder / "whole.nr"), nr.load(folder / "parts.nr")
     X, _ = load_svmlight_file(str(folder / "data.svm"))
@@ -129,30 +119,30 @@ def test_ctrl_c_keeps_what_was_learned_and_resuming_goes_on_after_it(folder: Pat
     assert 0 < stopped.rounds < 1_000_000
     assert stopped.source is not None
     assert stopped.source["ended"] is False
-    resumed = well(noregret("learn", data, "--resume", "m.nr", "--json", "-", cwd=folder))
+    resumed = succeeded(noregret("learn", data, "--resume", "m.nr", "--json", "-", cwd=folder))
     told = json.loads(resumed.stdout)["learners"][0]
     assert told["rounds_in_all"] == 1_000_000
     assert told["rounds"] == 1_000_000 - stopped.rounds
-    well(noregret("learn", data, "--learner", "pa1", "--save", "whole.nr", "--quiet", cwd=folder))
+    succeeded(noregret("learn", data, "--learner", "pa1", "--save", "whole.nr", "--quiet", cwd=folder))
     X = np.eye(30)
     assert np.array_equal(nr.load(folder / "m.nr").scores(X), nr.load(folder / "whole.nr").scores(X))
 
 
 def test_a_rule_of_ones_own(folder: Path) -> None:
-    raced = well(noregret("race", "data.svm", "--learners", "pa1,./my_rule.py:capped", "--json", "-", cwd=folder))
+    raced = succeeded(noregret("race", "data.svm", "--learners", "pa1,./my_rule.py:capped", "--json", "-", cwd=folder))
     assert {one["name"] for one in json.loads(raced.stdout)["learners"]} == {"pa1", "capped"}
-    well(
+    succeeded(
         noregret("learn", "data.svm", "--learner", "my_rule.py:capped", "--set", "C=0.3", "--save", "m.nr", cwd=folder)
     )
     said = noregret("predict", "m.nr", "data.svm", cwd=folder)
     assert said.returncode == 2
     assert "--rule" in said.stderr
-    rows = well(noregret("predict", "m.nr", "data.svm", "--rule", "my_rule.py", cwd=folder)).stdout
+    rows = succeeded(noregret("predict", "m.nr", "data.svm", "--rule", "my_rule.py", cwd=folder)).stdout
     assert len(rows.splitlines()) == 201
 
 
 def test_a_table_is_scaled_and_says_so(folder: Path) -> None:
-    said = well(noregret("learn", "table.csv", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    said = succeeded(noregret("learn", "table.csv", "--learner", "pa1", "--save", "m.nr", cwd=folder))
     assert "'kind'" in said.stderr
     assert "scaled" in said.stderr
     model = nr.load(folder / "m.nr")
@@ -160,15 +150,15 @@ def test_a_table_is_scaled_and_says_so(folder: Path) -> None:
     assert model.config.bias
     row = {"height": 16.0, "depth": 0.5, "city=Oslo": 1.0}
     (folder / "new.csv").write_text("depth,city,height\n0.5,Oslo,16\n")
-    predicted = well(noregret("predict", "m.nr", "new.csv", "--scores", "--quiet", cwd=folder)).stdout.splitlines()
+    predicted = succeeded(noregret("predict", "m.nr", "new.csv", "--scores", "--quiet", cwd=folder)).stdout.splitlines()
     assert predicted[1] == f"{model.predict_one(row)},{model.scores_one(row)!r}"
-    checked = well(noregret("predict", "m.nr", "table.csv", "--out", "p.csv", cwd=folder))
+    checked = succeeded(noregret("predict", "m.nr", "table.csv", "--out", "p.csv", cwd=folder))
     assert "of 150 labels differ" in checked.stderr
 
 
 def test_an_unscaled_table_is_the_matrix(folder: Path) -> None:
     (folder / "t.csv").write_text("a,b,y\n" + "".join(f"{k % 5},{k % 3},{int(k % 5 > 2)}\n" for k in range(60)))
-    told = json.loads(well(noregret("race", "t.csv", "--no-scale", "--json", "-", cwd=folder)).stdout)
+    told = json.loads(succeeded(noregret("race", "t.csv", "--no-scale", "--json", "-", cwd=folder)).stdout)
     X = np.array([[k % 5, k % 3] for k in range(60)], float)
     library = nr.race((X, [int(k % 5 > 2) for k in range(60)]))
     assert {one["name"]: one["mistakes"] for one in told["learners"]} == {one.name: one.mistakes for one in library}
@@ -186,30 +176,30 @@ def test_standard_input_and_compressed_files(folder: Path) -> None:
 def test_zero_based_is_remembered_by_the_model(folder: Path) -> None:
     shifted = "".join(f"{k % 2} 0:{k % 2} 4:1\n" for k in range(40))
     (folder / "zero.svm").write_text(shifted)
-    well(noregret("learn", "zero.svm", "--zero-based", "--learner", "pa1", "--save", "m.nr", cwd=folder))
-    assert len(well(noregret("predict", "m.nr", "zero.svm", cwd=folder)).stdout.splitlines()) == 41
-    well(noregret("learn", "zero.svm", "--resume", "m.nr", cwd=folder))
+    succeeded(noregret("learn", "zero.svm", "--zero-based", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    assert len(succeeded(noregret("predict", "m.nr", "zero.svm", cwd=folder)).stdout.splitlines()) == 41
+    succeeded(noregret("learn", "zero.svm", "--resume", "m.nr", cwd=folder))
 
 
 def test_real_targets(folder: Path) -> None:
     (folder / "t.csv").write_text("a,b,y\n" + "".join(f"{k % 7},{k % 3},{2.5 * (k % 7) + 10}\n" for k in range(400)))
-    told = json.loads(well(noregret("race", "t.csv", "--task", "regression", "--json", "-", cwd=folder)).stdout)
+    told = json.loads(succeeded(noregret("race", "t.csv", "--task", "regression", "--json", "-", cwd=folder)).stdout)
     assert told["task"] == "regression"
     best = told["learners"][0]
     assert best["loss"] < told["baselines"]["mean"]
-    well(noregret("race", "diabetes", "--learners", "pa1", cwd=folder))
-    well(noregret("learn", "t.csv", "--task", "regression", "--learner", "pa1", "--save", "m.nr", cwd=folder))
+    succeeded(noregret("race", "diabetes", "--learners", "pa1", cwd=folder))
+    succeeded(noregret("learn", "t.csv", "--task", "regression", "--learner", "pa1", "--save", "m.nr", cwd=folder))
     (folder / "new.csv").write_text("a,b\n3,1\n")
-    guess = float(well(noregret("predict", "m.nr", "new.csv", "--quiet", cwd=folder)).stdout.splitlines()[1])
+    guess = float(succeeded(noregret("predict", "m.nr", "new.csv", "--quiet", cwd=folder)).stdout.splitlines()[1])
     assert guess == pytest.approx(17.5, abs=2.0)
 
 
 def test_nothing_but_text_in_a_pipe_and_nothing_but_the_result_when_quiet(folder: Path) -> None:
-    done = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder))
+    done = succeeded(noregret("race", "data.svm", "--learners", "pa1", cwd=folder))
     assert "\x1b" not in done.stdout + done.stderr
     assert "data.svm" in done.stderr
-    assert well(noregret("race", "data.svm", "--learners", "pa1", "--quiet", cwd=folder)).stderr == ""
-    learned = well(noregret("learn", "data.svm", "--learner", "pa1", "--quiet", cwd=folder))
+    assert succeeded(noregret("race", "data.svm", "--learners", "pa1", "--quiet", cwd=folder)).stderr == ""
+    learned = succeeded(noregret("learn", "data.svm", "--learner", "pa1", "--quiet", cwd=folder))
     assert learned.stderr == ""
     assert len(learned.stdout.splitlines()) == 1
 
@@ -242,32 +232,34 @@ def test_on_a_terminal_the_table_is_live(folder: Path) -> None:
 
 
 def test_what_there_is(folder: Path) -> None:
-    listed = well(noregret("learners", cwd=folder)).stdout
-    cards = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+    listed = succeeded(noregret("learners", cwd=folder)).stdout
+    cards = [card for card in nr.learners() if card.built_in]
     assert all(card.name in listed and card.about in listed for card in cards)
-    shown = well(noregret("learners", "pa1", cwd=folder)).stdout
+    shown = succeeded(noregret("learners", "pa1", cwd=folder)).stdout
     for part in ("Crammer", "C = 1", "above 0", "mistakes <=", "binary, multiclass, regression"):
         assert part in shown
-    assert json.loads(well(noregret("learners", "pa1", "--json", "-", cwd=folder)).stdout)["name"] == "pa1"
+    assert json.loads(succeeded(noregret("learners", "pa1", "--json", "-", cwd=folder)).stdout)["name"] == "pa1"
     (folder / "kept.svm").write_text(SAMPLE)
-    sets = well(noregret("datasets", cwd=folder, NOREGRET_DATA=str(folder))).stdout
+    sets = succeeded(noregret("datasets", cwd=folder, NOREGRET_DATA=str(folder))).stdout
     for name in ("digits", "diabetes", "separable", "kept"):
         assert name in sets
     by_name = noregret("race", "kept", "--learners", "pa1", cwd=folder.parent, NOREGRET_DATA=str(folder))
     assert by_name.returncode == 0
-    assert well(noregret("--version", cwd=folder)).stdout == f"noregret {nr.__version__}\n"
-    assert "race" in well(noregret("--help", cwd=folder)).stdout
+    assert succeeded(noregret("--version", cwd=folder)).stdout == f"noregret {nr.__version__}\n"
+    assert "race" in succeeded(noregret("--help", cwd=folder)).stdout
 
 
 def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     cache = {"NOREGRET_CACHE": str(folder / "cache")}
-    told = well(noregret("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder, **cache))
+    race = ["race", "data.svm", "--learners", "pa1"]
+    told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder, **cache))
     assert "1 loop is ready" in told.stdout
-    raced = well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **cache))
+    raced = succeeded(noregret_process(*race, cwd=folder, **cache))
     assert "compil" not in raced.stderr
-    again = {"NOREGRET_CACHE": str(folder / "other")}
-    assert "compiling the reader" in well(noregret("race", "data.svm", "--learners", "pa1", cwd=folder, **again)).stderr
-    first = well(noregret("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
+    for file in (folder / "cache").rglob("libsvm*"):
+        file.unlink()
+    assert "compiling the reader" in succeeded(noregret_process(*race, cwd=folder, **cache)).stderr
+    first = succeeded(noregret_process("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
     assert "compiling 1 loop for this machine, once" in first.stderr
 
 
@@ -299,8 +291,8 @@ def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, ki
     killed = nr.load(folder / "m.nr")
     total = many * (2 if kind == "several" else 1)
     assert 0 < killed.rounds < total
-    well(noregret("learn", *data[:1], "--resume", "m.nr", "--quiet", cwd=folder))
-    well(noregret("learn", *data, "--learner", "arow", "--save", "whole.nr", "--quiet", cwd=folder))
+    succeeded(noregret("learn", *data[:1], "--resume", "m.nr", "--quiet", cwd=folder))
+    succeeded(noregret("learn", *data, "--learner", "arow", "--save", "whole.nr", "--quiet", cwd=folder))
     resumed, whole = nr.load(folder / "m.nr"), nr.load(folder / "whole.nr")
     assert (resumed.rounds, resumed.mistakes, resumed.updates) == (whole.rounds, whole.mistakes, whole.updates)
     assert resumed.rounds == total
@@ -312,12 +304,16 @@ def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, ki
 
 def test_a_table_without_column_names_is_read_alike_by_all_commands(folder: Path) -> None:
     (folder / "plain.csv").write_text("ham,hello\nspam,win\n" * 20)
-    raced = well(noregret("race", "plain.csv", "--no-header", "--label", "c1", "--learners", "pa1", cwd=folder))
+    raced = succeeded(noregret("race", "plain.csv", "--no-header", "--label", "c1", "--learners", "pa1", cwd=folder))
     assert "learn plain.csv --learner pa1 --no-header --label c1" in raced.stdout
     words = ["--no-header", "--label", "c1", "--learner", "pa1", "--save", "plain.nr", "--quiet"]
-    well(noregret("learn", "plain.csv", *words, cwd=folder))
+    succeeded(noregret("learn", "plain.csv", *words, cwd=folder))
     (folder / "new.csv").write_text("ham,hello\nham,win\n")
-    assert well(noregret("predict", "plain.nr", "new.csv", cwd=folder)).stdout.split() == ["prediction", "ham", "spam"]
+    assert succeeded(noregret("predict", "plain.nr", "new.csv", cwd=folder)).stdout.split() == [
+        "prediction",
+        "ham",
+        "spam",
+    ]
     asked = noregret("learn", "plain.csv", "--resume", "plain.nr", "--header", cwd=folder)
     assert asked.returncode == 2
     assert "learned without a line of column names, not with a line" in asked.stderr

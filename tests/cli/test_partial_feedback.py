@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import noregret as nr
-
-from .running import noregret, refused
+from tests.support.command_line import noregret, refused
 
 ROWS = [{1: "1:1 2:0.2", 2: "2:1 4:0.5", 3: "3:1"}[k % 3 + 1] for k in range(150)]
 SAMPLE = "".join(f"{k % 3 + 1} {row}\n" for k, row in enumerate(ROWS))

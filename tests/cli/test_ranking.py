@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.cli.running import noregret, refused
+from tests.support.command_line import noregret, refused
 
 ROWS = [
     (t // 5, (t * t) % 4, [float((7 * t) % 11), float((t * t) % 4) + 0.3 * (t % 2), float(t % 3)]) for t in range(300)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import noregret as nr
-from tests.cli.running import OWN_RULE, SAMPLE, noregret, refused
+from tests.support.command_line import OWN_RULE, SAMPLE, noregret, refused
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def test_what_is_not_there_or_not_a_file(folder: Path) -> None:
 
 AS_NOBODY = """
 import os, sys
-import noregret.jit.compiler, noregret.cli.racing, noregret.streams.libsvm, noregret.jit.layout, noregret.jit.objects
-noregret.jit.layout.cache_folder(), noregret.jit.objects.engine()  # whoever we become may not read where Python lives
+import noregret.jit.compiler, noregret.cli.race, noregret.streams.libsvm, noregret.jit.cache, noregret.jit.objects
+noregret.jit.cache.cache_folder(), noregret.jit.objects.get_linker()  # another user may not read Python's folders
 if os.geteuid() == 0:
     os.seteuid(65534)  # root may read everything
 sys.exit(noregret.cli.main(["race", "secret.svm", "--learners", "pa1"]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.cli.running import SAMPLE, noregret, refused
+from tests.support.command_line import SAMPLE, noregret, refused
 
 
 @pytest.fixture

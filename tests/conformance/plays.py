@@ -1,6 +1,5 @@
 """Every way to play every built-in learner, found by asking the cards, with its twin and streams to play on."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,35 +13,61 @@ import noregret as nr
 from noregret.algebra.kernel import BANKS
 from noregret.learner.config import COVARIANCES
 from noregret.learner.model_file import pack
-from noregret.rules.card import Param
 from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Param
 from noregret.state.growth import settle
 from tests import naive
 from tests.naive import streams
 from tests.naive.kernels import Expansion, Kernel
 from tests.naive.rules import Array, FirstOrder
 from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
+from tests.support.cover import ALL as ALL
+from tests.support.cover import cover
 
-EVERY = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.")]
+EVERY = [card for card in nr.learners().rules.values() if card.built_in]
 TASK_TABLE = ("binary", "multiclass", "regression")  # those in which a row has one label, or one target
 CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others have tests of their own
 NAMES = [card.name for card in CARDS]
 KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in BANKS}
 CLASSES = 4
-ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))
 
 
-def kind(card: nr.Card) -> tuple[Any, ...]:
+def kind(card: nr.RuleCard) -> tuple[Any, ...]:
     """What of a card decides the texts around its rule: learners of one kind are served by the same."""
     hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
     return card.kind, hooks, tuple(sorted({(field.kind, field.law) for field in card.state.values()}))
 
 
+def can_play(card: nr.Card, algebra: str) -> bool:
+    """Whether a learner and its twin play in an algebra: the twins of prototypes keep weights."""
+    return algebra in card.algebras and (card.kind != "prototype" or algebra != "kernel")
+
+
+def traits(card: nr.RuleCard) -> set[tuple[Any, ...]]:
+    """What of a card the code around its rule looks at, one by one: the kind of rule, its hooks, its stores."""
+    hooks = {(hook,) for hook in ("score", "weight", "final") if getattr(card, hook) is not None}
+    stores = {("store", field.kind, field.law) for field in card.state.values()}
+    return {("kind", card.kind), ("weighs", card.supports_weights), *hooks, *stores}
+
+
 ONE_OF_A_KIND = NAMES if ALL else list({kind(card): card.name for card in CARDS}.values())
+# Where each learner costs a loop to compile, and in an algebra that shares all but its verbs with the sparse one.
+FEW = NAMES if ALL else [card.name for card in cover(CARDS, traits)]
+FEW_IN = {
+    algebra: {card.name for card in cover([card for card in CARDS if can_play(card, algebra)], traits)}
+    for algebra in ("sparse", "dense", "kernel", "reference")
+}
+
+
+def engine_names(value: str | bool) -> str:
+    """The engines by name in the names of tests."""
+    return value if isinstance(value, str) else "compiled" if value else "plain"
+
+
 either_engine = pytest.mark.parametrize(
     ("name", "native"),
-    [(name, native) for name in NAMES for native in (False, True) if not native or name in ONE_OF_A_KIND],
-    ids=lambda value: {False: "plain", True: "compiled"}.get(value, value),
+    [(name, native) for name in NAMES for native in (False, True) if name in (FEW if native else ONE_OF_A_KIND)],
+    ids=engine_names,
 )
 
 
@@ -59,8 +84,8 @@ class Play:
         return "-".join([self.name, self.task, self.algebra, *(option for _, option in self.options)])
 
     @property
-    def card(self) -> nr.Card:
-        return nr.learners()[self.name]
+    def card(self) -> nr.RuleCard:
+        return nr.learners().rules[self.name]
 
     @property
     def full(self) -> bool:
@@ -103,22 +128,19 @@ def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
     return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
 
 
-def ways(card: nr.Card, task: str, algebra: str) -> Iterator[Play]:
+def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
     """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
 
-    Unless all are asked for, kernels take turns, and the options of a rule are varied in the sparse algebra only: they
-    are texts of their own, which know nothing of algebras.
+    Unless all are asked for, kernels take turns, and each option of a rule is tried in one algebra and in the first
+    task that has it: options are texts of their own, which know nothing of algebras and tasks.
     """
-    menu: dict[str, list[str]] = {}
-    for name, choice in card.choices.items():
-        fits = [one for one in choice.among if name != "loss" or task in LOSSES[one].tasks]
-        menu[name] = sorted(fits, key=lambda one: one != choice.default)
-    if any(field.kind == "covariance" for field in card.state.values()):
-        menu["covariance"] = list(COVARIANCES)
+    menu = options_of(card, task)
     options = list(product(*menu.values())) if ALL else starred(list(menu.values()))
-    if not ALL and algebra != "sparse":
-        first = options[0][: len(card.choices)]
-        options = [one for one in options if one[: len(card.choices)] == first]
+    if not ALL:
+        first = options[0]
+        options = [
+            one for one in options if all(tried_here(card, task, algebra, *new) for new in changed(menu, first, one))
+        ]
     chosen_by_rule = [
         {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices} for chosen in options
     ]
@@ -131,6 +153,29 @@ def ways(card: nr.Card, task: str, algebra: str) -> Iterator[Play]:
         play = Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
         if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra)):
             yield play
+
+
+def options_of(card: nr.RuleCard, task: str) -> dict[str, list[str]]:
+    """What every option can be in a task, the default first."""
+    menu: dict[str, list[str]] = {}
+    for name, choice in card.choices.items():
+        fits = [one for one in choice.among if name != "loss" or task in LOSSES[one].tasks]
+        menu[name] = sorted(fits, key=lambda one: one != choice.default)
+    if any(field.kind == "covariance" for field in card.state.values()):
+        menu["covariance"] = list(COVARIANCES)
+    return menu
+
+
+def changed(menu: Iterable[str], first: tuple[str, ...], chosen: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The options that are not as they were first."""
+    return [(name, one) for name, usual, one in zip(menu, first, chosen, strict=True) if one != usual]
+
+
+def tried_here(card: nr.RuleCard, task: str, algebra: str, name: str, option: str) -> bool:
+    """Whether an option is varied in a task and an algebra: once, but for matrices, which tasks and algebras touch."""
+    having = [one for one in TASK_TABLE if one in card.tasks and option in options_of(card, one).get(name, ())]
+    first_task, first_algebra = task == having[0], algebra == card.algebras[0]
+    return (first_task or first_algebra) if name == "covariance" else (first_task and first_algebra)
 
 
 def possible(play: Play, numbers: Mapping[str, float]) -> bool:
@@ -147,7 +192,7 @@ def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = N
         for task in card.tasks
         for algebra in card.algebras
         if task in (TASK_TABLE if tasks is None else tasks) and (algebras is None or algebra in algebras)
-        if card.kind != "prototype" or algebra != "kernel"  # the twins of these keep weights
+        if can_play(card, algebra)
         for play in ways(card, task, algebra)
     ]
 
@@ -158,15 +203,25 @@ def firsts(several: Sequence[Play]) -> list[Play]:
 
 
 def some(several: Sequence[Play]) -> list[Play]:
-    """Of these, every rule in the sparse algebra, or the one it has; in the others one rule of a kind."""
-    return [
-        play
-        for play in firsts(several)
-        if ALL or play.algebra == "sparse" or "sparse" not in play.card.algebras or play.name in ONE_OF_A_KIND
-    ]
+    """Of these, one rule of a kind, with its defaults; beside the sparse algebra few rules."""
+    return [play for play in firsts(several) if ALL or play.name in (ONE_OF_A_KIND if leads(play) else few_like(play))]
 
 
-def unusual(card: nr.Card, algebra: str = "") -> dict[str, float]:
+def leads(play: Play) -> bool:
+    """Whether it is in the first algebra of its rule: the sparse one, if it can play there."""
+    return play.algebra == play.card.algebras[0]
+
+
+def few_like(play: Play) -> set[str]:
+    """The few rules that are tried in an algebra beside the first."""
+    return FEW_IN[play.algebra]
+
+
+def in_first_task(play: Play) -> bool:
+    return play.task == next(task for task in TASK_TABLE if task in play.card.tasks)
+
+
+def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts.
 
     In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
+from noregret.rules.names import MERGE_LAWS, MERGE_METHODS, TASKS
 from tests.conformance.plays import EVERY as CARDS
 from tests.conformance.plays import unusual
 from tests.naive import RULES
@@ -14,7 +15,7 @@ from tests.naive import RULES
 NAMES = [card.name for card in CARDS]
 
 
-def made(card: nr.Card, **told: Any) -> nr.RuleLearner:
+def made(card: nr.RuleCard, **told: Any) -> nr.RuleLearner:
     """A learner of a card; where not every label is told, its classes are."""
     return nr.make(card.name, **({"classes": [0, 1]} if "bandit" in card.tasks else {}), **told)
 
@@ -35,13 +36,13 @@ def test_the_folder_of_learners_does_not_hide_the_catalogue() -> None:
 
 
 @every_card
-def test_names_its_paper_with_the_year(card: nr.Card) -> None:
+def test_names_its_paper_with_the_year(card: nr.RuleCard) -> None:
     assert re.search(r"\b(19|20)\d\d\b", card.paper)
     assert len(card.paper.split(",")) >= 3  # who, what, where
 
 
 @every_card
-def test_says_what_it_does_in_one_sentence(card: nr.Card) -> None:
+def test_says_what_it_does_in_one_sentence(card: nr.RuleCard) -> None:
     assert card.about == inspect.cleandoc(card.rule.__doc__ or "").splitlines()[0]
     assert card.about.endswith(".")
     assert card.name.isidentifier()
@@ -50,19 +51,19 @@ def test_says_what_it_does_in_one_sentence(card: nr.Card) -> None:
 def test_of_cards_that_share_a_title_one_leads() -> None:
     for title in {card.title for card in CARDS}:
         sharing = [card for card in CARDS if card.title == title]
-        assert sum(card.leads for card in sharing) == (1 if len(sharing) > 1 else 0), title
+        assert sum(card.default_variant for card in sharing) == (1 if len(sharing) > 1 else 0), title
     assert {card.title for card in CARDS} >= {"AROW", "OGD", "PassiveAggressive", "Perceptron", "AveragedPerceptron"}
 
 
 @every_card
-def test_titles_can_name_a_class(card: nr.Card) -> None:
+def test_titles_can_name_a_class(card: nr.RuleCard) -> None:
     assert card.title.isidentifier()
     assert card.title[0].isupper()
     assert f"{card.title}Classifier".isascii()
 
 
 @every_card
-def test_every_parameter_has_limits_that_its_default_keeps(card: nr.Card) -> None:
+def test_every_parameter_has_limits_that_its_default_keeps(card: nr.RuleCard) -> None:
     for name, param in card.params.items():
         assert param.about, name
         assert param.limits != "any finite number", name
@@ -70,7 +71,34 @@ def test_every_parameter_has_limits_that_its_default_keeps(card: nr.Card) -> Non
 
 
 @every_card
-def test_refuses_a_parameter_outside_its_limits(card: nr.Card) -> None:
+def test_every_number_has_a_search_space_around_its_default_or_a_reason_for_none(card: nr.RuleCard) -> None:
+    for name, param in card.numbers.items():
+        found = param.candidates()
+        assert bool(found) != bool(param.untuned), name
+        assert all(param.check(card.name, name, value) == value for value in found)
+        assert list(found) == sorted(set(found))
+        if found:
+            assert found[0] <= param.default <= found[-1], name
+            assert param.default in found or not param.grid, name
+    for name, choice in card.choices.items():
+        assert choice.default in choice.candidates() or name == "loss"
+        assert set(choice.candidates()) <= set(choice.among)
+
+
+@every_card
+def test_the_corners_of_the_search_space_make_learners(card: nr.RuleCard) -> None:
+    for name, param in card.numbers.items():
+        for value in param.candidates(2):
+            wrong = card.check and card.check({**numbers_of(card), name: value}, card.defaults)
+            assert wrong is not None or made(card, **{name: value}).params[name] == value
+
+
+def numbers_of(card: nr.RuleCard) -> dict[str, float]:
+    return {name: param.default for name, param in card.numbers.items()}
+
+
+@every_card
+def test_refuses_a_parameter_outside_its_limits(card: nr.RuleCard) -> None:
     for name, param in card.numbers.items():
         outside = param.above if param.at_least < param.above else param.at_least - 1.0
         for bad in (outside, float("nan"), float("inf"), "large", None, True):
@@ -82,40 +110,40 @@ def test_refuses_a_parameter_outside_its_limits(card: nr.Card) -> None:
 
 
 @every_card
-def test_takes_the_parameters_it_is_told(card: nr.Card) -> None:
+def test_takes_the_parameters_it_is_told(card: nr.RuleCard) -> None:
     told = unusual(card)
     assert {name: made(card, **told).params[name] for name in told} == told
 
 
 @every_card
-def test_states_a_theorem_with_its_conditions_and_a_bound_to_call(card: nr.Card) -> None:
-    if card.guarantee is None:
-        assert "No theorem is known" in (card.rule.__doc__ or "")
-        return
-    assert card.guarantee.says
-    assert card.guarantee.when
-    bound = card.guarantee.bound
-    ones = [1.0 for _ in inspect.signature(bound).parameters]
-    assert isinstance(bound(*ones), float)
-    assert bound.__doc__
+def test_states_a_theorem_with_its_conditions_and_a_bound_to_call(card: nr.RuleCard) -> None:
+    assert bool(card.guarantees) != ("No theorem is known" in (card.rule.__doc__ or ""))
+    p, _ = card.in_force({})
+    for guarantee in card.guarantees:
+        assert guarantee.says
+        assert guarantee.when
+        assert isinstance(guarantee.bound(p, **dict.fromkeys(guarantee.needs, 1.0)), float)
+        assert guarantee.bound.__doc__
 
 
 @every_card
-def test_states_its_merge_law(card: nr.Card) -> None:
-    assert card.merge.law in {"exact", "bounded", "heuristic", "none"}
+def test_states_its_merge_law(card: nr.RuleCard) -> None:
+    assert card.merge.law in MERGE_LAWS
+    assert card.merge.method in MERGE_METHODS
     assert card.merge.how
-    assert (card.merge.by == "none") == (card.merge.law == "none")
+    assert (card.merge.method == "none") == (card.merge.law == "none")
 
 
 @every_card
-def test_plays_somewhere(card: nr.Card) -> None:
-    assert set(card.tasks) >= {"binary", "multiclass"} & set(card.plays)
+def test_plays_somewhere(card: nr.RuleCard) -> None:
+    assert set(card.tasks) <= set(card.declared_tasks) <= set(TASKS)
+    assert set(card.tasks) >= {"binary", "multiclass"} & set(card.declared_tasks)
     assert ("binary" in card.tasks) == (card.kind not in ("prototype", "bandit"))
     assert set(card.algebras) >= {"sparse", "dense", "reference"} or card.algebras == ("kernel",)
 
 
 @every_card
-def test_refuses_where_it_cannot_play_and_says_so(card: nr.Card) -> None:
+def test_refuses_where_it_cannot_play_and_says_so(card: nr.RuleCard) -> None:
     for task in {"regression"} - set(card.tasks):
         with pytest.raises(nr.BadValue, match=f"{card.name} cannot play {task}"):
             nr.make(card.name, task=task)
@@ -125,8 +153,8 @@ def test_refuses_where_it_cannot_play_and_says_so(card: nr.Card) -> None:
 
 
 @every_card
-def test_has_an_independent_twin(card: nr.Card) -> None:
+def test_has_an_independent_twin(card: nr.RuleCard) -> None:
     twin = RULES[card.name](**unusual(card))
-    assert twin.weighs == card.weighs
+    assert twin.weighs == card.supports_weights
     assert twin.regresses == ("regression" in card.tasks)
     assert not type(twin).__module__.startswith("noregret")

@@ -8,7 +8,7 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.conformance.plays import NAMES, ONE_OF_A_KIND, Play, plays, rows_of, same_bits, some, stream
+from tests.conformance.plays import FEW, NAMES, Play, plays, rows_of, same_bits, some, stream
 
 every_play = pytest.mark.parametrize("play", some(plays()), ids=str)
 COVARIANCES = [play for play in plays(["multiclass"], ["sparse"]) if "covariance" in dict(play.options)]
@@ -26,7 +26,7 @@ def test_save_load_and_go_on_is_never_having_stopped(play: Play, tmp_path: Path)
     assert pack(resumed) == pack(unbroken)
 
 
-@pytest.mark.parametrize("name", ONE_OF_A_KIND)
+@pytest.mark.parametrize("name", FEW)
 def test_compiled_and_named_save_load_and_go_on(name: str, tmp_path: Path) -> None:
     X, y = stream("multiclass" if "multiclass" in nr.learners()[name].tasks else "binary", dense=False, seed=12)
     rows, labels = rows_of(X), [f"class {label}" for label in y]

@@ -10,6 +10,7 @@ import noregret as nr
 from noregret.algebra.verbs import Verb
 from tests.conformance.plays import CARDS, Play, plays, unusual
 from tests.naive import streams
+from tests.support.cover import ALL, cover
 from tests.support.encoding import encoded
 
 PLAYS = [
@@ -26,7 +27,8 @@ BY_ROW = [
     & set(play.options)  # it needs a random start, which is another one at other features
     and "random" not in play.card.counters  # what is drawn depends on how many features there are
 ]
-LAZY = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
+STORES = [play for play in PLAYS if {field.kind for field in play.card.state.values()} - {"vector", "covariance"}]
+LAZY = STORES if ALL else cover(STORES, lambda play: [(field.kind, play.task) for field in play.card.state.values()])
 
 
 class Counting(np.ndarray):
@@ -79,12 +81,12 @@ def cells_touched(play: Play, features: int) -> int:
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs take arrays that count for what they are."""
-    serving = Verb.serving
+    find = Verb.find
 
     def seen_as_plain(verb: Verb, kinds: tuple[type, ...]) -> Any:
-        return serving(verb, tuple(np.ndarray if kind is Counting else kind for kind in kinds))
+        return find(verb, tuple(np.ndarray if kind is Counting else kind for kind in kinds))
 
-    monkeypatch.setattr(Verb, "serving", seen_as_plain)
+    monkeypatch.setattr(Verb, "find", seen_as_plain)
 
 
 @pytest.mark.usefixtures("counting")

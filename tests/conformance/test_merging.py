@@ -8,7 +8,7 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.rules.card import NO_MERGE
+from noregret.rules.merge_law import NO_MERGE
 from tests.conformance.plays import (
     CARDS,
     CLASSES,
@@ -26,13 +26,13 @@ from tests.conformance.plays import (
 from tests.naive.rules import Array
 
 MERGING = [card for card in CARDS if card.merge.law != "none"]
-MIXED = [play for play in some(plays()) if play.card.merge.by == "mix"]
+MIXED = [play for play in some(plays()) if play.card.merge.method == "mix"]
 ADDED = [
     play
     for play in some(plays(algebras=["sparse", "dense", "reference"]))
-    if play.card.merge.by == "add" and all(field.law == "add" for field in play.card.state.values())
+    if play.card.merge.method == "add" and all(field.law == "add" for field in play.card.state.values())
 ]
-POOLED = [play for play in plays(algebras=["sparse", "dense", "reference"]) if play.card.merge.by == "pool"]
+POOLED = [play for play in plays(algebras=["sparse", "dense", "reference"]) if play.card.merge.method == "pool"]
 
 
 def of(name: str, *algebras: str) -> pytest.MarkDecorator:
@@ -142,7 +142,7 @@ def test_winnow_adds_its_exponents(play: Play) -> None:
 
 
 @pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
-def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: nr.Card) -> None:
+def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=32)
     a, b = (nr.make(card, native=False) for _ in range(2))
     a.learn(X[:13], y[:13])
@@ -157,7 +157,7 @@ def test_rounds_updates_and_mistakes_add_and_the_shards_stay_as_they_were(card: 
 
 
 @pytest.mark.parametrize("card", MERGING, ids=lambda card: card.name)
-def test_a_learner_that_saw_nothing_adds_nothing(card: nr.Card) -> None:
+def test_a_learner_that_saw_nothing_adds_nothing(card: nr.RuleCard) -> None:
     X, y = stream("multiclass", dense=False, seed=33)
     learner, empty = nr.make(card, native=False).learn(X, y), nr.make(card, native=False)
     for merged in (learner.merge(empty), empty.merge(learner)):
@@ -165,7 +165,7 @@ def test_a_learner_that_saw_nothing_adds_nothing(card: nr.Card) -> None:
 
 
 @pytest.mark.parametrize("card", CARDS, ids=NAMES)
-def test_a_rule_without_a_merge_law_refuses(card: nr.Card) -> None:
+def test_a_rule_without_a_merge_law_refuses(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=34)
     stubborn = replace(card, merge=NO_MERGE)
     a, b = (nr.make(stubborn, native=False).learn(X, y) for _ in range(2))
@@ -174,7 +174,7 @@ def test_a_rule_without_a_merge_law_refuses(card: nr.Card) -> None:
 
 
 @pytest.mark.parametrize("card", [card for card in MERGING if card.numbers], ids=lambda card: card.name)
-def test_learners_of_different_parameters_are_not_merged(card: nr.Card) -> None:
+def test_learners_of_different_parameters_are_not_merged(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=34)
     a = nr.make(card, native=False).learn(X, y)
     b = nr.make(card, native=False, **unusual(card)).learn(X, y)
@@ -208,12 +208,12 @@ MIXING = [
     (card, algebra)
     for card in SUMS
     for algebra in ("sparse", "dense", "kernel")
-    if card.merge.by == "mix" and algebra in card.algebras
+    if card.merge.method == "mix" and algebra in card.algebras
 ]
 
 
 @pytest.mark.parametrize(("card", "algebra"), MIXING, ids=lambda value: getattr(value, "name", value))
-def test_features_meet_by_name_and_classes_by_label(card: nr.Card, algebra: str) -> None:
+def test_features_meet_by_name_and_classes_by_label(card: nr.RuleCard, algebra: str) -> None:
     a, b, rows = strangers(card.name, algebra=algebra)
     assert a.classes != b.classes[: len(a.classes)]
     merged, share = a.merge(b), a.rounds / (a.rounds + b.rounds)
@@ -240,7 +240,7 @@ ONE_SIDED = {"winnow", "winnow_balanced", "eg"}  # of these, opposite labels do 
     [card for card in MERGING if card.name not in ONE_SIDED and "binary" in card.tasks],
     ids=lambda card: card.name,
 )
-def test_two_classes_met_in_the_other_order_are_turned_around(card: nr.Card) -> None:
+def test_two_classes_met_in_the_other_order_are_turned_around(card: nr.RuleCard) -> None:
     X, y = stream("binary", dense=False, seed=36)
     words = np.where(y > 0.0, "yes", "no")
     first = [int(np.flatnonzero(words == word)[0]) for word in ("no", "yes")]

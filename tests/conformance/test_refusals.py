@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.conformance.plays import CARDS, ONE_OF_A_KIND, Play, either_engine, plays, rows_of, some, stream
+from tests.conformance.plays import CARDS, FEW, ONE_OF_A_KIND, Play, either_engine, plays, rows_of, some, stream
 
 BAD = [float("nan"), float("inf"), float("-inf")]
 every_bad_value = pytest.mark.parametrize("bad", BAD, ids=str)
@@ -55,7 +55,7 @@ def test_a_feature_that_is_not_finite_is_refused(play: Play) -> None:
         refused(learner, *every_call(learner, rows, one, y[9:]))
 
 
-@pytest.mark.parametrize("name", ONE_OF_A_KIND)
+@pytest.mark.parametrize("name", FEW)
 def test_compiled_code_never_sees_a_feature_that_is_not_finite(name: str) -> None:
     X, y = stream("binary", dense=False, seed=15)
     named = nr.make(name).learn(rows_of(X[:9]), y[:9])
@@ -89,7 +89,7 @@ def test_a_named_round_with_a_bad_label_is_refused(name: str, bad: float, native
     refused(learner, lambda: learner.learn_one({"f1": 1.0, "new": 1.0}, bad))
 
 
-@pytest.mark.parametrize("name", [card.name for card in CARDS if card.weighs])
+@pytest.mark.parametrize("name", [card.name for card in CARDS if card.supports_weights])
 def test_a_weight_that_is_not_finite_or_is_negative_is_refused(name: str) -> None:
     X, y = stream("binary", dense=False, seed=17)
     learner = nr.make(name, native=False).learn(X[:9], y[:9])

@@ -8,9 +8,9 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from tests.conformance.plays import ONE_OF_A_KIND
+from tests.conformance.plays import FEW
 
-BUILT_IN = [nr.learners()[name] for name in ONE_OF_A_KIND]
+BUILT_IN = [nr.learners().rules[name] for name in FEW]
 LABELS: list[list[Any]] = [[-1, 1], [0, 1], ["a", "b"], ["a", "b", "c", "d"], [1, 2], [3, 1, 2, 0], [True, False]]
 TWO = [labels for labels in LABELS if len(labels) == 2]
 BAD: list[dict[Any, Any]] = [{"v0": float("nan"), "new": 1.0}, {"v1": "x"}, {"v2": 1.0, 5: 1.0}]
@@ -19,7 +19,7 @@ BAD: list[dict[Any, Any]] = [{"v0": float("nan"), "new": 1.0}, {"v1": "x"}, {"v2
 class Sequence:
     """A seeded user: rows of dicts with new, known and unknown names, empty rows, labels of any kind."""
 
-    def __init__(self, seed: int, card: nr.Card) -> None:
+    def __init__(self, seed: int, card: nr.RuleCard) -> None:
         self.rng = random.Random(seed)
         tasks = [None, *(task for task in ("multiclass", "regression") if task in card.tasks)]
         self.task = self.rng.choice(tasks)
@@ -68,7 +68,7 @@ class Sequence:
 
 
 @pytest.mark.parametrize("card", BUILT_IN, ids=lambda card: card.name)
-def test_compiled_and_interpreted_learners_never_part(card: nr.Card) -> None:
+def test_compiled_and_interpreted_learners_never_part(card: nr.RuleCard) -> None:
     for seed in range(12):
         user = Sequence(seed, card)
         acts = [user.learn_one] * 3 + [user.play] + [user.predict_one] * 2 + [user.copy, user.refuse]

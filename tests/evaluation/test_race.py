@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret.cli import main
+from noregret.data.batch import Batch
 from noregret.learner.model_file import pack
 from noregret.metrics import Loss, Mistakes, Runtime, Updates
 from noregret.streams import blocks
@@ -29,24 +30,24 @@ def plain(rule: Any = "pa1", **told: Any) -> nr.RuleLearner:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_standings_equal_single_runs(threads: int) -> None:
-    for standing in nr.race((X, Y), NAMES, threads=threads, native=False):
-        alone = plain(standing.name)
+def test_entries_equal_single_runs(threads: int) -> None:
+    for entry in nr.race((X, Y), NAMES, threads=threads, native=False):
+        alone = plain(entry.name)
         transcript = alone.play(X, Y)
-        assert standing.rounds == 60
-        assert standing.mistakes == transcript.mistakes.sum() == alone.mistakes
-        assert standing.updates == transcript.updated.sum() == alone.updates
-        assert standing.loss == pytest.approx(transcript.losses.sum(), rel=1e-12)
-        assert standing.rate == standing.mistakes / 60
-        assert pack(standing.learner) == pack(alone)
+        assert entry.rounds == 60
+        assert entry.mistakes == transcript.mistakes.sum() == alone.mistakes
+        assert entry.updates == transcript.updated.sum() == alone.updates
+        assert entry.loss == pytest.approx(transcript.losses.sum(), rel=1e-12)
+        assert entry.rate == entry.mistakes / 60
+        assert pack(entry.learner) == pack(alone)
 
 
 def test_the_fewest_mistakes_come_first_and_then_the_smallest_loss() -> None:
     race = nr.race((X, Y), NAMES, native=False)
-    keys = [(standing.mistakes, standing.loss) for standing in race]
+    keys = [(entry.mistakes, entry.loss) for entry in race]
     assert keys == sorted(keys)
-    assert race.winner is race.standings[0].learner
-    assert race[race.standings[0].name] is race.standings[0]
+    assert race.winner is race.best.learner
+    assert race[race.best.name] is race.best
     assert len(race) == 4
     with pytest.raises(KeyError):
         race["nobody"]
@@ -54,9 +55,9 @@ def test_the_fewest_mistakes_come_first_and_then_the_smallest_loss() -> None:
 
 def test_regression_is_ranked_by_loss() -> None:
     race = nr.race((X, X[:, 0]), ["pa1", "pa2", "ogd"], task="regression", native=False)
-    losses = [standing.loss for standing in race]
+    losses = [entry.loss for entry in race]
     assert losses == sorted(losses)
-    assert {standing.mistakes for standing in race} == {0}
+    assert {entry.mistakes for entry in race} == {0}
 
 
 def test_the_table_has_a_line_for_every_learner_and_aligned_columns() -> None:
@@ -64,30 +65,30 @@ def test_the_table_has_a_line_for_every_learner_and_aligned_columns() -> None:
     head, rule, *lines = str(race).splitlines()
     assert head.split() == ["learner", "mistakes", "rate", "loss", "updates", "non-zeros", "rounds/s"]
     assert set(rule) == {"-", " "}
-    assert [line.split()[0] for line in lines] == [standing.name for standing in race]
+    assert [line.split()[0] for line in lines] == [entry.name for entry in race]
     assert {len(line) for line in (head, rule, *lines)} == {len(head)}
-    assert lines[0].split()[1:3] == [str(race.standings[0].mistakes), f"{race.standings[0].rate:.4f}"]
+    assert lines[0].split()[1:3] == [str(race.best.mistakes), f"{race.best.rate:.4f}"]
     assert repr(race) == str(race)
 
 
 def test_names_rules_and_learners_may_enter_and_learners_go_on_from_where_they_are() -> None:
     before = plain().learn(X, Y)
     race = nr.race((X, Y), ["arow", own.halfway, before], native=False)
-    assert {standing.name for standing in race} == {"arow", "halfway", "pa1"}
+    assert {entry.name for entry in race} == {"arow", "halfway", "pa1"}
     assert race["pa1"].learner is before
     assert (race["pa1"].rounds, before.rounds) == (60, 120)
 
 
 def test_without_names_the_learners_enter_whose_card_says_so() -> None:
     race = nr.race((X[:6], Y[:6]), native=False)
-    assert {standing.name for standing in race} == {
-        card.name for card in nr.learners() if card.shown and "binary" in card.tasks
+    assert {entry.name for entry in race} == {
+        card.name for card in nr.learners() if card.runs_by_default and "binary" in card.tasks
     }
     assert len(race) >= 10
 
 
 @pytest.mark.parametrize(
-    ("source", "entrants", "words"),
+    ("source", "learners", "words"),
     [
         (5, NAMES, "a source is"),
         ("nosuch", NAMES, "no built-in data set 'nosuch'"),
@@ -102,8 +103,8 @@ def test_without_names_the_learners_enter_whose_card_says_so() -> None:
         ((X, Y), [3], "not from 3"),
     ],
 )
-def test_a_race_that_cannot_be_run_is_refused(source: Any, entrants: Any, words: str) -> None:
-    assert words in refusal(lambda: nr.race(source, entrants, native=False))
+def test_a_race_that_cannot_be_run_is_refused(source: Any, learners: Any, words: str) -> None:
+    assert words in refusal(lambda: nr.race(source, learners, native=False))
 
 
 # ---- sources ------------------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ class Witness:
     def __init__(self) -> None:
         self.truth: list[int] = []
 
-    def see(self, transcript: nr.Transcript) -> None:
+    def see(self, batch: Batch, transcript: nr.Transcript) -> None:
         self.truth += transcript.truth.tolist()
 
     def report(self) -> dict[str, float]:

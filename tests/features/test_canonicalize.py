@@ -8,7 +8,7 @@ from noregret.data.blocks import Rows, SparseBlock, check_rows, sort_rows
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.features.names import GrowingNames, Names, extends
-from noregret.learner.transform_loops import arranged
+from noregret.learner.transform_loops import renumber_rows
 
 
 def block(rng: np.random.Generator, rows: int, width: int, longest: int) -> SparseBlock:
@@ -29,7 +29,7 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
     def plain(table: np.ndarray, new: np.ndarray, indptr: np.ndarray, idx: np.ndarray, *others: np.ndarray) -> None:
         canonicalize.renumber(table[canonicalize.NEW_ONLY], new, indptr, idx, others[0], others[1:])
 
-    for found in (arranged(numbers, given), canonicalize.renumber_block(numbers, given, plain)):
+    for found in (renumber_rows(numbers, given), canonicalize.renumber_block(numbers, given, plain)):
         assert check_rows(found) == 0
         for mine, other in zip(found[:3], expected[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
@@ -42,7 +42,7 @@ def test_values_of_one_feature_are_summed_in_their_order_and_a_negative_zero_sta
     given = block(rng, 40, 20, longest)
     val = np.where(given.val == 0.0, -0.0, given.val / 7.0 * 10.0 ** rng.integers(-9, 9, given.val.size))
     given, numbers = given._replace(val=val), rng.permutation(20).astype(np.int32)
-    found = arranged(numbers, given)
+    found = renumber_rows(numbers, given)
     for row in range(given.rows):
         sums: dict[int, float] = {}
         for k in range(given.indptr[row], given.indptr[row + 1]):

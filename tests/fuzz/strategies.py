@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import noregret as nr
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 from tests.conformance.plays import CLASSES, Play, by_appearance, possible, unusual
 from tests.fuzz.case import Case, Stream
 from tests.naive import streams as seeded
@@ -140,10 +140,10 @@ def parameters(draw: st.DrawFn, play: Play) -> dict[str, float]:
 def cases(draw: st.DrawFn, several: list[Play], edges: bool = True) -> Case:
     """A way to play a learner, of these, its numbers and a stream."""
     play = draw(st.sampled_from(several))
-    card: nr.Card = play.card
+    card: nr.RuleCard = play.card
     late = play.task == "binary" and "multiclass" in card.tasks and draw(st.integers(0, 5)) == 5
     kinds = ["array"] if play.algebra == "dense" else ["array", "csr", "dicts"]
-    stream = draw(streams(play.task, card.weighs, kinds, edges, late))
+    stream = draw(streams(play.task, card.supports_weights, kinds, edges, late))
     extra: dict[str, Any] = {}
     if play.task == "regression":
         extra["scale_target"] = False

@@ -9,7 +9,8 @@ import pytest
 from sklearn.base import is_classifier
 
 import noregret.sklearn as face
-from tests.conformance.plays import ALL, CARDS
+from tests.conformance.plays import CARDS
+from tests.support.cover import ALL, cover
 
 BUILT_IN = CARDS
 
@@ -25,17 +26,25 @@ def variants(**told: Any) -> Iterator[Any]:
         yield from (made(variant=card.name, **told) for card in BUILT_IN if card.title == title)
 
 
-def kind(estimator: Any) -> tuple[Any, ...]:
-    """What of its card decides how an estimator behaves where scikit-learn looks."""
+def traits(estimator: Any) -> list[tuple[bool, str, Any]]:
+    """What of its card the code of an estimator looks at, one by one, for classifiers and for regressors."""
     card = estimator._member
-    hooks = tuple(hook is not None for hook in (card.score, card.weight, card.final))
-    positive = any(field.law == "multiply" for field in card.state.values())
-    tasks = tuple(task in card.tasks for task in ("multiclass", "regression"))
-    return is_classifier(estimator), card.kind, hooks, tasks, card.weighs, card.keeps_covariance, positive
+    found = {
+        "many classes": "multiclass" in card.tasks,
+        "weights": card.supports_weights,
+        "one-sided": card.one_sided,
+        "score": card.score is not None,
+        "final": card.final is not None,
+        "covariance": card.keeps_covariance,
+        "groups": card.keeps_groups,
+        "kernel only": card.algebras == ("kernel",),
+        "variants": "variant" in estimator.get_params(),
+    }
+    return [(is_classifier(estimator), name, value) for name, value in found.items()]
 
 
 ESTIMATORS = list(variants())
-ONE_OF_A_KIND = ESTIMATORS if ALL else list({kind(estimator): estimator for estimator in ESTIMATORS}.values())
+ONE_OF_A_KIND = ESTIMATORS if ALL else cover(ESTIMATORS, traits)
 OF_MANY = [estimator for estimator in ONE_OF_A_KIND if "multiclass" in estimator._member.tasks]
 CLASSIFIERS = [estimator for estimator in OF_MANY if is_classifier(estimator)]
 every = pytest.mark.parametrize("estimator", OF_MANY, ids=str)

@@ -18,7 +18,7 @@ import noregret as nr
 import noregret.sklearn as face
 from noregret.algebra import add, sqnorm
 from noregret.interop import classifier, regressor
-from noregret.rules.card import P, S, Z
+from noregret.rules.rule_card import P, S, Z
 from noregret.sklearn import AROWClassifier, PassiveAggressiveClassifier
 from tests.interop.estimators import BUILT_IN, ONE_OF_A_KIND, every, stream
 
@@ -77,7 +77,7 @@ def test_says_its_parameters_paper_and_theorem(estimator: Any) -> None:
     assert all(f"\n{name} : " in text for name in inspect.signature(made).parameters)
     card = nr.learners()[getattr(estimator, "variant", None) or estimator.fit(*stream()).learner_.card.name]
     assert card.paper in text
-    assert card.guarantee.says in text if card.guarantee is not None else card.name == "adadelta"
+    assert all(one.says in text for one in card.guarantees) if card.guarantees else card.name == "adadelta"
 
 
 def test_shows_only_what_was_changed() -> None:
@@ -88,7 +88,7 @@ def test_shows_only_what_was_changed() -> None:
 @every
 def test_takes_weights_only_where_the_rule_can_weigh(estimator: Any) -> None:
     X, y = stream()
-    weighs = estimator.fit(X, y).learner_.card.weighs
+    weighs = estimator.fit(X, y).learner_.card.supports_weights
     for method in ("fit", "partial_fit"):
         assert ("sample_weight" in inspect.signature(getattr(estimator, method)).parameters) == weighs
         if not weighs:
@@ -167,7 +167,10 @@ def test_names_of_columns_are_kept_and_their_order_is_checked() -> None:
 
 
 @nr.margin_rule(
-    paper="mine, here, 2026", state={"w": nr.plain}, params={"C": nr.Param(0.7, above=0.0, about="cap")}, weigh="C"
+    paper="mine, here, 2026",
+    state={"w": nr.plain},
+    params={"C": nr.Param(0.7, above=0.0, about="cap")},
+    weight_param="C",
 )
 def halved(p: P, s: S, z: Z, margin: float) -> bool:
     """Half a passive-aggressive step, capped."""
@@ -203,7 +206,7 @@ def test_a_rule_of_ones_own_is_an_estimator_like_any_other() -> None:
 
 def test_says_why_a_rule_cannot_be_an_estimator() -> None:
     with pytest.raises(nr.BadValue, match=r"from noregret\.sklearn import AROWClassifier"):
-        classifier(nr.learners()["arow"])
+        classifier(nr.learners().rules["arow"])
     with pytest.raises(nr.BadValue, match="cannot play regression"):
         regressor(clashing)
     with pytest.raises(nr.BadValue, match="passes is a parameter that every estimator has"):

@@ -13,9 +13,9 @@ import noregret as nr
 from noregret.algebra.kernel import BANKS
 from noregret.jit import compiled, objects
 from noregret.learner.config import COVARIANCES
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
-from noregret.tasks.assemble import Plan, fingerprint
+from noregret.tasks.assemble import Plan
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
 from tests.support.processes import in_a_process, modules_after
 
@@ -77,7 +77,7 @@ def test_an_object_that_needs_what_is_not_there_is_not_loaded(tmp_path: Path, mo
     import llvmlite.binding as llvm
 
     monkeypatch.setenv("NOREGRET_CACHE", str(tmp_path))
-    objects.engine()
+    objects.get_linker()
     text = "declare double @nowhere_to_be_found(double)\ndefine double @asks(double %x) {{\n{}\n}}"
     machine = llvm.Target.from_default_triple().create_target_machine()
     for body, needed in (
@@ -85,8 +85,8 @@ def test_an_object_that_needs_what_is_not_there_is_not_loaded(tmp_path: Path, mo
         ("ret double %x", []),
     ):
         code = machine.emit_object(llvm.parse_assembly(text.format(body)))
-        assert objects.undefined(code) == needed
-        objects.keep("asks", "asks", code)
+        assert list(objects.undefined_symbols(code)) == needed
+        objects.save("asks", "asks", code)
         assert (objects.load("asks") is None) == bool(needed)
 
 
@@ -152,27 +152,41 @@ for rows in (X, sp.csr_array(X)):
     assert in_a_process(playing, cache=tmp_path).log == []
 
 
-def plans(card: Card) -> Iterator[Plan]:
+def plans(card: RuleCard) -> Iterator[Plan]:
     """Every loop that can be made of a card."""
     options = [[(name, option) for option in choice.among] for name, choice in card.choices.items()]
     covariances = COVARIANCES if any(field.kind == "covariance" for field in card.state.values()) else ("diagonal",)
     for task, algebra, covariance in product(card.tasks, card.algebras, covariances):
         for kernel, *chosen in product(BANKS if algebra == "kernel" else ("rbf",), *options):
-            yield Plan(card, task, algebra, covariance, str(kernel), tuple(chosen))  # type: ignore[arg-type]
+            setup = tuple((name, choice.default) for name, choice in TASKS[task].options.items())
+            yield Plan(card, TASKS[task], algebra, covariance, str(kernel), tuple(chosen), setup=setup)  # type: ignore[arg-type]
 
 
 def test_no_two_loops_share_an_entry_of_the_cache() -> None:
-    cards = [*nr.learners(), own.halfway, own.steady]
+    cards = [*nr.learners().rules.values(), own.halfway, own.steady]
     every = [plan for card in cards for plan in plans(card)]
     assert len(every) > 100
     assert len({plan.name for plan in every}) == len(every)
-    assert len({fingerprint(plan) for plan in every}) == len(every)
+    assert len({compiled.fingerprint_plan(plan) for plan in every}) == len(every)
 
 
-def mark(text: str, file: Path) -> str:
-    """What the cache knows the first rule of a text by."""
+def symbol(text: str, file: Path) -> str:
+    """The name by which the loop of the first rule of a text is cached."""
     file.write_text(text)
-    return fingerprint(Plan(load_own_rules(file).walking, TASKS["binary"], "dense", "diagonal", "rbf", ()))
+    learner = nr.make(load_own_rules(file).walking, algebra="dense")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "load_or_compile", stop)
+        with pytest.raises(Stop) as stopped:
+            learner.learn(X, Y)
+    return str(stopped.value)
+
+
+class Stop(BaseException):
+    """Raised in place of compiling."""
+
+
+def stop(symbol: str, compile_it: Any) -> Any:
+    raise Stop(symbol)
 
 
 @pytest.mark.parametrize(
@@ -195,21 +209,21 @@ def test_whatever_is_edited_in_a_rule_gives_it_another_entry(old: str, new: str,
     text = RULES.replace("import noregret as nr", "import math, numpy as np, noregret as nr")
     text = text.replace('"mine", ', '"mine", params={}, ', 1)
     assert old in text
-    assert mark(text.replace(old, new, 1), tmp_path / "a.py") != mark(text, tmp_path / "b.py")
+    assert symbol(text.replace(old, new, 1), tmp_path / "a.py") != symbol(text, tmp_path / "b.py")
 
 
 def test_an_edit_inside_a_comprehension_or_another_constant_is_seen(tmp_path: Path) -> None:
     text = RULES.replace("STEPS[k]", "sum([q * 2.0 for q in STEPS])")
-    assert mark(text, tmp_path / "a.py") != mark(text.replace("2.0", "3.0"), tmp_path / "b.py")
+    assert symbol(text, tmp_path / "a.py") != symbol(text.replace("2.0", "3.0"), tmp_path / "b.py")
     text = RULES.replace("(0.25, 0.5)", "np.array([0.25, 0.5])").replace(
         "import noregret", "import numpy as np\nimport noregret"
     )
-    assert mark(text, tmp_path / "a.py") != mark(text.replace("0.5]", "0.75]"), tmp_path / "b.py")
+    assert symbol(text, tmp_path / "a.py") != symbol(text.replace("0.5]", "0.75]"), tmp_path / "b.py")
 
 
 def test_remarks_docstrings_and_papers_are_no_edits(tmp_path: Path) -> None:
     other = RULES.replace("    if margin", '    """Walk."""\n    # on\n    if margin').replace('"mine"', '"ours"')
-    assert mark(other, tmp_path / "a.py") == mark(RULES, tmp_path / "b.py")
+    assert symbol(other, tmp_path / "a.py") == symbol(RULES, tmp_path / "b.py")
 
 
 # ---- one loop for all data ----------------------------------------------------------------------------------------
@@ -228,14 +242,14 @@ def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
     for learner in (dense, sparse):
         learner.learn(X, Y).predict(X)
         learner.learn_one(by_number(X[0]), 1)
-    made = len(compiled._made)
+    made = len(compiled._entries)
     for learner, rows in product((dense, sparse), kinds(X)):
         count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         learner.learn(rows, Y[:count]).predict(rows)
         learner.learn(rows, Y[:count].astype(float), weight=np.ones(count, np.float32))
         learner.learn(rows, Y[:count].tolist())
         learner.learn_one(by_number(X[0].astype(np.float32)), np.int8(1))
-    assert len(compiled._made) == made
+    assert len(compiled._entries) == made
 
 
 # ---- a rule of one's own ------------------------------------------------------------------------------------------

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.learner import fast_path as fast_path
+from noregret.jit import dict_reader
+from noregret.learner.fast_path import FEATURES, FastPath
 from noregret.learner.model_file import pack
 from tests.support import refused
+from tests.support.interrupts import interrupted_at_every_line
 
-LONG = 200  # features, more than a fast_path has room for at first
+LONG = 200  # features, more than a fast path has room for at first
 
 
 def started(task: str = "binary", names: bool = True) -> nr.RuleLearner:
@@ -160,9 +162,9 @@ def test_no_reference_is_kept_or_lost() -> None:
     def play() -> None:
         for _ in range(200):
             for row in rows[:3]:
-                lane_of(learner).score_rows(row)
-                lane_of(learner).round(row, 1.0)
-            lane_of(learner).score_rows(rows[3])
+                path_of(learner).score_row(row)
+                path_of(learner).learn_row(row, 1.0)
+            path_of(learner).score_row(rows[3])
             learner.predict_one(rows[4])
 
     play()
@@ -172,7 +174,7 @@ def test_no_reference_is_kept_or_lost() -> None:
     assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 20
 
 
-def lane_of(learner: nr.RuleLearner) -> fast_path.FastPath:
+def path_of(learner: nr.RuleLearner) -> FastPath:
     found = learner._loops.fast_path or learner._open_fast_path()
     assert found is not None
     return found
@@ -192,21 +194,31 @@ class Meddling(str):
         return other == "m"
 
 
-def emptied(learner: nr.RuleLearner, row: dict[str, float]) -> None:
+def empty_the_row(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     row.clear()
 
 
-def grown(learner: nr.RuleLearner, row: dict[str, float]) -> None:
+def score_another(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     Meddling.meddle = lambda: None
-    learner.learn_one({f"g{j}": 1.0 for j in range(LONG)}, 1)
-    learner.learn([{f"h{j}": 1.0 for j in range(10 * LONG)}], [1])
+    assert learner.predict_one({"b": 1.0}) == learner.predict([{"b": 1.0}])[0]
+    learner.predict_one({f"g{j}": np.float32(1.0) for j in range(LONG)})
 
 
-def raising(learner: nr.RuleLearner, row: dict[str, float]) -> None:
+def raise_an_error(learner: nr.RuleLearner, row: dict[str, float]) -> None:
     raise RuntimeError("meddled")
 
 
-@pytest.mark.parametrize("deed", [emptied, grown, raising])
+def learn_another(learner: nr.RuleLearner, row: dict[str, float]) -> None:
+    Meddling.meddle = lambda: None
+    learner.learn_one({f"g{j}": 1.0 for j in range(LONG)}, 1)
+
+
+def learn_a_batch(learner: nr.RuleLearner, row: dict[str, float]) -> None:
+    Meddling.meddle = lambda: None
+    learner.learn([{f"h{j}": 1.0 for j in range(10 * LONG)}], [1])
+
+
+@pytest.mark.parametrize("deed", [empty_the_row, score_another, raise_an_error, learn_another, learn_a_batch])
 def test_a_name_that_meddles_while_it_is_compared_breaks_nothing(deed: Callable[..., None]) -> None:
     learner = nr.make("pa1", algebra="sparse").learn([{Meddling("m"): 1.0, "b": 1.0}, {"b": -1.0}], [1, -1])
     learner.predict_one({"b": 1.0})
@@ -214,9 +226,12 @@ def test_a_name_that_meddles_while_it_is_compared_breaks_nothing(deed: Callable[
         for act in (learner.predict_one, lambda row: learner.learn_one(row, 1)):
             row = {"".join(("b",)): 2.0, "".join(("a", "")): 1.0, "c": 3.0}
             Meddling.meddle = partial(deed, learner, row)
-            if deed is raising:
-                with pytest.raises(RuntimeError, match="meddled"):
+            learns = deed in (learn_another, learn_a_batch) and act != learner.predict_one
+            if deed is raise_an_error or learns:
+                before = pack(learner)
+                with pytest.raises(RuntimeError if deed is raise_an_error else nr.Error, match=r"meddled|again"):
                     act(row)
+                assert pack(learner) == before
             else:
                 act(row)
             Meddling.meddle = lambda: None
@@ -225,14 +240,144 @@ def test_a_name_that_meddles_while_it_is_compared_breaks_nothing(deed: Callable[
         Meddling.meddle = lambda: None
 
 
-def test_where_objects_are_laid_out_otherwise_the_general_path_learns_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick, slow = started(), started()
-    for t in range(20):
-        x: dict[str, float] = {"a": 0.1 * t, f"n{t}": 1.0}
-        quick.learn_one(x, 1 - 2 * (t % 2))
-        with monkeypatch.context() as other:
-            other.setattr(fast_path, "objects_are_as_known", lambda: False)
-            assert slow.predict_one(x) in (1, -1)
-            slow.learn_one(x, 1 - 2 * (t % 2))
+class Float:
+    """A number whose conversion does something else first."""
+
+    def __init__(self, value: float, deed: Callable[[], Any]) -> None:
+        self.value, self.deed = value, deed
+
+    def __float__(self) -> float:
+        self.deed()
+        return self.value
+
+
+@pytest.mark.parametrize("act", ["predict_one", "learn_one", "learn"])
+@pytest.mark.parametrize("deed", ["grow", "shrink"])
+def test_a_row_that_changes_its_size_while_it_is_read_is_read_once_or_refused(act: str, deed: str) -> None:
+    learner = started()
+    row: dict[str, Any] = {"a": 1.0}
+
+    def change() -> None:
+        if deed == "grow":
+            row.update({f"n{j}": 1.0 for j in range(LONG)})
+        else:
+            row.pop("a", None)
+
+    row["b"] = Float(2.0, change)
+    row["c"] = 1.0
+    try:
+        if act == "learn":
+            learner.learn([row], [1])
+        else:
+            getattr(learner, act)(row, *[1] * (act == "learn_one"))
+    except (RuntimeError, nr.BadValue):
+        assert pack(learner) == pack(started())
+    assert set(learner.features) <= {"a", "b", "c"}
+    assert np.isfinite(learner.scores([{"a": 1.0, "b": 1.0, "c": 1.0}])).all()
+
+
+# ---- room ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_row_that_is_only_scored_makes_no_room_to_learn_it() -> None:
+    learner = started("multiclass")
+    row = {f"n{j}": np.float32(1.0) for j in range(LONG)}
+    learner.predict_one(row)  # makes room in the state
+    learner.predict_one(row)
+    path = path_of(learner)
+    assert path.scorer.features >= LONG
+    assert path.trainer.features == FEATURES
+
+
+def long_row(learner: nr.RuleLearner) -> dict[str, Any]:
+    """A row of known features that is too long for the readers there are."""
+    learner.learn([{f"n{j}": 0.5 for j in range(LONG)}], [1])
+    path_of(learner)
+    return {f"n{j}": 0.1 * j for j in range(LONG)}
+
+
+@pytest.mark.parametrize("act", ["predict_one", "learn_one"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interrupt_at_any_line_leaves_the_state_before_or_after(act: str, error: type[BaseException]) -> None:
+    """Rows with new names, rows of other kinds and rows that need more room."""
+
+    def prepare() -> tuple[nr.RuleLearner, list[dict[str, Any]]]:
+        learner = started()
+        rows: list[dict[str, Any]] = [{"a": 0.5, "new": 1.0}, Counter(a=1, other=2), long_row(learner)]
+        return learner, rows
+
+    learner, rows = prepare()
+    states = [pack(learner)]
+    for row in rows:
+        states.append(pack(learner.learn_one(row, -1)))
+    for number, row in enumerate(rows):
+
+        def ready(number: int = number) -> tuple[nr.RuleLearner, Callable[[], Any]]:
+            learner, rows = prepare()
+            for row in rows[:number]:
+                learner.learn_one(row, -1)
+            row = rows[number]
+            return learner, (lambda: learner.predict_one(row)) if act == "predict_one" else lambda: learner.learn_one(
+                row, -1
+            )
+
+        lines = 0
+        for learner in interrupted_at_every_line(ready, "fast_path.py", error):
+            lines += 1
+            after = pack(learner)
+            assert after == states[number] or (act == "learn_one" and after == states[number + 1])
+            once_more = after == states[number]
+            for later in rows[number if once_more else number + 1 :]:
+                learner.predict_one(later)
+                learner.learn_one(later, -1)
+            assert pack(learner) == states[-1]
+        assert lines > 5
+
+
+# ---- where it is not used -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+@pytest.mark.parametrize("names", [True, False], ids=["names", "numbers"])
+def test_without_the_dict_reader_all_results_are_the_same_bits(
+    task: str, names: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    quick, slow = started(task, names), started(task, names)
+    for t in range(60):
+        features: list[Any] = [*"cab", f"n{t % 7}"] if names else [2, 0, 1, 3 + t % 7]
+        row = {
+            j: VALUES[t % len(VALUES)] if t % 3 == 0 else float(rng.normal()) for j in features if rng.random() < 0.7
+        }
+        y = {"binary": 1 - 2 * (t % 2), "multiclass": t % 3, "regression": 0.1 * t}[task]
+        with monkeypatch.context() as off:
+            off.setenv("NOREGRET_DICT_READER", "0")
+            expected = slow.predict_one(row), slow.scores_one(row)
+            slow.learn_one(row, y)
             assert slow._loops.fast_path is None
+        assert (quick.predict_one(row), quick.scores_one(row)) == expected
+        quick.learn_one(row, y)
+        assert quick._loops.fast_path is not None or names is False
     assert pack(quick) == pack(slow)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (dict_reader, "TESTED", ()),
+        (dict_reader, "TESTED", ((3, 10), (99, 0))),
+        (dict_reader, "layout_is_known", lambda: False),
+        (sys, "_is_gil_enabled", lambda: False),
+        (sys.implementation, "name", "pypy"),
+    ],
+)
+def test_it_is_off_where_it_was_not_tested(module: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = started()
+    monkeypatch.setattr(module, name, value, raising=False)
+    assert not dict_reader.is_enabled()
+    learner.predict_one({"a": 1.0})
+    assert learner._loops.fast_path is None
+
+
+def test_it_is_on_where_it_was_tested() -> None:
+    assert dict_reader.is_enabled() == (sys.version_info[:2] in dict_reader.TESTED)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 
 import noregret as nr
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from tests.conformance.plays import CARDS, state
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -92,6 +92,6 @@ def test_what_it_cannot_tell(name: str, told: dict[str, Any], y: Any, part: str)
 
 
 def test_before_any_label_there_is_none() -> None:
-    card: Card = nr.learners()["arow"]
+    card: RuleCard = nr.learners().rules["arow"]
     with pytest.raises(nr.NotLearned):
         nr.make(card).confidence(np.eye(2))

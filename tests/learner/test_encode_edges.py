@@ -11,7 +11,7 @@ import noregret as nr
 from noregret.data.blocks import Rows, as_block, to_sparse
 from noregret.data.transcript import Transcript
 from noregret.features.names import Names
-from noregret.metrics import Baselines, Milestones
+from noregret.metrics import LabelBaselines, LearningCurve
 from noregret.streams.columns import has_decimal_commas, split_cells
 from noregret.streams.csv import Csv
 from noregret.streams.read_options import ReadOptions
@@ -31,9 +31,9 @@ def transcript(labels: list[Any]) -> Transcript:
 
 
 def labels_seen(*chunks: list[Any]) -> dict[str, float]:
-    metric = Baselines()
+    metric = LabelBaselines()
     for labels in chunks:
-        metric.see(transcript(labels))
+        metric.see(None, transcript(labels))
     return metric.report()
 
 
@@ -118,8 +118,8 @@ def test_a_ninth_class_finds_the_leader_where_it_was() -> None:
 
 
 def test_a_point_of_the_course_is_there_as_soon_as_its_round_is() -> None:
-    course = Milestones(2)
-    course.see(transcript([0, 1]))
+    course = LearningCurve(2)
+    course.see(None, transcript([0, 1]))
     assert [point[0] for point in course.points] == [2]
 
 

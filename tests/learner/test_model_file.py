@@ -297,3 +297,10 @@ def test_the_golden_files_are_read_and_learned_on(name: str) -> None:
     np.testing.assert_allclose(scores(learner, view(fresh)), expected["scores"], rtol=1e-12, atol=1e-12)
     learner.learn(view(late), label(late))
     np.testing.assert_allclose(scores(learner, view(fresh)), expected["after_more"], rtol=1e-12, atol=1e-12)
+
+
+def test_a_learner_that_has_seen_only_empty_rows_comes_back(tmp_path: Path) -> None:
+    for options in ({}, {"bits": 10}, {"bias": True}, {"bits": 10, "bias": True}):
+        learner = nr.make("perceptron", native=False, **options).learn([{}, {}], [0, 1])
+        learner.save(tmp_path / "m.nr")
+        assert pack(nr.load(tmp_path / "m.nr")) == pack(learner.copy()) == pack(learner)

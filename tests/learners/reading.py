@@ -22,6 +22,17 @@ def weights(learner: nr.RuleLearner, d: int) -> Array:
     return np.asarray(learner.scores(np.eye(d)).T)
 
 
+def bound_of(learner: nr.RuleLearner, **quantities: float) -> float:
+    """The bound of a learner's card for the options in force."""
+    options = {**learner.params, "covariance": learner.model.config.covariance}
+    return learner.card.bound(options, **quantities)
+
+
+def radius_of(X: Array) -> float:
+    """The largest norm of a row."""
+    return float(np.linalg.norm(X, axis=1).max())
+
+
 def unscaled(task: str) -> dict[str, Any]:
     """What has a theorem speak of the very targets: they are taken as they are."""
     return {"scale_target": False} if task == "regression" else {}

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
-from tests.learners.reading import after_each_round, steps, weights, written
+from tests.learners.reading import after_each_round, bound_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -96,13 +96,12 @@ def test_adagrad_keeps_its_bound_with_the_distance_it_went(loss: str, eta: float
     X, y = noisy(150, seed)
     learner = nr.make("adagrad", loss=loss, eta=eta, native=False)
     suffered, path, gradients = followed(learner, X, y, loss)
-    roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)) + 1e-8))
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
+    roots, active = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)))), float(gradients.any(axis=0).sum())
     for u in comparators(X, y, seed):
         reach = float(np.abs(path - u).max())
         theirs = float(LOSSES[loss](y * (X @ u)).sum())
-        assert suffered - theirs <= guarantee.bound(reach, roots, eta)
+        bound = bound_of(learner, distance_inf=reach, coordinate_gradients=roots, active_features=active)
+        assert suffered - theirs <= bound
 
 
 @pytest.mark.parametrize(("loss", "seed"), list(product(LOSSES, range(3))))
@@ -113,14 +112,15 @@ def test_adagrad_in_a_box_keeps_its_bound(loss: str, seed: int) -> None:
     learner = nr.make("adagrad", loss=loss, eta=eta, onto="box", radius=radius, native=False)
     suffered, path, gradients = followed(learner, X, y, loss)
     assert np.abs(path).max() == radius
-    roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)) + 1e-8))
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    bound = guarantee.bound(2.0 * radius, roots, eta)
-    assert bound == pytest.approx(np.sqrt(2.0) * 2.0 * radius * roots)
+    roots, active = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0)))), float(gradients.any(axis=0).sum())
+    most = bound_of(learner, norm_inf=radius, coordinate_gradients=roots, active_features=active)
+    assert most == pytest.approx(np.sqrt(2.0) * 2.0 * radius * roots)
     for u in comparators(X, y, seed):
-        theirs = float(LOSSES[loss](y * (X @ np.clip(u, -radius, radius))).sum())
-        assert suffered - theirs <= bound
+        best = np.clip(u, -radius, radius)
+        theirs = float(LOSSES[loss](y * (X @ best)).sum())
+        far = float(np.abs(best).max())
+        bound = bound_of(learner, norm_inf=far, coordinate_gradients=roots, active_features=active)
+        assert suffered - theirs <= bound <= most
 
 
 @pytest.mark.parametrize("label", [1, -1])
@@ -198,13 +198,11 @@ def test_ftrl_keeps_its_bound(loss: str, l1: float, seed: int) -> None:
     learner = nr.make("ftrl", loss=loss, native=False, **told)
     suffered, path, gradients = followed(learner, X, y, loss)
     roots = float(np.sum(np.sqrt(np.sum(gradients**2, axis=0))))
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
     for u in comparators(X, y, seed):
         reach = float(np.abs(path - u).max())
         theirs = float(LOSSES[loss](y * (X @ u)).sum())
-        sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
-        assert suffered - theirs <= guarantee.bound(*sizes, reach, roots, **told)
+        sizes = {"norm": float(np.linalg.norm(u)), "norm_1": float(np.abs(u).sum())}
+        assert suffered - theirs <= bound_of(learner, distance_inf=reach, coordinate_gradients=roots, **sizes)
 
 
 def test_ftrl_without_penalties_takes_the_steps_of_adagrad() -> None:

@@ -20,7 +20,7 @@ every_player = pytest.mark.parametrize("name", ["banditron", "exp3"])
 @pytest.mark.parametrize("algebra", ALGEBRAS)
 def test_plays_as_its_twin(name: str, algebra: str) -> None:
     X, y = stream()
-    for told in ({}, unusual(nr.learners()[name])):
+    for told in ({}, unusual(nr.learners().rules[name])):
         twin, kernel = Bandit(RULES[name](**told), K, seed=5), {"kernel": "linear"} if algebra == "kernel" else {}
         scores, played, changed = twin.run(X, y)
         learner = player(name, algebra=algebra, **kernel, **told)
@@ -126,11 +126,11 @@ def test_exp3_keeps_its_bound_in_the_mean(gamma: float) -> None:
     eta = float(np.sqrt(2.0 * np.log(k) / (k * rounds)))
     best = rounds - np.bincount(y).max()
     regrets = [exp3_mistakes(y, k, seed, eta=eta, gamma=gamma) - best for seed in range(20)]
-    guarantee = nr.learners()["exp3"].guarantee
-    assert guarantee is not None
-    assert np.mean(regrets) <= guarantee.bound(k, rounds, eta, gamma)
-    assert guarantee.bound(k, rounds, eta) == pytest.approx(np.sqrt(2 * rounds * k * np.log(k)))
-    assert guarantee.bound(k, rounds, eta, gamma) < rounds * (1.0 - 1.0 / k) - best  # drawing without learning fails
+    exp3 = nr.learners()["exp3"]
+    bound = exp3.bound({"eta": eta, "gamma": gamma}, classes=k, rounds=rounds)
+    assert np.mean(regrets) <= bound
+    assert exp3.bound({"eta": eta}, classes=k, rounds=rounds) == pytest.approx(np.sqrt(2 * rounds * k * np.log(k)))
+    assert bound < rounds * (1.0 - 1.0 / k) - best  # drawing without learning fails
 
 
 def test_exp3_with_a_falling_rate_keeps_the_bound_that_needs_no_horizon() -> None:
@@ -139,7 +139,8 @@ def test_exp3_with_a_falling_rate_keeps_the_bound_that_needs_no_horizon() -> Non
     eta = float(np.sqrt(np.log(k) / k))
     best = rounds - np.bincount(y).max()
     regrets = [exp3_mistakes(y, k, seed, eta=eta, rate="inv_sqrt") - best for seed in range(20)]
-    assert np.mean(regrets) <= 2.0 * np.sqrt(rounds * k * np.log(k)) < rounds * (1.0 - 1.0 / k) - best
+    bound = nr.learners()["exp3"].bound({"eta": eta, "rate": "inv_sqrt"}, classes=k, rounds=rounds)
+    assert np.mean(regrets) <= bound <= 2.0 * np.sqrt(rounds * k * np.log(k)) < rounds * (1.0 - 1.0 / k) - best
 
 
 def test_banditron_learns_what_the_perceptron_learns_and_pays_for_it() -> None:

@@ -11,8 +11,8 @@ from scipy.stats import norm
 import noregret as nr
 from noregret.learners.confidence_weighted import quantile
 from tests.conformance.plays import state
-from tests.learners.reading import after_each_round, weights, written
-from tests.learners.test_second_order import bound, covariance, full, noisy, packed
+from tests.learners.reading import after_each_round, bound_of, weights, written
+from tests.learners.test_second_order import covariance, full, noisy, packed
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -154,7 +154,7 @@ def test_a_step_is_the_one_a_solver_finds(name: str, told: dict[str, float], eta
 def test_after_an_update_the_round_has_just_the_margin_it_was_asked_for(name: str, eta: float) -> None:
     for learner, before, after, x, y in updates(name, seed=2, eta=eta):
         variance = float(x @ after[1] @ x)
-        assert y * after[0] @ x == pytest.approx(bound(name, phi(learner), spread(name, variance)), rel=1e-9)
+        assert y * after[0] @ x == pytest.approx(bound_of(learner, variance_after=variance), rel=1e-9)
         assert np.linalg.eigvalsh(before[1] - after[1]).min() > -1e-12
         assert variance < x @ before[1] @ x
 
@@ -167,7 +167,7 @@ def test_a_soft_step_costs_no_more_than_the_loss_it_was_made_for(name: str, C: f
         left = max(0.0, shortfall(learner, name, after, x, y))
         was = shortfall(learner, name, before, x, y)
         paid = divergence(after, before) + price(learner, name, left)
-        assert 0.0 < paid < bound(name, C, was)
+        assert 0.0 < paid < bound_of(learner, loss_before=was)
         assert left < was
 
 

@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 import noregret as nr
-from noregret.learners.exponentiated import eg_squared_bound
 from tests.conformance.plays import CLASSES, Play, near
 from tests.conformance.test_twins import agree
-from tests.learners.reading import Objective, after_each_round, hinge, same, steps, weights, written
+from tests.learners.reading import Objective, after_each_round, bound_of, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -26,12 +25,6 @@ SLOPES: dict[str, Callable[[float], float]] = {
     "logistic": lambda m: -1.0 / (1.0 + math.exp(m)),
     "squared": lambda m: 2.0 * (m - 1.0),
 }
-
-
-def bound_of(name: str, *told: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*told)
 
 
 def divergence(u: Array) -> float:
@@ -127,7 +120,7 @@ def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
     squares = float((np.abs(X).max(axis=1) ** 2)[said.updated].sum())
     for u in on_the_simplex(d, seed):
         regret = said.losses.sum() - hinge(u, X, y).sum()
-        assert regret <= bound_of("eg", divergence(u), eta, squares)
+        assert regret <= bound_of(learner, divergence=divergence(u), squared_gradients_inf=squares)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -143,31 +136,37 @@ def test_the_regret_of_signed_eg_stays_below_its_bound(eta: float, U: float, see
     for u in (*on_the_simplex(d, seed), np.zeros(d), 0.5 * np.eye(d)[0] - 0.5 * np.eye(d)[1]):
         comparator = U * u * rng.choice([1.0, -1.0], size=d) if u[2:].any() else U * u
         regret = said.losses.sum() - hinge(comparator, X, y).sum()
-        assert regret <= bound_of("eg_signed", float(d), U, eta, squares)
+        assert regret <= bound_of(learner, features=d, squared_gradients_inf=squares)
 
 
 def test_a_regret_close_to_what_is_allowed() -> None:
     """A round that slopes one way only: eg must learn which of two features is right, and pays the divergence."""
     X, y, eta = np.tile([[1.0, -1.0]], (60, 1)), np.ones(60), 0.05
-    said = nr.make("eg", eta=eta, features=2, native=False).play(X, y)
+    learner = nr.make("eg", eta=eta, features=2, native=False)
+    said = learner.play(X, y)
     u = np.array([1.0, 0.0])
-    bound = bound_of("eg", divergence(u), eta, float(said.updated.sum()))
+    bound = bound_of(learner, divergence=divergence(u), squared_gradients_inf=float(said.updated.sum()))
     assert 0.6 * bound < said.losses.sum() - hinge(u, X, y).sum() <= bound
 
 
+@pytest.mark.parametrize("part", [0.1, 2.0 / 3.0, 1.5])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("d", [4, 100])
-def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, seed: int) -> None:
+def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, seed: int, part: float) -> None:
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 2.0, size=(400, d))
     u = np.zeros(d)
     u[:2] = [0.7, 0.3]
     y = X @ u + 0.1 * rng.normal(size=400)
     R = float((X.max(axis=1) - X.min(axis=1)).max())
-    eta = 2.0 / (3.0 * R**2)
-    said = nr.make("eg", task="regression", scale_target=False, loss="squared", eta=eta, features=d).play(X, y)
+    learner = nr.make("eg", task="regression", scale_target=False, loss="squared", eta=part / R**2, features=d)
+    suffered = learner.play(X, y).losses.sum()
     for v in (u, *on_the_simplex(d, seed)):
-        assert said.losses.sum() <= eg_squared_bound(divergence(v), R, float(((y - X @ v) ** 2).sum()))
+        theirs = float(((y - X @ v) ** 2).sum())
+        bound = bound_of(learner, divergence=divergence(v), row_range=R, comparator_squared_errors=theirs)
+        assert suffered <= bound
+        if part == 2.0 / 3.0:
+            assert bound == pytest.approx(1.5 * (theirs + R**2 * divergence(v)))
 
 
 @BOTH

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from tests import naive
-from tests.learners.reading import after_each_round, comparators, hinge, steps, weights
+from tests.learners.reading import after_each_round, bound_of, comparators, hinge, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -62,11 +62,27 @@ def test_regret_with_the_penalty_keeps_its_bound(
     said = nr.make(name, **told).play(X, y)
     suffered = said.losses.sum() + sum(0.4 * penalty(w) for w in path)
     squares = float(((X**2).sum(axis=1) * (y * said.scores < 1.0)).sum())
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
+    learner = nr.make(name, **told)
     for u in [*comparators(X, y, seed), *(0.1 * u for u in comparators(X, y, seed))]:
         regret = suffered - hinge(u, X, y).sum() - 120 * 0.4 * penalty(u)
-        assert regret <= guarantee.bound(float(np.linalg.norm(u)), 0.3, squares)
+        assert regret <= bound_of(learner, norm=float(np.linalg.norm(u)), squared_gradients=squares)
+
+
+@of_every_penalty
+@pytest.mark.parametrize(("seed", "eta0"), [(0, 0.1), (0, 2.0), (1, 0.5)])
+def test_regret_with_the_penalty_keeps_its_bound_at_the_default_schedule(
+    name: str, told: Told, penalty: Callable[[Array], float], seed: int, eta0: float
+) -> None:
+    X, y, _ = streams.separable(120, 4, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    learner = nr.make(name, eta0=eta0, lam=0.1, native=False, **told)
+    path = np.vstack([np.zeros(4), after_each_round(learner.copy(), X, y)[:-1]])
+    suffered = learner.play(X, y).losses.sum() + sum(0.1 * penalty(w) for w in path)
+    assert learner.params["schedule"] == "inv_sqrt"
+    for u in [*comparators(X, y, seed), *(0.1 * u for u in comparators(X, y, seed))]:
+        regret = suffered - hinge(u, X, y).sum() - 120 * 0.1 * penalty(u)
+        far = float(np.linalg.norm(path - u, axis=1).max())
+        assert regret <= bound_of(learner, distance=far, largest_gradient=radius_of(X), rounds=120)
 
 
 LATE: list[tuple[str, Told]] = [

@@ -11,6 +11,7 @@ import noregret as nr
 from tests.learners.reading import (
     ONE_PASS,
     after_each_round,
+    bound_of,
     comparators,
     datasets,
     same,
@@ -102,18 +103,22 @@ def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
 # ---- the theorem --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("eta0", [0.005, 0.03])
+@pytest.mark.parametrize(
+    ("schedule", "eta0"), [("constant", 0.005), ("constant", 0.03), ("inv_sqrt", 0.02), ("inv_sqrt", 0.2)]
+)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("task", "loss"),
     [*(("binary", loss) for loss in OF_MARGIN), *(("regression", loss) for loss in OF_ERROR)],
 )
-def test_regret_against_any_comparator_keeps_its_bound(task: str, loss: str, seed: int, eta0: float) -> None:
+def test_regret_against_any_comparator_keeps_its_bound(
+    task: str, loss: str, seed: int, schedule: str, eta0: float
+) -> None:
     X, y = streams.dense(300, 5, seed=seed)
     u = np.random.default_rng(seed).normal(size=5)
     y = streams.flip(np.sign(X @ u), 0.1, seed) if task == "binary" else X @ u + 0.3 * y
-    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, schedule="constant", eta0=eta0, native=False)
-    transcript = learner.play(X, y)
+    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, schedule=schedule, eta0=eta0, native=False)
+    transcript = learner.copy().play(X, y)
     scores = transcript.scores
     slopes = {
         "hinge": -y * (y * scores < 1.0),
@@ -126,13 +131,18 @@ def test_regret_against_any_comparator_keeps_its_bound(task: str, loss: str, see
         "absolute": np.sign(scores - y),
         "huber": np.clip(scores - y, -1.0, 1.0),
     }[loss]
-    squared_gradients = float(np.sum(slopes**2 * np.sum(X**2, axis=1)))
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
+    gradients = np.abs(slopes) * np.linalg.norm(X, axis=1)
+    largest, squared = float(gradients.max()), float(np.sum(gradients**2))
+    path = np.vstack([np.zeros(5), after_each_round(learner.copy(), X, y)[:-1]]) if schedule == "inv_sqrt" else X
     for u in comparators(X, y, seed):
         theirs = sum(loss_of(task, loss, X[t], y[t])(u) for t in range(300))
         regret = transcript.losses.sum() - theirs
-        assert regret <= guarantee.bound(float(np.linalg.norm(u)), eta0, squared_gradients)
+        if schedule == "constant":
+            bound = bound_of(learner, norm=float(np.linalg.norm(u)), squared_gradients=squared)
+        else:
+            far = float(np.linalg.norm(path - u, axis=1).max())
+            bound = bound_of(learner, distance=far, largest_gradient=largest, rounds=300)
+        assert regret <= bound
 
 
 # ---- the same weights as scikit-learn -----------------------------------------------------------------------------
@@ -191,29 +201,32 @@ def test_adaline_is_at_rest_where_there_is_no_error() -> None:
 
 
 @TWO_TASKS
+@pytest.mark.parametrize("part", [0.01, 0.5, 1.5])
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_adaline_suffers_at_most_twice_what_any_comparator_does(seed: int, noise: float, task: str) -> None:
+def test_adaline_suffers_at_most_twice_what_any_comparator_does(
+    seed: int, noise: float, task: str, part: float
+) -> None:
     X, y, u = streams.linear(300, 5, noise, seed)
     if task == "binary":
         y = streams.flip(np.sign(X @ u), noise, seed)
     radius = float(np.linalg.norm(X, axis=1).max())
-    learner = nr.make("adaline", task=task, **unscaled(task), rho=0.5 / radius**2, native=False)
+    learner = nr.make("adaline", task=task, **unscaled(task), rho=part / radius**2, native=False)
     suffered = learner.play(X, y).losses.sum()
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
     for v in [u, *comparators(X, y, seed)]:
-        theirs = float(np.sum((y - X @ v) ** 2))
-        assert suffered <= guarantee.bound(radius, float(np.linalg.norm(v)), theirs)
+        theirs, norm = float(np.sum((y - X @ v) ** 2)), float(np.linalg.norm(v))
+        bound = bound_of(learner, radius=radius, norm=norm, comparator_squared_errors=theirs)
+        assert suffered <= bound
+        if part == 0.5:
+            assert bound <= 2.0 * theirs + 2.0 * radius**2 * norm**2
 
 
-def test_half_of_what_adaline_may_suffer_can_be_reached() -> None:
+def test_all_that_adaline_may_suffer_can_be_reached() -> None:
     X, y = np.tile([[2.0, 0.0]], (200, 1)), np.full(200, 3.0)
     learner = nr.make("adaline", task="regression", scale_target=False, rho=1.0 / 8.0, native=False)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
     assert learner.play(X, y).losses.sum() == pytest.approx(9.0 / (1.0 - 0.5**2))
-    assert guarantee.bound(2.0, 1.5, 0.0) == 2.0 * 9.0
+    assert bound_of(learner, radius=2.0, norm=1.5, comparator_squared_errors=0.0) == pytest.approx(12.0)
+    assert bound_of(learner, radius=4.0, norm=1.5, comparator_squared_errors=0.0) == np.inf
 
 
 @pytest.mark.parametrize(("rho", "settles"), [(1.9 / 4.0, True), (2.1 / 4.0, False)])

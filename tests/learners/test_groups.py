@@ -12,7 +12,7 @@ from scipy.special import expit
 import noregret as nr
 from noregret.training.stack_tasks import stack_tasks
 from tests import naive
-from tests.learners.reading import after_each_round, comparators, weights
+from tests.learners.reading import after_each_round, bound_of, comparators, weights
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -81,13 +81,11 @@ def test_regret_with_the_penalties_keeps_its_bound(
     path = np.vstack([np.zeros(4), after_each_round(nr.make(name, **told), X, y)[:-1]])
     suffered = nr.make(name, **told).play(X, y).losses.sum() + 0.03 * sum(map(penalty, path))
     largest = float(np.linalg.norm(X, axis=1).max())
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
+    learner = nr.make(name, **told)
     for u in comparators(X, y, seed):
         regret = suffered - np.logaddexp(0.0, -y * (X @ u)).sum() - 120 * 0.03 * penalty(u)
-        size = float(np.linalg.norm(u))
-        enhanced = (size, sizes(u), largest, 120.0, 0.8, rho)
-        assert regret <= guarantee.bound(*(enhanced if name == "group_lasso" else (size, largest, 120.0, 0.8)))
+        norm = float(np.linalg.norm(u))
+        assert regret <= bound_of(learner, norm=norm, norm_1=sizes(u), largest_gradient=largest, rounds=120)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import noregret as nr
 from tests.conformance.plays import near, same_bits
-from tests.learners.reading import comparators, hinge, steps
+from tests.learners.reading import bound_of, comparators, hinge, steps
 from tests.learners.test_exponentiated import divergence, on_the_simplex
 from tests.learners.test_p_norm import dual, length
 from tests.naive import streams
@@ -17,12 +17,6 @@ from tests.naive.rules import Array
 WAYS: list[dict[str, Any]] = [{}, {"algebra": "dense"}, {"algebra": "reference"}, {"task": "multiclass"}]
 ways = pytest.mark.parametrize("told", WAYS, ids=str)
 losses = pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
-
-
-def bound_of(*told: float) -> float:
-    guarantee = nr.learners()["mirror_descent"].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*told)
 
 
 @ways
@@ -81,10 +75,15 @@ def test_the_regret_stays_below_the_bound_of_its_mirror(link: str, p: float, eta
     d = 6
     X, y = streams.dense(250, d, seed)
     y = np.where(np.arange(250) % 3 == 0, y, np.sign(X[:, 0] + 0.5 * X[:, 1]))
-    said = nr.make("mirror_descent", eta=eta, link=link, p=p, features=d).play(X, y)
+    learner = nr.make("mirror_descent", eta=eta, link=link, p=p, features=d)
+    said = learner.play(X, y)
     sizes = np.abs(X).max(axis=1) if link == "entropic" else length(X, p)
     squares = float((sizes**2)[said.updated].sum())
     for u in on_the_simplex(d, seed) if link == "entropic" else comparators(X, y, seed):
-        far = divergence(u) if link == "entropic" else 0.5 * float(length(u, dual(p))) ** 2
+        quantities = {
+            "euclidean": {"norm": float(np.linalg.norm(u)), "squared_gradients": squares},
+            "entropic": {"divergence": divergence(np.abs(u)), "squared_gradients_inf": squares},
+            "p_norm": {"norm_q": float(length(u, dual(p))), "squared_gradients_p": squares},
+        }[link]
         regret = said.losses.sum() - hinge(u, X, y).sum()
-        assert regret <= bound_of(far, eta, squares, 1.0 if link == "entropic" else 1.0 / (p - 1.0))
+        assert regret <= bound_of(learner, **quantities)

@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.learners.multiplicative import elimination_bound
 from noregret.state.growth import settle
 from tests.conformance.plays import state
-from tests.learners.reading import written
+from tests.learners.reading import bound_of, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -85,6 +84,34 @@ def test_only_active_weights_move_by_whole_powers_of_alpha_and_only_after_a_mist
     assert demotions > 5
 
 
+@pytest.mark.parametrize("demotion", ["halve", "eliminate"])
+@pytest.mark.parametrize(("alpha", "part"), [(1.3, 1.0), (2.0, 0.1), (2.0, 3.0), (3.5, 0.5), (4.0, 1e-3)])
+@pytest.mark.parametrize(("n", "k", "seed"), [(50, 1, 0), (64, 4, 1), (400, 3, 2)])
+def test_the_bound_holds_for_any_factor_and_threshold(
+    n: int, k: int, seed: int, alpha: float, part: float, demotion: str
+) -> None:
+    X, y, _ = streams.disjunction(500, n, k, active=12, seed=seed)
+    learner = nr.make("winnow", alpha=alpha, theta=part * n, demotion=demotion, native=False)
+    updated = learner.play(csr_array(X), y).updated
+    promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
+    assert promotions <= k * max(0, math.ceil(math.log(part * n) / math.log(alpha)))
+    assert demotions < (alpha * (1.0 / part / (alpha - 1.0) + promotions)) or demotion == "eliminate"
+    assert demotions < 1.0 / part + (alpha - 1.0) * promotions or demotion == "halve"
+    assert 0 < learner.mistakes < bound_of(learner, features=n, relevant=k)
+
+
+@pytest.mark.parametrize("demotion", ["halve", "eliminate"])
+def test_without_a_threshold_the_bound_is_that_of_the_number_of_features(demotion: str) -> None:
+    X, y, _ = streams.disjunction(500, 64, 4, active=12, seed=3)
+    X[0, -1] = 1.0  # so that all features are known from the first round on
+    learner = nr.make("winnow", demotion=demotion, native=False)
+    y[0] = 1.0
+    given = nr.make("winnow", demotion=demotion, theta=64.0, native=False)
+    assert learner.play(X, y).scores.tolist() == given.play(X, y).scores.tolist()
+    allowed = bound_of(given, features=64, relevant=4)
+    assert bound_of(learner, features=64, relevant=4) == allowed == (74.0 if demotion == "halve" else 49.0)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
@@ -95,9 +122,7 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
     demotions = (transcript.updated & (y < 0.0)).sum()
     assert 0 < promotions <= k * math.ceil(math.log2(n))
     assert demotions < 2 * (promotions + 1)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    assert learner.mistakes < guarantee.bound(float(n), float(k))
+    assert learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
 # ---- elimination --------------------------------------------------------------------------------------------------
@@ -136,7 +161,7 @@ def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, see
     promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
     assert 0 < promotions <= k * math.ceil(math.log2(n))
     assert demotions <= promotions
-    assert learner.mistakes <= elimination_bound(float(n), float(k))
+    assert learner.mistakes < bound_of(learner, features=n, relevant=k) == 2 * k * math.ceil(math.log2(n)) + 1
     assert (factors(learner)[relevant] >= 1.0).all()
 
 
@@ -195,9 +220,7 @@ def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed:
     promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
     assert 0 < promotions <= k * math.ceil(math.log2(2 * n))
     assert demotions < 2 * (promotions + 1)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    assert learner.mistakes < guarantee.bound(float(n), float(k))
+    assert learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
 def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
@@ -302,9 +325,7 @@ def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
     X, y = X[clear], np.sign(X[clear] @ u)
     gamma = float((y * (X @ u)).min())
     learner = nr.make("winnow_balanced", alpha=alpha, theta=theta, start=start)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    bound = guarantee.bound(float(n), gamma, alpha, theta, start)
+    bound = bound_of(learner, features=n, margin_1=gamma)
     assert bound < 300.0
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
@@ -314,17 +335,14 @@ def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
 def test_two_opposite_rows_take_many_of_the_updates_that_the_bound_allows() -> None:
     X, y = np.tile([[1.0], [-1.0]], (200, 1)), np.tile([1.0, -1.0], 200)
     learner = nr.make("winnow_balanced", alpha=1.1, theta=50.0, native=False).learn(X, y)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    bound = guarantee.bound(1.0, 1.0, 1.1, 50.0, 2.0)
+    bound = bound_of(learner, features=1.0, margin_1=1.0)
     assert 0.4 * bound < learner.updates <= bound
 
 
 def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
-    guarantee = nr.learners()["winnow_balanced"].guarantee
-    assert guarantee is not None
-    assert guarantee.bound(10.0, 0.3, 2.0, 1.0, 2.0) == math.inf
-    assert guarantee.bound(10.0, 0.35, 2.0, 1.0, 2.0) < math.inf
+    balanced = nr.learners()["winnow_balanced"]
+    assert balanced.bound(features=10.0, margin_1=0.3) == math.inf
+    assert balanced.bound(features=10.0, margin_1=0.35) < math.inf
 
 
 def test_one_feature_or_none() -> None:

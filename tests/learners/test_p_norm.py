@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 
 import noregret as nr
 from tests.conformance.plays import same_bits, state
-from tests.learners.reading import Objective, same, steps, weights, written
+from tests.learners.reading import Objective, bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -20,12 +20,6 @@ def length(v: Array, p: float) -> Any:
 
 def dual(p: float) -> float:
     return p / (p - 1.0)
-
-
-def bound_of(name: str, *told: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*told)
 
 
 def sparse_target(rounds: int, d: int, seed: int) -> tuple[Array, Array, Array]:
@@ -100,14 +94,14 @@ def test_no_more_updates_than_the_margin_allows(d: int, p: float, seed: int) -> 
     radius = float(length(X, p).max())
     learner = nr.make("p_norm", p=p)
     while learner.play(X, y).updated.any():
-        assert learner.updates <= bound_of("p_norm", radius, gamma, p)
+        assert learner.updates <= bound_of(learner, radius_p=radius, margin_q=gamma)
     assert learner.updates > 5
 
 
 def test_one_feature_a_row_takes_every_update_that_the_bound_allows() -> None:
     y = np.array([1.0, -1.0, -1.0, 1.0])
     learner = nr.make("p_norm", p=2.0, native=False).learn(np.eye(4), y)
-    assert learner.updates == bound_of("p_norm", 1.0, 0.5, 2.0)  # u = y / 2
+    assert learner.updates == bound_of(learner, radius_p=1.0, margin_q=0.5)  # u = y / 2
 
 
 def test_irrelevant_features_cost_a_large_p_only_a_logarithm() -> None:
@@ -186,7 +180,8 @@ def test_alma_stops_in_time_and_with_most_of_the_largest_margin(p: float, alpha:
     X, y, _ = streams.separable(40, 4, margin=0.15, seed=seed)
     Z = y[:, None] * X / length(X, p)[:, None]
     gamma = best_margin(Z, p)
-    learner, limit = nr.make("alma", p=p, alpha=alpha), bound_of("alma", gamma, p, alpha)
+    learner = nr.make("alma", p=p, alpha=alpha)
+    limit = bound_of(learner, relative_margin=gamma)
     while learner.play(X, y).updated.any():
         assert learner.updates <= limit
     w = weights(learner, 4)

@@ -12,9 +12,11 @@ import noregret as nr
 from tests.learners.reading import (
     ONE_PASS,
     after_each_round,
+    bound_of,
     comparators,
     datasets,
     hinge,
+    radius_of,
     same,
     sklearn,
     steps,
@@ -34,12 +36,6 @@ FAMILY: list[tuple[str, dict[str, float]]] = [
 ]
 every_variant = pytest.mark.parametrize(("name", "told"), FAMILY)
 NEAR_ONE = 1e-12
-
-
-def bound(name: str, *facts: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*facts)
 
 
 # ---- worked examples ----------------------------------------------------------------------------------------------
@@ -261,18 +257,21 @@ def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
 def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int) -> None:
     X, y, u = streams.separable(400, 6, 0.1, seed)
     radius, size = float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min())
-    said = nr.make("pa", gate="mistake", native=False).play(X, y)
-    assert 0.0 < np.sum(said.losses[said.updated] ** 2) <= bound("pa", radius, size)
+    learner = nr.make("pa", gate="mistake", native=False)
+    said = learner.play(X, y)
+    assert 0.0 < np.sum(said.losses[said.updated] ** 2) <= bound_of(learner, radius=radius, norm=size)
     noisy = streams.flip(y, 0.1, seed)
     for C in (0.01, 0.3, 10.0):
-        mistakes = nr.make("pa1", C=C, gate="mistake", native=False).play(X, noisy).mistakes.sum()
-        said = nr.make("pa2", C=C, gate="mistake", native=False).play(X, noisy)
+        one, two = (nr.make(name, C=C, gate="mistake", native=False) for name in ("pa1", "pa2"))
+        mistakes = one.play(X, noisy).mistakes.sum()
+        said = two.play(X, noisy)
         suffered = np.sum(said.losses[said.updated] ** 2)
         for v in comparators(X, noisy, seed):
             short = hinge(v, X, noisy)
-            assert mistakes <= bound("pa1", radius, float(np.linalg.norm(v)), float(short.sum()), C)
+            beside = {"radius": radius, "norm": float(np.linalg.norm(v))}
+            assert mistakes <= bound_of(one, comparator_loss=float(short.sum()), **beside)
             charged = float(np.sum(short[said.updated] ** 2))
-            assert suffered <= bound("pa2", radius, float(np.linalg.norm(v)), charged, C)
+            assert suffered <= bound_of(two, comparator_squares=charged, **beside)
 
 
 # ---- the theorems -------------------------------------------------------------------------------------------------
@@ -282,8 +281,9 @@ def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int)
 @pytest.mark.parametrize("seed", range(5))
 def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, margin: float) -> None:
     X, y, u = streams.separable(500, 6, margin, seed)
-    transcript = nr.make("pa", native=False).play(X, y)
-    most = bound("pa", float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min()))
+    learner = nr.make("pa", native=False)
+    transcript = learner.play(X, y)
+    most = bound_of(learner, radius=radius_of(X), norm=1.0 / float((y * (X @ u)).min()))
     assert 0.0 < np.sum(transcript.losses**2) <= most
     assert transcript.mistakes.sum() <= most
 
@@ -293,10 +293,11 @@ def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, marg
 def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
-    mistakes = nr.make("pa1", C=C, native=False).play(X, y).mistakes.sum()
-    radius = float(np.linalg.norm(X, axis=1).max())
+    learner = nr.make("pa1", C=C, native=False)
+    mistakes = learner.play(X, y).mistakes.sum()
     for u in comparators(X, y, seed):
-        assert mistakes <= bound("pa1", radius, float(np.linalg.norm(u)), float(hinge(u, X, y).sum()), C)
+        lost = float(hinge(u, X, y).sum())
+        assert mistakes <= bound_of(learner, radius=radius_of(X), norm=float(np.linalg.norm(u)), comparator_loss=lost)
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
@@ -304,10 +305,11 @@ def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> No
 def test_pa2_suffers_little_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
-    suffered = np.sum(nr.make("pa2", C=C, native=False).play(X, y).losses ** 2)
-    radius = float(np.linalg.norm(X, axis=1).max())
+    learner = nr.make("pa2", C=C, native=False)
+    suffered = np.sum(learner.play(X, y).losses ** 2)
     for u in comparators(X, y, seed):
-        assert suffered <= bound("pa2", radius, float(np.linalg.norm(u)), float(np.sum(hinge(u, X, y) ** 2)), C)
+        beside = {"radius": radius_of(X), "norm": float(np.linalg.norm(u))}
+        assert suffered <= bound_of(learner, comparator_squares=float(np.sum(hinge(u, X, y) ** 2)), **beside)
 
 
 # ---- the same weights as scikit-learn -----------------------------------------------------------------------------

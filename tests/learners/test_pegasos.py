@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
-from tests.learners.reading import comparators, hinge, steps, svm, unscaled, weights, written
+from tests.learners.reading import bound_of, comparators, hinge, steps, svm, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -39,24 +39,23 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(task: str, lam: float)
     assert cut > 0 or lam > 0.1
 
 
+@pytest.mark.parametrize("projection", [True, False], ids=["projected", "free"])
 @pytest.mark.parametrize(("task", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
-def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int) -> None:
+def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int, projection: bool) -> None:
     T = 300
     X, y = streams.dense(T, 5, seed=seed)
-    learner = nr.make("pegasos", task=task, **unscaled(task), lam=lam, native=False)
+    learner = nr.make("pegasos", task=task, **unscaled(task), lam=lam, projection=projection, native=False)
     path, suffered = [np.zeros(5)], 0.0
     for t in range(T):
         suffered += learner.play(X[t : t + 1], y[t : t + 1]).losses[0]
         path.append(weights(learner, 5))
     suffered += 0.5 * lam * float(np.sum(np.array(path[:-1]) ** 2))
     radius = float(np.linalg.norm(X, axis=1).max())
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
     for u in comparators(X, y, seed):
-        v = u / max(1.0, float(np.linalg.norm(u)) * np.sqrt(lam))
+        v = u / max(1.0, float(np.linalg.norm(u)) * np.sqrt(lam)) if projection else u
         losses = hinge(v, X, y) if task == "binary" else np.maximum(0.0, np.abs(X @ v - y) - 0.1)
         theirs = losses.sum() + 0.5 * lam * T * v @ v
-        assert suffered <= theirs + guarantee.bound(radius, lam, T)
+        assert suffered <= theirs + bound_of(learner, radius=radius, rounds=T)
 
 
 def test_without_a_cut_the_weights_are_the_mean_of_the_rows_that_cost_something() -> None:

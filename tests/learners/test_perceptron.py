@@ -4,16 +4,23 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.learners.reading import ONE_PASS, after_each_round, same, sklearn, steps, two_classes, weights, written
+from tests.learners.reading import (
+    ONE_PASS,
+    after_each_round,
+    bound_of,
+    comparators,
+    hinge,
+    radius_of,
+    same,
+    sklearn,
+    steps,
+    two_classes,
+    weights,
+    written,
+)
 from tests.naive import streams
 
 BOTH = ["perceptron", "perceptron_averaged"]
-
-
-def novikoff(name: str, radius: float, margin: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(radius, margin)
 
 
 # ---- worked examples ----------------------------------------------------------------------------------------------
@@ -160,10 +167,29 @@ def test_the_average_trains_as_the_perceptron() -> None:
 def test_updates_are_at_most_radius_over_margin_squared(name: str, seed: int, margin: float) -> None:
     X, y, u = streams.separable(400, 6, margin, seed)
     learner = nr.make(name, native=False)
-    bound = novikoff(name, np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min())
+    bound = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
     assert 0 < learner.updates <= bound
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", [*BOTH, "perceptron_voted", "perceptron_pocket"])
+def test_on_noisy_rows_updates_are_few_beside_any_comparator(name: str, seed: int) -> None:
+    X, y, u = streams.separable(300, 6, 0.1, seed)
+    y = streams.flip(y, 0.1, seed)
+    learner = nr.make(name, native=False).learn(X, y)
+    for v in [*comparators(X, y, seed), *(scale * u for scale in (0.3, 1.0, 3.0, 10.0))]:
+        squares = float(np.sum(hinge(v, X, y) ** 2))
+        bound = bound_of(learner, radius=radius_of(X), norm=float(np.linalg.norm(v)), comparator_squares=squares)
+        assert learner.updates <= bound
+    assert learner.updates > 40
+
+
+def test_an_update_on_every_round_is_all_that_a_comparator_of_zero_allows() -> None:
+    X, y = np.tile([[1.0], [-1.0]], (8, 1)), np.ones(16)
+    learner = nr.make("perceptron", native=False).learn(X, y)
+    assert learner.updates == 16 == bound_of(learner, radius=1.0, norm=0.0, comparator_squares=16.0)
 
 
 @pytest.mark.parametrize(("b", "eta"), [(0.0, 1.0), (0.01, 1.0), (1.0, 1.0), (1.0, 20.0)])
@@ -174,9 +200,7 @@ def test_with_a_margin_to_keep_the_bound_grows_by_twice_b_over_eta(
 ) -> None:
     X, y, u = streams.separable(400, 6, margin, seed)
     learner = nr.make("perceptron_margin", b=b, eta=eta)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    bound = guarantee.bound(np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min(), b, eta)
+    bound = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
     assert 0 < learner.updates <= bound
@@ -186,10 +210,8 @@ def test_with_a_margin_to_keep_the_bound_grows_by_twice_b_over_eta(
 def test_one_row_again_and_again_takes_as_many_updates_as_the_bound_allows() -> None:
     X, y = np.tile([[1.0, 0.0]], (20, 1)), np.ones(20)
     learner = nr.make("perceptron_margin", b=5.0, native=False).learn(X, y)
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
     assert learner.updates == 5
-    assert guarantee.bound(1.0, 1.0, 5.0, 1.0) == 11.0
+    assert bound_of(learner, radius=1.0, margin=1.0) == 11.0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -203,7 +225,7 @@ def test_many_classes_make_at_most_twice_that_many_mistakes(seed: int) -> None:
     clear = margins > np.quantile(margins, 0.3)
     X, y = X[clear], y[clear]
     learner = nr.make("perceptron", task="multiclass", classes=range(4), native=False)
-    bound = 2.0 * novikoff("perceptron", np.linalg.norm(X, axis=1).max(), margins[clear].min())
+    bound = bound_of(learner, radius=np.sqrt(2.0) * radius_of(X), margin=float(margins[clear].min()))
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
     assert learner.updates <= bound

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.learners.reading import same, steps, weights, written
+from tests.learners.reading import bound_of, radius_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -17,12 +17,6 @@ BY_CHANCE: dict[str, Any] = {"random_start": 1.0, "classes": [-1, 1], "native": 
 def begun(d: int, **told: Any) -> nr.RuleLearner:
     """A perceptron that has seen nothing but a row of zeros."""
     return nr.make("perceptron", **{**BY_CHANCE, **told}).learn(np.zeros((1, d)), [1])
-
-
-def bound(radius: float, margin: float, start: float) -> float:
-    guarantee = nr.learners()["perceptron"].guarantee
-    assert guarantee is not None
-    return guarantee.bound(radius, margin, start)
 
 
 # ---- where it begins ----------------------------------------------------------------------------------------------
@@ -84,8 +78,9 @@ def test_from_a_bad_start_it_makes_more_mistakes_than_the_radius_and_the_margin_
     mistakes = int(learner.play(X, y).mistakes.sum())
     assert mistakes == 4
     assert mistakes > 1.0 / 0.6**2 + 1.0
-    written(np.array(bound(1.0, 0.6, 1.0)), 1.0 / 0.36 + 2.0 / 0.6)
-    assert mistakes <= bound(1.0, 0.6, 1.0)
+    bound = bound_of(learner, radius=1.0, margin=0.6, initial_norm=1.0)
+    written(np.array(bound), 1.0 / 0.36 + 2.0 / 0.6)
+    assert mistakes <= bound
 
 
 def updates(learner: nr.RuleLearner, X: Array, y: Array, most: float) -> int:
@@ -103,8 +98,8 @@ def test_updates_grow_by_twice_the_first_length_over_the_margin(
 ) -> None:
     X, y, u = streams.separable(300, 6, 0.2, seed)
     learner = begun(6, random_start=spread, eta=eta, seed=seed, strict=strict)
-    start = float(np.linalg.norm(weights(learner, 6))) / eta
-    most = bound(float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()), start)
+    start = float(np.linalg.norm(weights(learner, 6)))
+    most = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()), initial_norm=start)
     assert 0 <= updates(learner, X, y, most) <= most
     assert (y * learner.scores(X) >= 0.0).all()
 
@@ -180,7 +175,7 @@ def test_taught_in_epochs_it_separates_what_can_be_separated(sampling: str) -> N
     history = nr.epochs(learner, X, y, passes=1000, sampling=sampling)
     assert history.stopped == "no update"
     assert (learner.predict(X) == y).all()
-    most = bound(float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()), 0.0)
+    most = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
     assert sum(history.updates) == learner.updates <= most
 
 

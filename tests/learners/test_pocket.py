@@ -9,19 +9,13 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.state.stores.reservoir import list_rows
-from tests.learners.reading import after_each_round, same, two_classes, weights, written
+from tests.learners.reading import after_each_round, bound_of, radius_of, same, two_classes, weights, written
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
 from tests.support.model_files import tensors
 
 either = pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
-
-
-def bound(name: str, *facts: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*facts)
 
 
 def noisy(seed: int) -> tuple[Array, Array]:
@@ -75,7 +69,7 @@ def test_what_separates_the_rows_ends_up_in_the_pocket(told: dict[str, Any]) -> 
     for seed in range(5):
         X, y, u = streams.separable(150, 5, 0.05, seed)
         learner = nr.make("perceptron_pocket", **told)
-        most = bound("perceptron_pocket", float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()))
+        most = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
         while learner.play(X, y).updated.any():
             assert learner.updates <= most
         learner.learn(X, y)  # no run of a vector that errs was longer than a pass
@@ -267,7 +261,7 @@ def test_a_batch_of_one_is_the_perceptron() -> None:
 def test_rows_are_added_at_most_batch_times_radius_over_margin_squared_times(batch: int, margin: float) -> None:
     X, y, u = streams.separable(100, 5, margin, seed=4)
     learner = nr.make("perceptron_batch", batch=batch, rho=0.5)
-    most = bound("perceptron_batch", float(np.linalg.norm(X, axis=1).max()), float((y * (X @ u)).min()), float(batch))
+    most = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
     quiet = 0
     while quiet < 2:  # the first pass without an update may still bring the end of a batch
         quiet = 0 if learner.play(X, y).updated.any() else quiet + 1
@@ -279,7 +273,7 @@ def test_rows_are_added_at_most_batch_times_radius_over_margin_squared_times(bat
 def test_a_batch_of_one_round_and_a_half_has_two_rounds_now_and_then() -> None:
     learner = nr.make("perceptron_batch", batch=1.5, native=False)
     learner.learn(np.array([[0.0], [1.0], [1.0]]), [1, 1, 1])  # the first round has nothing to add
-    assert learner.updates == 2 <= bound("perceptron_batch", 1.0, 1.0, 1.5)
+    assert learner.updates == 2 <= bound_of(learner, radius=1.0, margin=1.0)
 
 
 def test_the_criterion_is_zero_exactly_when_nothing_is_strictly_wrong() -> None:

@@ -12,10 +12,10 @@ import noregret as nr
 from noregret.algebra import apportion, clip, contract, norm
 from noregret.algebra.examples import Dense, SparseBlocks
 from noregret.algebra.scaled import Scaled
-from noregret.learners.gradient import SETS, projected_regret
+from noregret.learners.gradient import SETS
 from noregret.rules.schedules import constant, inv_mistakes, inv_sqrt, inv_t
 from tests.conformance.plays import arrays, same_bits
-from tests.learners.reading import steps, unscaled, weights
+from tests.learners.reading import bound_of, steps, unscaled, weights
 from tests.naive import streams
 from tests.naive.gradient import onto_l1, onto_simplex
 from tests.naive.rules import Array
@@ -256,6 +256,7 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
         radius=RADIUS,
         eta0=diameter / largest,
         schedule="inv_sqrt",
+        native=False,
     )
     suffered = learner.play(X, y).losses.sum()
     for v in [u, *rng.normal(size=(20, d)), *np.eye(d), *-np.eye(d), np.linalg.lstsq(X, y, rcond=None)[0]]:
@@ -266,7 +267,10 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
             "logistic": np.logaddexp(0.0, -y * (X @ best)),
             "eps_insensitive": np.maximum(0.0, errors - 0.1),
         }[loss].sum()
-        assert suffered - theirs <= projected_regret(diameter, largest, T)
+        anywhere = bound_of(learner, distance=diameter, largest_gradient=largest, rounds=T)
+        assert suffered - theirs <= anywhere <= 1.5 * largest * diameter * np.sqrt(T)  # the best rate for the diameter
+        norm = float(np.linalg.norm(best))
+        assert suffered - theirs <= bound_of(learner, norm=norm, features=d, largest_gradient=largest, rounds=T)
 
 
 # ---- schedules ----------------------------------------------------------------------------------------------------

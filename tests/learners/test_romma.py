@@ -5,17 +5,11 @@ import pytest
 from scipy.optimize import nnls
 
 import noregret as nr
-from tests.learners.reading import same, steps, weights, written
+from tests.learners.reading import bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
 BOTH = pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
-
-
-def bound_of(name: str, radius: float, size: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(radius, size)
 
 
 def shortest(A: Array, b: Array) -> Array:
@@ -70,13 +64,13 @@ def test_separable_rounds_cost_few_mistakes_and_the_weights_only_grow(name: str,
         length = float(np.linalg.norm(weights(learner, 4)))
         assert longest * (1.0 - 1e-9) <= length <= limit * (1.0 + 1e-9)
         longest = length
-    assert 0 < missed <= bound_of(name, radius, limit)
+    assert 0 < missed <= bound_of(learner, radius=radius, norm=limit)
 
 
 def test_rows_at_right_angles_take_every_mistake_that_the_bound_allows() -> None:
     X, y = np.eye(4), np.array([1.0, -1.0, 1.0, -1.0])
     learner = nr.make("romma", native=False).learn(X, y)
-    assert learner.updates == bound_of("romma", 1.0, 2.0) == 4.0
+    assert learner.updates == bound_of(learner, radius=1.0, norm=2.0) == 4.0
     same(weights(learner, 4), y)
 
 

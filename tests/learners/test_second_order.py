@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import noregret as nr
 from tests.conformance.plays import state
-from tests.learners.reading import after_each_round, comparators, hinge, same, weights, written
+from tests.learners.reading import after_each_round, bound_of, comparators, hinge, same, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -21,12 +21,6 @@ def covariance(learner: nr.RuleLearner) -> Array:
     """The one matrix of a learner of two classes."""
     lower = np.tril(state(learner)["sigma"][0])
     return np.asarray(lower + np.tril(lower, -1).T)
-
-
-def bound(name: str, *facts: float) -> float:
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
-    return guarantee.bound(*facts)
 
 
 # ---- worked examples ----------------------------------------------------------------------------------------------
@@ -197,7 +191,8 @@ def test_an_nherd_update_divides_the_loss_of_its_round(C: float, kept: str) -> N
         loss = 1.0 - float(y[t] * weights(learner, 5) @ X[t])
         if learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
             left = 1.0 - float(y[t] * weights(learner, 5) @ X[t])
-            assert left == pytest.approx(bound("nherd", loss, C, float(X[t] @ sigma @ X[t])), rel=1e-6, abs=1e-12)
+            expected = bound_of(learner, loss_before=loss, variance_before=float(X[t] @ sigma @ X[t]))
+            assert left == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
 def test_nherd_is_surer_than_arow_after_the_same_step() -> None:
@@ -274,7 +269,7 @@ def test_iellip_takes_every_mistake_to_the_margin_it_promises(kept: str, decay: 
     for t in range(len(y)):
         said = learner.play(X[t : t + 1], y[t : t + 1])
         if said.updated[0]:
-            assert y[t] * learner.scores(X[t : t + 1])[0] == pytest.approx(bound("iellip"), abs=1e-9)
+            assert y[t] * learner.scores(X[t : t + 1])[0] == pytest.approx(bound_of(learner), abs=1e-9)
         else:
             assert y[t] * said.scores[0] > 0.0
     assert learner.updates > 20
@@ -326,28 +321,46 @@ def noisy(seed: int) -> tuple[Array, Array]:
 @pytest.mark.parametrize("seed", range(4))
 def test_arow_makes_few_mistakes_beside_any_comparator(seed: int, r: float) -> None:
     X, y = noisy(seed)
-    transcript = full("arow", r=r).play(X, y)
+    learner = full("arow", r=r)
+    transcript = learner.play(X, y)
     Z, labels = X[transcript.updated], y[transcript.updated]
     log_det = float(np.linalg.slogdet(np.eye(5) + Z.T @ Z / r)[1])
     mistakes = transcript.mistakes.sum()
     near_misses = float(np.sum(transcript.updated & ~transcript.mistakes))
     for u in comparators(X, y, seed):
-        spread = r * float(u @ u) + float(np.sum((Z @ u) ** 2))
-        assert mistakes <= bound("arow", spread, log_det, near_misses, float(hinge(u, Z, labels).sum())) + 1e-9
+        bound = bound_of(
+            learner,
+            norm=float(np.linalg.norm(u)),
+            squared_scores_on_updates=float(np.sum((Z @ u) ** 2)),
+            log_det=log_det,
+            updates_without_mistake=near_misses,
+            comparator_loss_on_updates=float(hinge(u, Z, labels).sum()),
+        )
+        assert mistakes <= bound + 1e-9
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.3, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_second_order_perceptron_makes_few_updates_beside_any_comparator(seed: int, gamma: float) -> None:
     X, y = noisy(seed)
-    moved = full("sop").play(X, y).updated
+    learner = full("sop")
+    moved = learner.play(X, y).updated
     Z, labels = X[moved], y[moved]
     log_det = float(np.linalg.slogdet(np.eye(5) + Z.T @ Z)[1])
     for u in comparators(X, y, seed)[1:]:
         unit = u / np.linalg.norm(u)
+        v = unit / gamma
+        bound = bound_of(
+            learner,
+            norm=1.0 / gamma,
+            comparator_loss_on_updates=float(hinge(v, Z, labels).sum()),
+            squared_scores_on_updates=float(np.sum((Z @ v) ** 2)),
+            log_det=log_det,
+        )
         short = float(hinge(unit, Z, labels, gamma).sum())
         spread = 1.0 + float(np.sum((Z @ unit) ** 2))
-        assert moved.sum() <= bound("sop", gamma, short, spread, log_det)
+        assert bound == pytest.approx((short + np.sqrt(spread * log_det)) / gamma)  # as the paper writes it
+        assert moved.sum() <= bound
 
 
 @pytest.mark.parametrize("b", [0.1, 1.0, 10.0])
@@ -366,4 +379,4 @@ def test_narow_keeps_up_with_the_margins_of_any_comparator(seed: int, b: float) 
     A = np.linalg.inv(covariance(learner))
     for u in comparators(X, y, seed):
         gained = float(np.sum(y[moved] * (X[moved] @ u))) - margins
-        assert gained <= bound("narow", float(u @ A @ u), variances) + 1e-6
+        assert gained <= bound_of(learner, comparator_precision=float(u @ A @ u), variances_on_updates=variances) + 1e-6

@@ -13,7 +13,7 @@ from noregret.algebra import Draw, partial_features
 from noregret.algebra.partial_features import remainder
 from noregret.algebra.reference import ReferenceExample, ReferenceVector
 from noregret.learners import selection
-from tests.learners.reading import after_each_round, steps, weights
+from tests.learners.reading import after_each_round, bound_of, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -47,13 +47,12 @@ def test_a_round_shrinks_steps_stays_in_its_ball_and_keeps_the_largest(lam: floa
 def test_no_more_than_B_weights_and_no_longer_than_allowed(lam: float, native: bool) -> None:
     X, y = streams.sparse(150, 30, density=0.2, seed=2)
     told: dict[str, Any] = {"B": 5, "lam": lam, "eta": 0.7, "native": native}
-    path = after_each_round(nr.make("ofs", algebra="sparse", **told), X, y)
-    guarantee = nr.learners()["ofs"].guarantee
-    assert guarantee is not None
+    learner = nr.make("ofs", algebra="sparse", **told)
+    path = after_each_round(learner, X, y)
     assert np.count_nonzero(path, axis=1).max() == 5
     lengths = np.linalg.norm(path, axis=1)
-    assert lengths.max() <= guarantee.bound(lam) * (1.0 + 1e-12)
-    assert lengths.max() > 0.5 * guarantee.bound(lam)
+    assert lengths.max() <= bound_of(learner) * (1.0 + 1e-12)
+    assert lengths.max() > 0.5 * bound_of(learner)
 
 
 def test_of_equal_weights_the_lower_feature_stays() -> None:
@@ -79,12 +78,10 @@ def test_the_truncated_perceptron_adds_and_cuts() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_with_few_features_it_is_the_perceptron_and_keeps_its_bound(seed: int) -> None:
     X, y, _ = streams.separable(300, 5, 0.1, seed)
-    told = nr.make("perceptron_truncated", B=5, native=False).play(X, y)
+    learner = nr.make("perceptron_truncated", B=5, native=False)
+    told = learner.play(X, y)
     assert told.scores.tolist() == nr.make("perceptron", native=False).play(X, y).scores.tolist()
-    guarantee = nr.learners()["perceptron_truncated"].guarantee
-    assert guarantee is not None
-    longest = float(np.linalg.norm(X, axis=1).max())
-    assert 0 < told.updated.sum() <= guarantee.bound(longest, 0.1)
+    assert 0 < told.updated.sum() <= bound_of(learner, radius=radius_of(X), margin=0.1)
 
 
 def test_it_finds_the_features_that_matter() -> None:
@@ -207,9 +204,8 @@ def test_a_step_is_by_the_expected_row_and_stays_in_its_ball() -> None:
         assert np.count_nonzero(w) <= 5
     assert moved > 60
     assert capped > 10
-    guarantee = nr.learners()["ofs_partial"].guarantee
-    assert guarantee is not None
-    assert np.linalg.norm(weights(learner, 15)) <= guarantee.bound(2.0) * (1.0 + 1e-12)
+    assert bound_of(learner) == 2.0
+    assert np.linalg.norm(weights(learner, 15)) <= bound_of(learner) * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize(("B", "eps", "R"), [(1.0, 0.5, 0.3), (4.7, 0.2, 1.0), (4.7, 1.0, 1e9), (12.0, 0.9, 2.0)])
@@ -219,8 +215,6 @@ def test_of_partial_rows_no_more_is_read_or_kept_than_promised_on_any_round(B: f
     X = rng.normal(size=(150, 30)) * (rng.random((150, 30)) < 0.5) * (np.arange(30) <= np.arange(150)[:, None] / 3)
     y = rng.choice([-1.0, 1.0], size=150)
     learner = nr.make("ofs_partial", B=B, eps=eps, R=R, eta=0.5, native=False, algebra="sparse")
-    guarantee = nr.learners()["ofs_partial"].guarantee
-    assert guarantee is not None
     most = longest = 0.0
     for t in range(150):
         learner.learn(csr_array(X[[t]]), y[[t]])
@@ -228,7 +222,7 @@ def test_of_partial_rows_no_more_is_read_or_kept_than_promised_on_any_round(B: f
         read = picked(Draw(n.factor, n.shift, n.among, float(int(B))), int(n.among)) if n.among else np.flatnonzero(w)
         assert len(read) <= B
         assert np.count_nonzero(w) <= B
-        assert np.linalg.norm(w) <= guarantee.bound(R) * (1.0 + 1e-12)
+        assert np.linalg.norm(w) <= bound_of(learner) * (1.0 + 1e-12)
         most, longest = max(most, float(np.count_nonzero(w))), max(longest, float(np.linalg.norm(w)))
     assert most == min(int(B), 30)
     assert longest > 0.99 * R or R > 1e6

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import noregret as nr
-from tests.learners.reading import after_each_round, comparators, hinge, weights, written
+from tests.learners.reading import after_each_round, bound_of, comparators, hinge, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -111,12 +111,11 @@ def test_regret_with_the_penalty_keeps_its_bound(seed: int, lam: float, gamma: f
     path = np.vstack([np.zeros(5), after_each_round(nr.make("rda", **told), X, y)[:-1]])
     suffered = nr.make("rda", **told).play(X, y).losses.sum() + lam * np.abs(path).sum()
     largest = float(np.linalg.norm(X, axis=1).max())
-    guarantee = nr.learners()["rda"].guarantee
-    assert guarantee is not None
+    learner = nr.make("rda", **told)
     for u in comparators(X, y, seed):
         theirs = hinge(u, X, y) if loss == "hinge" else np.logaddexp(0.0, -y * (X @ u))
         regret = suffered - theirs.sum() - 120 * lam * np.abs(u).sum()
-        assert regret <= guarantee.bound(float(np.linalg.norm(u)), largest, 120.0, gamma)
+        assert regret <= bound_of(learner, norm=float(np.linalg.norm(u)), largest_gradient=largest, rounds=120)
 
 
 VARIANTS: list[dict[str, Any]] = [
@@ -143,14 +142,12 @@ def test_regret_of_its_relatives_keeps_its_bound(seed: int, loss: str, told: dic
 
     suffered = losses.sum() + sum(map(penalty, path))
     largest = float(np.linalg.norm(X, axis=1).max())
-    guarantee = nr.learners()[name].guarantee
-    assert guarantee is not None
+    learner = nr.make(name, loss=loss, native=False, **numbers)
     for u in [*comparators(X, y, seed), path[-1]]:
         theirs = hinge(u, X, y) if loss == "hinge" else np.logaddexp(0.0, -y * (X @ u))
         regret = suffered - theirs.sum() - 120 * penalty(u)
-        size, sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
-        enhanced = (size, sizes, largest, 120.0, numbers.get("gamma"), numbers.get("rho"))
-        assert regret <= guarantee.bound(*((largest, 120.0, curve) if curve else enhanced))
+        sizes = {"norm": float(np.linalg.norm(u)), "norm_1": float(np.abs(u).sum())}
+        assert regret <= bound_of(learner, largest_gradient=largest, rounds=120, **sizes)
 
 
 @pytest.mark.parametrize("name", ["rda_enhanced", "rda_strongly_convex"])

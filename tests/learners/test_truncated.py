@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from tests import naive
-from tests.learners.reading import after_each_round, comparators, hinge, steps, weights, written
+from tests.learners.reading import after_each_round, bound_of, comparators, hinge, radius_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -80,12 +80,13 @@ def suffered(u: Array, X: Array, y: Array, loss: str) -> Array:
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
 @pytest.mark.parametrize(("theta", "K"), [(0.0, 1.0), (0.1, 1.0), (0.5, 1.0), (0.1, 5.0), (0.0, 5.0)])
 @pytest.mark.parametrize("seed", range(2))
-def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str) -> None:
+@pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
+def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str, schedule: str) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
     eta, gravity = 0.2, 0.05
     told: dict[str, Any] = {
-        "schedule": "constant",
+        "schedule": schedule,
         "eta0": eta,
         "gravity": gravity,
         "theta": theta,
@@ -94,22 +95,37 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
         "native": False,
     }
     after = after_each_round(nr.make("truncated_gradient", **told), X, y)
-    losses = nr.make("truncated_gradient", **told).play(X, y).losses
+    learner = nr.make("truncated_gradient", **told)
+    said = learner.play(X, y)
+    losses = said.losses
     longest = float((X**2).sum(axis=1).max())
     A, B = (4.0 * longest, 0.0) if loss == "squared" else (0.0, longest)
     assert A * eta < 2.0
     g = np.where(np.arange(1, 121) % K == 0, K * gravity, 0.0)
     near = np.abs(after) <= (theta or math.inf)
     left = (1.0 - 0.5 * A * eta) * losses.sum() + float(g @ (np.abs(after) * near).sum(axis=1))
-    guarantee = nr.learners()["truncated_gradient"].guarantee
-    assert guarantee is not None
+    margins = y * said.scores
+    slopes = {
+        "hinge": 1.0 * (margins < 1.0),
+        "logistic": 1.0 / (1.0 + np.exp(margins)),
+        "squared": 2.0 * (1.0 - margins),
+    }
+    gradients = np.abs(slopes[loss]) * np.linalg.norm(X, axis=1)
+    path = np.vstack([np.zeros(5), after[:-1]])
     slack = []
     for u in comparators(X, y, seed):
         theirs = suffered(u, X, y, loss).sum() + float(g @ (near @ np.abs(u)))
-        right = guarantee.bound(float(np.linalg.norm(u)), eta, 120.0, B, theirs)
+        regret = losses.sum() + float(g @ (np.abs(after) * near).sum(axis=1)) - theirs
+        if schedule == "inv_sqrt":
+            far = float(np.linalg.norm(path - u, axis=1).max())
+            assert regret <= bound_of(learner, distance=far, largest_gradient=float(gradients.max()), rounds=120)
+            continue
+        norm = float(np.linalg.norm(u))
+        assert regret <= bound_of(learner, norm=norm, squared_gradients=float(np.sum(gradients**2)))
+        right = 0.5 * eta * B * 120.0 + norm**2 / (2.0 * eta) + theirs  # as the paper writes it
         assert left <= right
         slack.append(right / left)
-    assert min(slack) < 4.0
+    assert schedule == "inv_sqrt" or min(slack) < 4.0
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.02, 0.1])
@@ -117,14 +133,17 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
 def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
-    said = nr.make("rounding", theta=theta, K=6.0, schedule="constant", native=False).play(X, y)
+    learner = nr.make("rounding", theta=theta, K=6.0, schedule="constant", native=False)
+    falling = nr.make("rounding", theta=theta, K=6.0, native=False)
+    path = np.vstack([np.zeros(5), after_each_round(falling.copy(), X, y)[:-1]])
+    said, later = learner.play(X, y), falling.play(X, y)
     squares = float(((X**2).sum(axis=1) * (y * said.scores < 1.0)).sum())
-    guarantee = nr.learners()["rounding"].guarantee
-    assert guarantee is not None
     for u in comparators(X, y, seed):
-        regret = said.losses.sum() - hinge(u, X, y).sum()
-        size, sizes = float(np.linalg.norm(u)), float(np.abs(u).sum())
-        assert regret <= guarantee.bound(size, sizes, 0.1, squares, theta * (120 // 6))
+        theirs, all_sizes = hinge(u, X, y).sum(), float(np.abs(u).sum())
+        sizes = {"norm": float(np.linalg.norm(u)), "norm_1": all_sizes, "rounds": 120.0}
+        assert said.losses.sum() - theirs <= bound_of(learner, squared_gradients=squares, **sizes)
+        far = float(np.linalg.norm(path - u, axis=1).max())
+        assert later.losses.sum() - theirs <= bound_of(falling, distance=far, largest_gradient=radius_of(X), **sizes)
 
 
 def test_rounding_drops_small_weights_every_K_rounds_and_only_then() -> None:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from tests.conformance.plays import near, same_bits
+from tests.learners.reading import bound_of, radius_of
 from tests.naive.rules import Array
 from tests.naive.streams import separable_classes as separable
 from tests.naive.streams import sparse
@@ -105,42 +106,39 @@ def test_kernels_carry_the_exact_steps_too(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("blame", "back"),
+    ("spread", "back"),
     [("max", [0.0, -2.0, 0.0, 0.0]), ("uniform", [-1.0, -1.0, 0.0, 0.0]), ("proportional", [-0.5, -1.5, 0.0, 0.0])],
 )
-def test_the_blamed_share_the_step_back(blame: str, back: list[float]) -> None:
+def test_the_rivals_share_the_step_back(spread: str, back: list[float]) -> None:
     """Scores 1, 3, 0, -1, of which the third is right: the first two are ahead of it, by 1 and by 3."""
     W, x = np.array([[1.0, 7.0], [3.0, 7.0], [0.0, 7.0], [-1.0, 7.0]]), np.array([1.0, 0.0])
-    found = stepped(dense("perceptron_ultraconservative", K, eta=2.0, blame=blame), W, x, 2)
+    found = stepped(dense("perceptron_ultraconservative", K, eta=2.0, spread=spread), W, x, 2)
     expected = np.array(back)
     expected[2] = 2.0
     np.testing.assert_allclose(found - W, np.outer(expected, x), atol=1e-12)
-    ahead = stepped(dense("perceptron_ultraconservative", K, blame=blame), W, x, 1)
+    ahead = stepped(dense("perceptron_ultraconservative", K, spread=spread), W, x, 1)
     assert same_bits(ahead, W)
 
 
 def test_level_scores_share_the_blame_equally() -> None:
-    found = stepped(dense("perceptron_ultraconservative", 3, blame="proportional"), np.zeros((3, 1)), np.ones(1), 0)
+    found = stepped(dense("perceptron_ultraconservative", 3, spread="proportional"), np.zeros((3, 1)), np.ones(1), 0)
     np.testing.assert_allclose(found, [[1.0], [-0.5], [-0.5]])
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("blame", ["max", "uniform", "proportional"])
-def test_the_perceptron_keeps_its_bound_whoever_is_blamed(seed: int, blame: str) -> None:
+@pytest.mark.parametrize("spread", ["max", "uniform", "proportional"])
+def test_the_perceptron_keeps_its_bound_however_it_is_spread(seed: int, spread: str) -> None:
     X, y, _, gamma = separable(seed)
-    card = nr.learners()["perceptron_ultraconservative"]
-    learner = nr.make("perceptron_ultraconservative", classes=range(4), blame=blame, native=False).learn(X, y)
-    assert card.guarantee is not None
-    assert 0 < learner.updates <= card.guarantee.bound(np.linalg.norm(X, axis=1).max(), gamma)
+    learner = nr.make("perceptron_ultraconservative", classes=range(4), spread=spread, native=False).learn(X, y)
+    assert 0 < learner.updates <= bound_of(learner, row_radius=radius_of(X), margin=gamma)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pa_with_all_constraints_keeps_its_loss_bound(seed: int) -> None:
     X, y, M, gamma = separable(seed)
-    card = nr.learners()["pa_all"]
-    assert card.guarantee is not None
-    bound = card.guarantee.bound(np.linalg.norm(X, axis=1).max(), np.linalg.norm(M) / gamma)  # M / gamma wins by 1
-    transcript = nr.make("pa_all", classes=range(4), C=1e9, native=False).play(X, y)
+    learner = nr.make("pa_all", classes=range(4), C=1e9, native=False)
+    bound = bound_of(learner, row_radius=radius_of(X), norm=float(np.linalg.norm(M)) / gamma)  # M / gamma wins by 1
+    transcript = learner.play(X, y)
     assert 0.0 < (transcript.losses**2).sum() <= bound
     assert transcript.mistakes.sum() <= bound
 
@@ -156,10 +154,25 @@ def test_mira_keeps_its_bound() -> None:
         now = learner.model.arrays.w.reshape(-1, 8)[:4].copy()
         total += (now - last)[label] @ x / (x @ x)
         last = now
-    card = nr.learners()["mira"]
-    assert card.guarantee is not None
-    assert 0.0 < total <= card.guarantee.bound(before, gamma)
+    assert 0.0 < total <= bound_of(learner, initial_norm=float(before), margin=gamma)
     assert np.linalg.norm(last) <= before
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_mira_of_the_hinge_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
+    X, y, M, gamma = separable(seed)
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(len(y)) < 0.1, rng.integers(0, 4, len(y)), y)
+    learner = nr.make("mira", C=C, classes=range(4), native=False)
+    mistakes = int(learner.play(X, y).mistakes.sum())
+    for U in [0.0 * M, *(scale / gamma * M for scale in (0.1, 0.5, 1.0)), *rng.normal(size=(3, *M.shape))]:
+        scores = X @ U.T
+        rivals = np.where(np.eye(4, dtype=bool)[y], -np.inf, scores).max(axis=1)
+        lost = float(np.maximum(0.0, 1.0 - (scores[np.arange(len(y)), y] - rivals)).sum())
+        beside = {"row_radius": radius_of(X), "norm": float(np.linalg.norm(U))}
+        assert mistakes <= bound_of(learner, comparator_loss=lost, **beside)
+    assert mistakes > 10
 
 
 def test_mira_cannot_begin_at_zero_where_it_seeks_the_smallest_weights() -> None:

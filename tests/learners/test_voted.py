@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.learners.reading import after_each_round, two_classes
+from tests.learners.reading import after_each_round, bound_of, radius_of, two_classes
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -105,9 +105,7 @@ def test_the_vote_errs_less_than_the_last_vector() -> None:
 def test_updates_are_at_most_radius_over_margin_squared(seed: int, margin: float) -> None:
     X, y, u = streams.separable(200, 5, margin, seed)
     learner = nr.make("perceptron_voted")
-    guarantee = learner.card.guarantee
-    assert guarantee is not None
-    bound = guarantee.bound(np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min())
+    bound = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
     assert 0 < learner.updates <= bound

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from sklearn import metrics
 import noregret as nr
 from noregret.cli import main
 from noregret.cli.cost_options import cost
-from noregret.evaluation import race as session
-from noregret.evaluation.leaderboard import Race
+from noregret.evaluation.leaderboard import Leaderboard
+from noregret.evaluation.race import Observer
 from noregret.evaluation.tables import confusion_table
 from noregret.metrics import Confusion
 from tests.support import refusal
@@ -38,7 +39,7 @@ def played(y: Any, size: int = ROWS, costs: Any = None) -> tuple[Confusion, list
     predicted: list[Any] = []
     for start in range(0, ROWS, size):
         transcript = learner.play(X[start : start + size], y[start : start + size])
-        seen.see(transcript)
+        seen.see(None, transcript)
         truth += transcript.truth.tolist()
         predicted += transcript.predictions.tolist()
     return seen, truth, predicted
@@ -84,7 +85,7 @@ def test_columns_of_the_normalised_form_sum_to_one_and_a_class_without_rounds_ha
     seen = Confusion()
     truth, predicted = np.array(["a", "a", "b", "a"]), np.array(["a", "b", "b", "c"])
     nothing = np.zeros(4)
-    seen.see(nr.Transcript(nothing, predicted, nothing, nothing.astype(bool), nothing.astype(bool), truth))
+    seen.see(None, nr.Transcript(nothing, predicted, nothing, nothing.astype(bool), nothing.astype(bool), truth))
     assert seen.labels == ["a", "b", "c"]
     assert seen.normalised()[:, :2] == pytest.approx(np.array([[1 / 3, 0.0], [1 / 3, 1.0], [1 / 3, 0.0]]))
     assert np.isnan(seen.normalised()[:, 2]).all()
@@ -113,7 +114,7 @@ def test_the_report_of_a_run_has_balanced_accuracy_and_told_costs() -> None:
     assert "balanced_accuracy" not in nr.play((X, X[:, 0]), nr.make("pa1", native=False, task="regression"))
 
 
-def head(race: Race) -> list[str]:
+def head(race: Leaderboard) -> list[str]:
     return str(race).splitlines()[0].split()
 
 
@@ -132,7 +133,7 @@ def test_rare_is_less_than_half_of_an_even_share(rare: int, shown: bool) -> None
     seen = Confusion()
     truth = np.array([1] * rare + [0] * (100 - rare))
     nothing = np.zeros(100)
-    seen.see(nr.Transcript(nothing, truth, nothing, nothing.astype(bool), nothing.astype(bool), truth))
+    seen.see(None, nr.Transcript(nothing, truth, nothing, nothing.astype(bool), nothing.astype(bool), truth))
     assert seen.imbalanced == shown
 
 
@@ -152,15 +153,15 @@ def test_a_race_with_costs_is_won_by_the_cheapest() -> None:
 COST = (("spam", "ham", 50.0), ("spam", "eggs", 50.0))
 
 
-def test_a_standing_keeps_its_counts_while_the_race_goes_on() -> None:
+def test_an_entry_keeps_its_counts_while_the_race_goes_on() -> None:
     early: list[Any] = []
 
-    class Watcher(session.Watcher):
-        def lap(self, race: Any, done: float | None) -> None:
-            early.append(race().standings[0].confusion)
+    class Recorder(Observer):
+        def progress(self, leaderboard: Callable[[], Leaderboard], done: float | None) -> None:
+            early.append(leaderboard().best.confusion)
 
     batches = [(X[:50], KINDS["words"][:50]), (X[50:], KINDS["words"][50:])]
-    nr.race(iter(batches), ["pa1"], native=False, watcher=Watcher())
+    nr.race(iter(batches), ["pa1"], native=False, observer=Recorder())
     assert [int(one.table.sum()) for one in early] == [50, ROWS]
 
 
@@ -225,18 +226,18 @@ def test_a_race_heeds_weights_and_costs_and_says_how_to_train_the_winner(table: 
     assert "--class-weight balanced" in told["train"]
 
 
-def test_a_race_of_all_leaves_out_those_that_cannot_heed_costs(tmp_path: Path) -> None:
-    from noregret.cli.options import parsed
-    from noregret.cli.racing import entering
+def test_a_race_of_all_leaves_out_those_that_do_not_support_costs(tmp_path: Path) -> None:
+    from noregret.cli.options import parse
+    from noregret.cli.race import select_cards
 
-    names = [card.name for card in entering(parsed(["race", "digits", "--cost", "1:2=3"]), None)]
+    names = [card.name for card in select_cards(parse(["race", "digits", "--cost", "1:2=3"]), None)]
     assert "pa1" in names
     assert "perceptron" not in names
-    weighing = [card.name for card in entering(parsed(["race", "digits", "--class-weight", "balanced"]), None)]
+    weighing = [card.name for card in select_cards(parse(["race", "digits", "--class-weight", "balanced"]), None)]
     assert "pa1" in weighing
     assert "pa" not in weighing
     with pytest.raises(nr.BadValue, match="must be 0"):
-        entering(parsed(["race", "digits", "--cost", "1:1=3"]), None)
+        select_cards(parse(["race", "digits", "--cost", "1:1=3"]), None)
 
 
 def test_costs_are_read_from_files(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.data.batch import Batch
 from noregret.data.labels import as_array
-from noregret.metrics import Baselines, Loss, Metric, Milestones, Mistakes, Runtime, Updates
-from noregret.metrics.baselines import FEW, ROWS, Labels, Targets
+from noregret.metrics import LabelBaselines, LearningCurve, Loss, Metric, Mistakes, Runtime, TargetBaselines, Updates
+from noregret.metrics.baselines import FEW, ROWS
 
 
 def transcript(truth: Any, scores: Any = None, predictions: Any = None) -> nr.Transcript:
@@ -49,8 +50,8 @@ def naive_targets(targets: list[float]) -> dict[str, float]:
     ],
 )
 def test_labels_are_guessed_as_the_obvious_loop_guesses(labels: list[Any]) -> None:
-    metric = Baselines()
-    metric.see(transcript(labels))
+    metric = LabelBaselines()
+    metric.see(None, transcript(labels))
     assert metric.report() == naive_labels(labels)
 
 
@@ -58,26 +59,26 @@ def test_labels_are_guessed_as_the_obvious_loop_guesses(labels: list[Any]) -> No
 @pytest.mark.parametrize("classes", [2, 3, 40])
 def test_long_runs_in_pieces_are_guessed_as_the_obvious_loop_guesses(classes: int, piece: int) -> None:
     labels = np.random.default_rng(classes).integers(classes, size=300)
-    metric = Baselines()
+    metric = LabelBaselines()
     for start in range(0, 300, piece):
-        metric.see(transcript(labels[start : start + piece]))
+        metric.see(None, transcript(labels[start : start + piece]))
     assert metric.report() == naive_labels(labels.tolist())
 
 
 def test_who_leads_at_the_end_of_a_piece_leads_when_many_classes_come() -> None:
-    labels, metric = [["a", "b", "b"], ["b", *"cdefghijk", "b"]], Baselines()
+    labels, metric = [["a", "b", "b"], ["b", *"cdefghijk", "b"]], LabelBaselines()
     for piece in labels:
-        metric.see(transcript(piece))
+        metric.see(None, transcript(piece))
     assert metric.report() == naive_labels([label for piece in labels for label in piece])
 
 
 @pytest.mark.parametrize("piece", [1, 7, 300])
 def test_targets_are_guessed_as_the_obvious_loop_guesses(piece: int) -> None:
     targets = np.random.default_rng(0).normal(3.0, 1.0, size=300)
-    metric, whole = Baselines(np.abs), Baselines(np.abs)
+    metric, whole = TargetBaselines(), TargetBaselines()
     for start in range(0, 300, piece):
-        metric.see(transcript(targets[start : start + piece]))
-    whole.see(transcript(targets))
+        metric.see(None, transcript(targets[start : start + piece]))
+    whole.see(None, transcript(targets))
     assert metric.report() == pytest.approx(naive_targets(targets.tolist()), rel=1e-12)
     assert metric.report() == whole.report()
 
@@ -86,21 +87,24 @@ def test_a_run_is_measured_by_what_it_is_told() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 3))
     targets, labels = X @ np.ones(3), np.sign(X[:, 0])
-    report = nr.play((X, targets), nr.make("pa1", task="regression", native=False), [Baselines(np.abs)])
+    report = nr.play((X, targets), nr.make("pa1", task="regression", native=False), [TargetBaselines()])
     assert report == pytest.approx(naive_targets(targets.tolist()))
-    assert nr.play((X, labels), nr.make("pa1", native=False), [Baselines()]) == naive_labels(labels.tolist())
+    assert nr.play((X, labels), nr.make("pa1", native=False), [LabelBaselines()]) == naive_labels(labels.tolist())
 
 
 def test_before_the_first_round_nothing_is_wrong() -> None:
-    assert Baselines().report() == {"majority": 0, "last_label": 0}
-    assert Baselines(np.abs).report() == {"mean": 0.0, "last_target": 0.0}
+    assert LabelBaselines().report() == {"majority": 0, "last_label": 0}
+    assert TargetBaselines().report() == {"mean": 0.0, "last_target": 0.0}
 
 
 def test_a_round_without_rows_changes_nothing() -> None:
-    metric = Baselines()
-    metric.see(transcript([]))
-    metric.see(transcript(["a", "a"]))
+    metric = LabelBaselines()
+    metric.see(None, transcript([]))
+    metric.see(None, transcript(["a", "a"]))
     assert metric.report() == {"majority": 1, "last_label": 1}
+
+
+EMPTY = Batch(np.zeros((0, 1)), np.zeros(0))
 
 
 def happened(mistakes: list[int], losses: list[float], updated: list[int], seconds: float) -> nr.Transcript:
@@ -111,8 +115,8 @@ def happened(mistakes: list[int], losses: list[float], updated: list[int], secon
 def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
     metrics: list[Metric] = [Mistakes(), Loss(), Updates(), Runtime()]
     for metric in metrics:
-        metric.see(happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
-        metric.see(happened([1], [1.5], [0], 1.5))
+        metric.see(EMPTY, happened([1, 0, 1], [0.5, 0.0, 2.0], [1, 1, 1], 0.5))
+        metric.see(EMPTY, happened([1], [1.5], [0], 1.5))
     mistakes, loss, updates, runtime = [metric.report() for metric in metrics]
     assert mistakes == {"rounds": 4, "mistakes": 3, "rate": 0.75}
     assert loss == {"loss": 4.0, "mean_loss": 1.0}
@@ -122,8 +126,8 @@ def test_mistakes_losses_updates_and_time_are_summed_over_transcripts() -> None:
 
 def test_one_round_is_its_own_mean() -> None:
     mistakes, loss = Mistakes(), Loss()
-    mistakes.see(happened([1], [1.5], [1], 0.0))
-    loss.see(happened([1], [1.5], [1], 0.0))
+    mistakes.see(None, happened([1], [1.5], [1], 0.0))
+    loss.see(None, happened([1], [1.5], [1], 0.0))
     assert (mistakes.report()["rate"], loss.report()["mean_loss"]) == (1.0, 1.5)
 
 
@@ -133,26 +137,26 @@ def test_before_the_first_round_all_is_zero() -> None:
     assert Updates().report() == {"updates": 0}
     assert Runtime().report() == {"seconds": 0.0, "rounds_per_second": 0.0}
     nothing = Runtime()
-    nothing.see(happened([0], [0.0], [0], 0.0))
+    nothing.see(None, happened([0], [0.0], [0], 0.0))
     assert nothing.report()["rounds_per_second"] == pytest.approx(1e9)
 
 
 def test_milestones_begin_where_they_are_told_and_double() -> None:
-    course = Milestones()
-    course.see(happened([1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0, 5.0], [0, 1, 1, 0, 1], 0.0))
+    course = LearningCurve()
+    course.see(None, happened([1, 0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0, 5.0], [0, 1, 1, 0, 1], 0.0))
     assert course.points == [(1, 1, 1.0, 0), (2, 1, 3.0, 1), (4, 3, 10.0, 2)]
     assert (course.rounds, course.mistakes, course.loss, course.updates) == (5, 3, 15.0, 3)
     assert course.report() == {}
-    course = Milestones(first=2)
-    course.see(happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
+    course = LearningCurve(first=2)
+    course.see(None, happened([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [0, 1, 1, 0], 0.0))
     assert course.points == [(2, 1, 3.0, 1), (4, 3, 10.0, 2)]
 
 
 def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
     for classes in (FEW, FEW + 1):
         labels = np.random.default_rng(5).integers(classes, size=60)
-        metric = Baselines()
-        metric.see(transcript(labels))
+        metric = LabelBaselines()
+        metric.see(None, transcript(labels))
         assert metric.report() == naive_labels(labels.tolist())
     first, second = [7, 7, 6, 5, 4, 3, 2, 1, 0, 7], [0, 0, 0, 7, 9, 9, 9, 9, 9, 9, 8, 10, 9, 7]
     for pieces in (
@@ -162,20 +166,20 @@ def test_the_two_ways_to_count_majorities_agree_at_their_borders() -> None:
         [second[:6], second[6:], first, second],
         [[7, 6, 6], [6, *second]],
     ):
-        metric = Baselines()
+        metric = LabelBaselines()
         for piece in pieces:
-            metric.see(transcript(piece))
+            metric.see(None, transcript(piece))
         assert metric.report() == naive_labels([label for piece in pieces for label in piece])
     many = [0, 0, 1, 0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 0]
-    metric = Baselines()
+    metric = LabelBaselines()
     for piece in (many, [0, 1, 1, 1, 0, 0]):
-        metric.see(transcript(piece))
+        metric.see(None, transcript(piece))
     assert metric.report() == naive_labels([*many, 0, 1, 1, 1, 0, 0])
     long = np.random.default_rng(6).integers(3, size=ROWS + 5)
-    whole, parts = Baselines(), Baselines()
-    whole.see(transcript(long))
+    whole, parts = LabelBaselines(), LabelBaselines()
+    whole.see(None, transcript(long))
     for start in (0, ROWS - 2, ROWS + 1):
-        parts.see(transcript(long[start : {0: ROWS - 2, ROWS - 2: ROWS + 1}.get(start)]))
+        parts.see(None, transcript(long[start : {0: ROWS - 2, ROWS - 2: ROWS + 1}.get(start)]))
     assert whole.report() == parts.report()
 
 
@@ -184,12 +188,12 @@ def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(100, 3)), rng.integers(2, size=100)
     whole = nr.make("pa1", native=False).play(X, y)
-    course, learner = Milestones(first=5), nr.make("pa1", native=False)
+    course, learner = LearningCurve(first=5), nr.make("pa1", native=False)
     loss = Loss()
     for start in range(0, 100, size):
         part = learner.play(X[start : start + size], y[start : start + size])
-        course.see(part)
-        loss.see(part)
+        course.see(None, part)
+        loss.see(None, part)
     expected = [
         (n, int(whole.mistakes[:n].sum()), float(np.cumsum(whole.losses[:n])[-1]), int(whole.updated[:n].sum()))
         for n in (5, 10, 20, 40, 80)
@@ -204,24 +208,24 @@ def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
 @pytest.mark.parametrize("size", [1, 3, 50])
 def test_a_guess_of_targets_is_measured_by_the_deviation_of_those_before(size: int) -> None:
     y = 1e6 + np.random.default_rng(5).normal(size=50)
-    guess = Targets(lambda errors, spread: np.abs(errors))
+    guess = TargetBaselines()
     found = []
     for at in range(0, 50, size):
         found.append(guess.deviations(y[at : at + size]))
         guess.rounds += len(y[at : at + size])
     expected = np.array([0.0, *(float(np.std(y[:t])) for t in range(1, 50))])
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-6, atol=1e-7)
-    level = Targets(lambda errors, spread: np.abs(errors)).deviations(np.full(4, 0.1) * np.array([1.0, 1.0, 1.0, 3.0]))
+    level = TargetBaselines().deviations(np.full(4, 0.1) * np.array([1.0, 1.0, 1.0, 3.0]))
     assert level.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_rounds_of_neither_class_are_nobodys_to_guess() -> None:
     labels = ["a", nr.UNIVERSUM, "b", "b", nr.UNIVERSUM, "a"]
-    mixed, plain = Labels(), Labels()
+    mixed, plain = LabelBaselines(), LabelBaselines()
     for part in (labels[:1], labels[1:2], labels[2:]):
-        mixed.see(as_array(part))
-    plain.see(np.array(["a", "b", "b", "a"]))
+        mixed.count(as_array(part))
+    plain.count(np.array(["a", "b", "b", "a"]))
     assert mixed.report() == plain.report()
-    sets = Labels()
-    sets.see(as_array([("a", "b"), ("a",), ("a", "b")]))
+    sets = LabelBaselines()
+    sets.count(as_array([("a", "b"), ("a",), ("a", "b")]))
     assert sets.report() == {"majority": 2, "last_label": 3}

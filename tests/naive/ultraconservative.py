@@ -25,19 +25,19 @@ class Perceptron(Ultraconservative):
 
     weighs = True
 
-    def __init__(self, eta: float = 1.0, blame: str = "max") -> None:
-        self.eta, self.blame = eta, blame
+    def __init__(self, eta: float = 1.0, spread: str = "max") -> None:
+        self.eta, self.spread = eta, spread
 
     def steps(self, s: Array, y: int, size: float, weight: float) -> Array:
         E = [r for r in range(len(s)) if r != y and s[r] >= s[y]]
         found = np.zeros(len(s))
         if not E:
             return found
-        if self.blame == "max":
+        if self.spread == "max":
             theta = np.array([1.0 if r == max(E, key=lambda e: float(s[e])) else 0.0 for r in E])
         else:
             theta = np.ones(len(E))
-            if self.blame == "proportional" and sum(s[r] - s[y] for r in E) > 0.0:
+            if self.spread == "proportional" and sum(s[r] - s[y] for r in E) > 0.0:
                 theta = np.array([s[r] - s[y] for r in E])
             theta = theta / theta.sum()
         found[E] = -self.eta * weight * theta

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 import noregret as nr
 from noregret.algebra import add, dot
-from noregret.rules.card import REGISTRY, P, S, X, Z
+from noregret.rules.registry import REGISTRY
+from noregret.rules.rule_card import P, S, X, Z
 from tests.support import OWN_RULES, by_name, by_number, load_own_rules, refusal, refused, small_stream
 
 ROWS, Y = small_stream()
@@ -121,10 +122,10 @@ def too_short(p: P, s: S, z: Z) -> bool:
 @pytest.mark.parametrize(
     ("writing", "words"),
     [
-        (written(paper=""), "must tell its paper"),
-        (written(state={}), "must tell its state"),
-        (written(papers="mine"), "tells papers, which no card has"),
-        (written(name="other"), "tells name, which no card has"),
+        (written(paper=""), "must declare its paper"),
+        (written(state={}), "must declare its state"),
+        (written(papers="mine"), "declares papers, which no card has"),
+        (written(name="other"), "declares name, which no card has"),
         (written(closure()), "uses step of the function around it"),
         (written(score=scoring_closure()), "uses threshold of the function around it"),
         (written(score=3), "a hook is a plain Python function, not 3"),
@@ -135,7 +136,7 @@ def too_short(p: P, s: S, z: Z) -> bool:
         (written(params={"seed": nr.Param(1.0)}), "'seed' cannot be a name"),
         (written(state={"w": 0.0}), "w in state must be"),
         (written(state={"w": nr.plain, "n": nr.plain}), "'n' cannot be a name"),
-        (written(weigh="C"), "weighs by 'C', which is not one of its parameters"),
+        (written(weight_param="C"), "weight_param is 'C', which is not one of its parameters"),
     ],
 )
 def test_an_incomplete_rule_is_refused_where_it_is_written(writing: Callable[[], Any], words: str) -> None:
@@ -180,8 +181,8 @@ def test_nor_before_the_built_in_learners_are_loaded(tmp_path: Path) -> None:
 
 
 def test_a_broken_hook_of_a_rule_is_no_hindrance_to_the_catalogue() -> None:
-    assert own.impatient.tasks == ("binary", "multiclass", "multilabel", "ranking")
-    assert own.forgetful.tasks == ("binary", "multiclass", "multilabel", "ranking")
+    assert own.impatient.tasks == ("binary", "multiclass", "multilabel", "ranking", "structured")
+    assert own.forgetful.tasks == ("binary", "multiclass", "multilabel", "ranking", "structured")
 
 
 def unheard(p: P, s: S, x: X) -> float:

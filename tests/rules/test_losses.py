@@ -7,7 +7,13 @@ import noregret as nr
 from noregret.rules.losses import LOSSES, STEEPEST
 
 KINKS = {"hinge": [1.0], "eps_insensitive": [1.0], "absolute": [1.0], "perceptron": [0.0]}
-every_loss = pytest.mark.parametrize("name", LOSSES)
+MARGIN_LOSSES = [name for name in LOSSES if name != "linear"]  # the linear loss is of gradients, not of margins
+every_loss = pytest.mark.parametrize("name", MARGIN_LOSSES)
+
+
+def test_the_linear_loss_is_minus_the_margin_everywhere() -> None:
+    assert [LOSSES["linear"].value(m) for m in (-2.0, 0.0, 3.0)] == [2.0, 0.0, -3.0]
+    assert [LOSSES["linear"].slope(m) for m in (-2.0, 0.0, 3.0)] == [-1.0, -1.0, -1.0]
 
 
 @every_loss
@@ -23,10 +29,11 @@ def test_at_a_kink_the_slope_is_one_of_a_line_that_lies_below(name: str) -> None
     margins = np.linspace(-60.0, 10.0, 1401)
     for m in [*KINKS.get(name, []), STEEPEST, 0.0, 1.0]:
         line = LOSSES[name].value(m) + LOSSES[name].slope(m) * (margins - m)
-        assert (line <= LOSSES[name].value(margins) * (1.0 + 1e-12) + 1e-12).all()
+        values = LOSSES[name].value(margins)
+        assert (line <= values + 1e-12 * np.abs(values) + 1e-12).all()
 
 
-@every_loss
+@pytest.mark.parametrize("name", [name for name in LOSSES if name != "linear"])
 def test_no_loss_is_negative_and_a_large_margin_costs_nothing(name: str) -> None:
     values = LOSSES[name].value(np.array([-1e9, -60.0, -1.0, 0.0, 1.0, 600.0]))
     assert (values >= 0.0).all()
@@ -38,7 +45,14 @@ def test_no_loss_is_negative_and_a_large_margin_costs_nothing(name: str) -> None
 def test_slopes_are_finite_far_out(name: str) -> None:
     steep = {"squared": -1602.0, "squared_hinge": -1602.0, "exponential": -np.exp(50.0)}
     assert LOSSES[name].slope(-800.0) == pytest.approx(steep.get(name, -1.0))
-    assert LOSSES[name].slope(800.0) == pytest.approx(1598.0 if name == "squared" else 0.0, abs=1e-300)
+    flat = {"squared": 1598.0, "linear": -1.0}
+    assert LOSSES[name].slope(800.0) == pytest.approx(flat.get(name, 0.0), abs=1e-300)
+
+
+def test_the_linear_loss_is_the_negative_margin() -> None:
+    """The convex task hands a rule gradients, not labels: its loss is linear in the weights."""
+    assert LOSSES["linear"].tasks == ("convex",)
+    assert LOSSES["linear"].value(np.array([-2.0, 0.0, 5.0])).tolist() == [2.0, 0.0, -5.0]
 
 
 def test_a_margin_of_zero_moves_the_perceptron_loss_though_it_costs_nothing() -> None:

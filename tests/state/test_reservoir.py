@@ -8,9 +8,13 @@ from scipy.sparse import csr_array, vstack
 from scipy.stats import chi2
 
 import noregret as nr
-from noregret.algebra import add, count_correct, dot, remember, remembered
+from noregret.algebra import add, count_correct, dot, remember, sample_size
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, Merge, P, Param, S, Z, gradient_rule, margin_rule
+from noregret.rules.decorators import gradient_rule, margin_rule
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.registry import REGISTRY
+from noregret.rules.rule_card import P, S, Z
 from noregret.state import plain, reservoir
 from noregret.state.stores.base import by_class_and_feature
 from noregret.state.stores.reservoir import list_rows
@@ -43,7 +47,7 @@ def twice(p: P, s: S, z: Z, margin: float) -> bool:
     add(s.w, 0.1, z)
     s.n.a = count_correct(s.seen, s.w, z, s.n.t, 20.0)
     s.n.b = count_correct(s.seen, s.w, z, -s.n.t, -1.0)
-    return bool(dot(s.w, z) < 1.0 and remembered(s.seen) > 0.0)
+    return bool(dot(s.w, z) < 1.0 and sample_size(s.seen) > 0.0)
 
 
 @gradient_rule(paper="-", params={}, state={"w": plain, "seen": reservoir})

@@ -10,7 +10,7 @@ import pytest
 
 from noregret.algebra.examples import Sparse
 from noregret.algebra.verbs import add, keep, scale
-from noregret.jit.compiled import undo_log
+from noregret.jit.compiled import get_undo_log
 from noregret.state import (
     averaged,
     covariance,
@@ -53,7 +53,7 @@ def example(value: float = 1.0) -> Sparse:
 
 
 def rows() -> SparseRows:
-    return SparseRows(FEATURES.size, lambda: FEATURES, undo_log)
+    return SparseRows(FEATURES.size, lambda: FEATURES, get_undo_log)
 
 
 def test_the_strategy_follows_from_what_a_call_may_change() -> None:

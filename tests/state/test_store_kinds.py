@@ -8,9 +8,10 @@ import pytest
 from noregret.algebra import TYPES
 from noregret.algebra.centre import toward
 from noregret.algebra.examples import Dense, Sparse
+from noregret.algebra.internal_verbs import row
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceExample
-from noregret.algebra.verbs import add, dot, keep, remember, row, shorten, shrink, take_snapshot
+from noregret.algebra.verbs import add, dot, keep, remember, shorten, shrink, take_snapshot
 from noregret.errors import BadValue, Error
 from noregret.state import fields
 from noregret.state.fields import Field
@@ -225,7 +226,7 @@ def test_a_file_whose_sizes_or_counters_do_not_fit_is_refused(name: str, algebra
         ("top_k", "size", [-1.0, 0.0, 2.0, 2.5, 1e9]),
         ("top_k", "ordered", [-1.0, 0.5, 4.0]),
         ("log_weights", "sides", [3.0, 0.5]),
-        ("log_weights", "moved", [-1.0, 1e9]),
+        ("log_weights", "nonzeros", [-1.0, 1e9]),
         ("snapshot", "times", [-1.0, 0.0, 1.5]),
         ("reservoir", "seen", [-1.0, 1.0, 2.5, 1e300]),
         ("reservoir", "random", [0.0, -1.0, 1.5, 1e10]),

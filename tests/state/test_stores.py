@@ -11,7 +11,11 @@ import noregret as nr
 from noregret.algebra import add, at, keep, norm, put, scale, shrink
 from noregret.algebra.verbs import unbound
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, Card, Choice, G, P, Param, S, Z, coordinate_rule, gradient_rule, margin_rule
+from noregret.rules.card import Card
+from noregret.rules.decorators import coordinate_rule, gradient_rule, margin_rule
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.registry import REGISTRY
+from noregret.rules.rule_card import G, P, S, Z
 from noregret.state import counts, lazy, plain, scaled, top_k
 from tests.naive import streams
 from tests.naive.rules import Array

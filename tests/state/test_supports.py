@@ -8,10 +8,14 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.algebra import add, norm, remove_coefficients, remove_support, scale
+from noregret.algebra.internal_verbs import class_block, row
 from noregret.algebra.kernel import KernelRows
-from noregret.algebra.verbs import class_block, dot, row
+from noregret.algebra.verbs import dot
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, P, Param, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.parameters import Param
+from noregret.rules.registry import REGISTRY
+from noregret.rules.rule_card import P, S, Z
 from noregret.state import averaged, centre, growth, plain, scaled
 from noregret.state.savepoint import take_savepoint
 from noregret.state.space import Shape, Space
@@ -29,7 +33,7 @@ def lose_the_oldest(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-@margin_rule(paper="-", params={"B": Param(5.0, at_least=1.0)}, state={"w": scaled, "u": plain}, plays=("binary",))
+@margin_rule(paper="-", params={"B": Param(5.0, at_least=1.0)}, state={"w": scaled, "u": plain}, tasks=("binary",))
 def lose_the_second(p: P, s: S, z: Z, margin: float) -> bool:
     scale(s.w, 0.9)
     if margin < 1.0:

@@ -118,8 +118,8 @@ def test_labels_may_stand_beside_a_frame(kind: str) -> None:
 
 def test_a_race_runs_over_a_frame() -> None:
     frame = pd.DataFrame({"a": np.arange(50.0), "kind": ["u", "v"] * 25, "label": [0, 1] * 25})
-    standings = nr.race(frame, ["pa1", "arow"])
-    assert standings.standings[0].mistakes <= 3
+    leaderboard = nr.race(frame, ["pa1", "arow"])
+    assert leaderboard.best.mistakes <= 3
 
 
 def test_columns_that_are_left_out_are_not_read(tmp_path: Path, monkeypatch: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 import noregret as nr
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
-from noregret.jit.layout import cache_folder
+from noregret.jit.cache import cache_folder
 from noregret.streams import Batch, ReadOptions, libsvm
 from noregret.streams.libsvm import Libsvm, Parser
 from noregret.streams.libsvm_text import NO_QUERY

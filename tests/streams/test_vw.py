@@ -14,8 +14,8 @@ import pytest
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.features import canonicalize
-from noregret.jit.layout import cache_folder
-from noregret.rules.specialize import grafting, rebound
+from noregret.jit.cache import cache_folder
+from noregret.rules.specialize import rebind, specializer
 from noregret.streams import Batch, ReadOptions, name_table, vw, vw_text
 from noregret.streams.text_blocks import ParsedBlock, TextBlocks
 from noregret.streams.vw import Parser, Vw
@@ -31,13 +31,13 @@ class Memory(io.BytesIO):
         return None
 
 
-plain_text = grafting(vw_text.ENDS, rebound, "vw")(vw_text.parse_lines)
+plain_function = specializer(vw_text.ENDS, rebind, "vw")(vw_text.parse_lines)
 
 
 def plain_parse(table: np.ndarray, buffer: np.ndarray, out: Any, known: Any, shared: Any) -> None:
     """The text of the parser in plain Python."""
     with np.errstate(over="ignore"):
-        plain_text(buffer, out, known, shared, table)
+        plain_function(buffer, out, known, shared, table)
 
 
 def plain_dictionary() -> vw.NameDictionary:

@@ -16,8 +16,8 @@ from noregret.streams import Cursor, libsvm, open_source, vw
 from noregret.streams.formats import sniff_format
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.vw import Vw
-from tests.cli.running import noregret
 from tests.naive import vw_rows as naive
+from tests.support.command_line import noregret
 
 
 def lines(rows: int, seed: int = 5) -> list[bytes]:

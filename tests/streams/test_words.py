@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.rules.specialize import grafting, rebound
+from noregret.rules.specialize import rebind, specializer
 from noregret.streams import open_source, words, words_text
 from noregret.streams.words import WordCounter, split_words
 
@@ -29,7 +29,7 @@ TEXTS = [
     "😀 emoji😀between words😀",
 ]
 
-plain_text = grafting(words_text.REPLACED, rebound, "words")(words_text.count_words)
+plain_text = specializer(words_text.REPLACED, rebind, "words")(words_text.count_words)
 
 
 def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: Any, known: Any) -> None:
@@ -40,9 +40,8 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: An
 
 def as_dicts(counter: WordCounter, texts: list[str], names: list[str]) -> list[dict[str, float]]:
     counts = counter.count(texts)
-    assert counts.first.tolist() == [
-        counts.numbers.tolist().index(len(names) + new) for new in range(len(counts.new_words))
-    ]
+    positions = {number: at for at, number in reversed(list(enumerate(counts.numbers.tolist())))}
+    assert counts.first.tolist() == [positions[len(names) + new] for new in range(len(counts.new_words))]
     names += counts.new_words
     return [
         {names[j]: value for j, value in zip(counts.numbers[a:b].tolist(), counts.counts[a:b].tolist(), strict=True)}

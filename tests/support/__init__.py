@@ -12,7 +12,8 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack
-from noregret.rules.card import REGISTRY, Card
+from noregret.rules.card import Card
+from noregret.rules.registry import REGISTRY
 
 OWN_RULES = Path(__file__).parent / "own_rules.py"
 
@@ -44,7 +45,7 @@ def refusal(action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> st
     return message
 
 
-def refused(learner: nr.RuleLearner, action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> str:
+def refused(learner: nr.Learner, action: Callable[[], Any], kind: type[nr.Error] = nr.BadValue) -> str:
     """The same, when the learner is also bit for bit what it was before."""
     before, shown = pack(learner), repr(learner)
     message = refusal(action, kind)

@@ -2,12 +2,12 @@
 
 import noregret as nr
 from noregret.algebra import add, dot, sqnorm
-from noregret.rules.card import G, P, S, X, Z
+from noregret.rules.rule_card import G, P, S, X, Z
 
 MINE = "a rule of my own"
 
 
-@nr.margin_rule(paper=MINE, state={"w": nr.plain}, params={"C": nr.Param(0.7, above=0.0)}, weigh="C")
+@nr.margin_rule(paper=MINE, state={"w": nr.plain}, params={"C": nr.Param(0.7, above=0.0)}, weight_param="C")
 def halfway(p: P, s: S, z: Z, margin: float) -> bool:
     """Half a passive-aggressive step, capped."""
     if margin < 1.0:

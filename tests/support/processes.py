@@ -43,7 +43,7 @@ def in_a_process(code: str, cache: Path | None = None, path: Path | None = None)
     if cache is not None:
         environment["NOREGRET_CACHE"] = str(cache)
     if path is not None:
-        environment["PYTHONPATH"] = str(path)
+        environment["PYTHONPATH"] = os.pathsep.join([str(path), *filter(None, [environment.get("PYTHONPATH")])])
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
     whole = [sys.executable, "-c", PREAMBLE + code + ENDING]
     ended = subprocess.run(whole, env=environment, capture_output=True, text=True)

@@ -128,8 +128,8 @@ def test_costs_that_make_no_sense_are_refused(told: dict[str, Any], said: str) -
         nr.make("pa1", **told)
 
 
-def test_a_rule_that_moves_on_mistakes_cannot_heed_costs() -> None:
-    with pytest.raises(nr.BadValue, match="perceptron cannot heed costs: it moves on mistakes"):
+def test_a_rule_that_updates_only_on_mistakes_does_not_support_costs() -> None:
+    with pytest.raises(nr.BadValue, match="perceptron does not support cost=: it updates only on mistakes"):
         nr.make("perceptron", cost={"a": {"b": 2.0}})
 
 
@@ -147,7 +147,7 @@ def test_two_of_many_classes_learn_as_two(name: str, told: dict[str, float]) -> 
     near(found[:, 1] - found[:, 0], 2.0 * scores if name == "perceptron" else scores)
 
 
-REST = [card for card in CARDS if card.why_no_rest(card.defaults) is None and "binary" in card.tasks]
+REST = [card for card in CARDS if card.why_no_one_vs_rest(card.defaults) is None and "binary" in card.tasks]
 
 
 def test_one_against_the_rest_is_for_many_rules() -> None:
@@ -155,7 +155,7 @@ def test_one_against_the_rest_is_for_many_rules() -> None:
 
 
 @pytest.mark.parametrize("card", REST, ids=lambda card: card.name)
-def test_one_against_the_rest_is_a_learner_of_two_for_every_class(card: nr.Card) -> None:
+def test_one_against_the_rest_is_a_learner_of_two_for_every_class(card: nr.RuleCard) -> None:
     X, y = rounds(seed=7)
     told = {name: value for name, value in unusual(card).items() if name != "random_start"}
     together = nr.make(card, task="multiclass", competitor="rest", classes=range(K), native=False, **told)

@@ -12,7 +12,7 @@ import pytest
 
 import noregret as nr
 from noregret.streams import open_source
-from tests.cli.running import noregret, refused
+from tests.support.command_line import noregret, refused
 
 ROUNDS = 40
 LABELS = [["rain"], ["snow", "wind"], ["wind"], ["rain", "wind"]]

@@ -16,7 +16,7 @@ def seen(scores: list[list[float]], truth: list[list[int]]) -> dict[str, float]:
     nothing = np.zeros(len(rows))
     relevant = np.array(truth, bool)
     metric = Multilabel()
-    metric.see(Transcript(rows, nothing, nothing, nothing > 0, nothing > 0, nothing, relevant=relevant))
+    metric.see(None, Transcript(rows, nothing, nothing, nothing > 0, nothing > 0, nothing, relevant=relevant))
     return metric.report()
 
 
@@ -64,7 +64,7 @@ def test_a_label_at_the_threshold_is_not_predicted() -> None:
 
 def test_rounds_of_one_label_are_passed_over() -> None:
     metric = Multilabel()
-    metric.see(nr.make("pa1", native=False).play(np.eye(2), [1, -1]))
+    metric.see(None, nr.make("pa1", native=False).play(np.eye(2), [1, -1]))
     assert set(metric.report().values()) == {0.0}
 
 
@@ -75,7 +75,7 @@ def test_chunks_change_nothing(threshold: str) -> None:
     for size in (1, 7, len(X)):
         learner, metric = made("pa1", threshold=threshold), Multilabel()
         for start in range(0, len(X), size):
-            metric.see(learner.play(X[start : start + size], names(sets)[start : start + size]))
+            metric.see(None, learner.play(X[start : start + size], names(sets)[start : start + size]))
         reports.append(metric.report())
     assert reports[0] == reports[1] == reports[2]
     assert 0.0 < reports[0]["ranking_loss"] < 0.5 < reports[0]["micro_f1"] < 1.0

@@ -12,11 +12,11 @@ from scipy.optimize import minimize
 import noregret as nr
 from noregret.algebra import add, sqnorm, sqsource
 from noregret.algebra.centre import distance, toward
-from noregret.algebra.verbs import row, scaled_by
+from noregret.algebra.internal_verbs import row, scaled_by
 from noregret.learner.model_file import pack
-from tests.cli.running import noregret
 from tests.conformance.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.tasks.one_class import STEPS, OneClass
+from tests.support.command_line import noregret
 from tests.support.encoding import encoded
 
 NAMES = list(STEPS)
@@ -52,7 +52,7 @@ def centre(learner: nr.RuleLearner) -> Any:
 @RADII
 def test_plays_as_its_twin(name: str, algebra: str, learns: bool) -> None:
     X, y = stream()
-    for numbers, labels in (({}, None), (unusual(nr.learners()[name]), y)):
+    for numbers, labels in (({}, None), (unusual(nr.learners().rules[name]), y)):
         own = {key: value for key, value in numbers.items() if key != "radius"}
         twin = OneClass(name, 1.5, learns, **own)
         told = {"kernel": "linear"} if algebra == "kernel" else {}

@@ -11,11 +11,12 @@ from sklearn.metrics import ndcg_score
 
 import noregret as nr
 from noregret.algebra.examples import SparseRows
-from noregret.algebra.verbs import row, row_difference
+from noregret.algebra.internal_verbs import row, row_difference
 from noregret.data import query_groups as ground
 from noregret.learner import transaction as rounds
 from noregret.learner.model_file import pack
-from noregret.metrics import AsTheyCome, Orders
+from noregret.metrics import InputOrder
+from noregret.metrics import Ranking as RankingMetric
 from noregret.metrics.ranking import ndcg
 from noregret.tasks.ranking import check_query
 from tests import naive
@@ -23,9 +24,7 @@ from tests.naive.tasks.ranking import Ranking
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
 PAIRS = ("worst", "each", "all")
-RANKERS = [
-    card.name for card in nr.learners() if "ranking" in card.tasks and card.rule.__module__.startswith("noregret.")
-]
+RANKERS = [card.name for card in nr.learners() if "ranking" in card.tasks and card.built_in]
 Stream = tuple[Any, Any, Any]
 
 
@@ -126,7 +125,7 @@ def test_weights_are_those_of_lists(name: str) -> None:
 
 def test_a_difference_is_one_example() -> None:
     X = csr_array(np.array([[1.0, 2.0, 0.0, 4.0, 0.0], [0.0, 2.0, 3.0, 1.0, 0.0]]))
-    rows = SparseRows(X.indptr, X.indices.view(np.uint32), X.data, 1, 0, np.zeros(1, np.int64))
+    rows = SparseRows(X.indptr.astype(np.int64), X.indices.view(np.uint32), X.data, 1, 0, np.zeros(1, np.int64))
     z = row_difference(row(rows, 0), row(rows, 1), np.zeros(5, np.uint32), np.zeros(5))
     assert (z.idx.tolist(), z.val.tolist(), z.sq) == ([0, 2, 3], [1.0, -3.0, 3.0], 19.0)  # what cancels is no feature
 
@@ -300,25 +299,25 @@ def test_ndcg_of_negative_and_of_huge_relevances() -> None:
 
 
 def test_pairs_in_the_right_order_are_counted_and_ties_half() -> None:
-    orders = Orders()
+    orders = RankingMetric()
     nothing = np.zeros(2, bool)
-    orders.see(nr.Transcript(np.array([2.0, 1.0, 1.0, 5.0, 6.0]), np.zeros(5), np.zeros(2), nothing, nothing,
+    orders.see(None, nr.Transcript(np.array([2.0, 1.0, 1.0, 5.0, 6.0]), np.zeros(5), np.zeros(2), nothing, nothing,
                              np.array([2.0, 1.0, 0.0, 7.0, 7.0]), lists=np.array([0, 0, 0, 1, 1])))  # fmt: skip
     assert orders.report()["pair_accuracy"] == 2.5 / 3
     assert orders.lists == 1  # one of equal relevances is left out
 
 
 def test_what_orders_report_is_the_mean_over_lists() -> None:
-    orders, given, nothing, none = Orders(), AsTheyCome(), np.zeros(0), np.zeros(0, bool)
+    orders, given, nothing, none = RankingMetric(), InputOrder(), np.zeros(0), np.zeros(0, bool)
     zeros = {"pair_accuracy": 0.0, "ndcg": 0.0, "ndcg_at_10": 0.0}
-    orders.see(nr.Transcript(nothing, nothing, nothing, none, none, nothing))  # of a task without lists
+    orders.see(None, nr.Transcript(nothing, nothing, nothing, none, none, nothing))  # of a task without lists
     assert orders.report() == zeros
     f, y = np.arange(12.0), np.array([0.0, 1.0] + [2.0] + [0.0] * 9)
     for some in (slice(0, 2), slice(0, 12)):
         size = some.stop
         transcript = nr.Transcript(f[some], f[some], nothing, none, none, y[some], lists=np.zeros(size, np.int64))
-        orders.see(transcript)
-        given.see(transcript)
+        orders.see(None, transcript)
+        given.see(None, transcript)
         if size == 2:
             assert orders.report() == dict.fromkeys(zeros, 1.0)
             assert given.report()["ndcg_as_they_come"] == pytest.approx(1.0 / np.log2(3))
@@ -334,12 +333,12 @@ def test_metrics_see_the_same_in_any_chunks() -> None:
     X, y, query = stream(seed=6, count=40)
     reports = []
     for size in (1, 7, 40):
-        learner, metrics = nr.make("pa1", task="ranking", native=False), (Orders(), AsTheyCome())
+        learner, metrics = nr.make("pa1", task="ranking", native=False), (RankingMetric(), InputOrder())
         for at in range(0, 40, size):
             some = (query >= at) & (query < at + size)
             transcript = learner.play(X[some], y[some], query=query[some])
             for metric in metrics:
-                metric.see(transcript)
+                metric.see(None, transcript)
         reports.append([metric.report() for metric in metrics])
     assert reports[0] == reports[1] == reports[2]
     assert reports[0][0]["pair_accuracy"] > reports[0][1]["pair_accuracy_as_they_come"]
@@ -356,9 +355,9 @@ def test_metrics_see_the_same_in_any_chunks() -> None:
         ([1, 0, np.nan, 0], [1, 1, 2, 2], "row 2: the relevance is nan"),
         ([1, 0, np.inf, 0], [1, 1, 2, 2], "row 2: the relevance is inf"),
         ([1, 0, 1, 0], [1, 1, 2], "y has 4 labels and query has 3 entries"),
-        ([1, 0, 1, 0], "1122", "query must tell for every row"),
-        ([1, 0, 1, 0], 7, "query must tell for every row"),
-        ([1, 0, 1, 0], np.zeros((4, 1)), "query must tell for every row"),
+        ([1, 0, 1, 0], "1122", "query must say for every row"),
+        ([1, 0, 1, 0], 7, "query must say for every row"),
+        ([1, 0, 1, 0], np.zeros((4, 1)), "query must say for every row"),
         (["a", "b", "c", "d"], [1, 1, 2, 2], "relevances must be numbers"),
         ([1, 0], [1, 1], "X has 4 rows and y has 2 labels"),
     ],

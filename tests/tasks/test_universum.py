@@ -142,7 +142,7 @@ def test_a_round_of_neither_class_is_a_round_and_no_mistake_and_has_a_loss() -> 
     assert set(t.predictions[neither].tolist()) <= {-1, 1}
     assert m.mistakes == t.mistakes.sum()
     seen = Confusion()
-    seen.see(t)
+    seen.see(None, t)
     assert seen.table.sum() == (~neither).sum()
 
 

@@ -331,4 +331,4 @@ def test_rows_that_are_none_are_refused(rows: Any, labels: Any, words: str) -> N
 
 
 def test_a_name_is_no_learner() -> None:
-    assert "epochs needs a learner made by make(), not 'pa1'" in refusal(lambda: nr.epochs("pa1", X, Y))  # type: ignore[arg-type]
+    assert "needs a learner, such as nr.make(\"arow\"), not 'pa1'" in refusal(lambda: nr.epochs("pa1", X, Y))  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def test_the_peer_gets_the_weights_of_the_learner(way: str) -> None:
 def test_a_line_counts_classes_that_were_never_found() -> None:
     seen, nothing = Confusion(), np.zeros(4)
     truth, said = np.array(["a", "a", "b", "c"]), np.array(["a", "a", "a", "c"])
-    seen.see(nr.Transcript(nothing, said, nothing, nothing.astype(bool), nothing.astype(bool), truth))
+    seen.see(None, nr.Transcript(nothing, said, nothing, nothing.astype(bool), nothing.astype(bool), truth))
     assert imbalance.line("x", None, seen) == ("x", "", "1", "0.2500", "0.6667", "1")
 
 

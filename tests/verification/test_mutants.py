@@ -11,7 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.learners import romma
-from verification.mutants import breaking, keeping, report, subjects, verdicts
+from verification.mutants import breaking, keeping, record, report, subjects, verdicts
 from verification.mutants.making import Mutant, mutants
 
 RULE = '''
@@ -19,7 +19,7 @@ LIMIT = 1e150
 HALF = 0.25
 
 
-@margin_rule(paper="", counters={"k": 1.0}, score=seen, weigh="")
+@margin_rule(paper="", counters={"k": 1.0}, score=seen, weight_param="")
 def rule(p, s, z, margin):
     """What it does."""
     BODY
@@ -68,12 +68,12 @@ def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
     ],
 )
 def test_a_change_is_what_it_says(kind: str, body: str, expected: set[str], tmp_path: Path) -> None:
-    told = {'@margin_rule(paper="", counters={"k": 2.0}, score=seen, weigh="")'} if kind == "constant" else set()
+    told = {'@margin_rule(paper="", counters={"k": 2.0}, score=seen, weight_param="")'} if kind == "constant" else set()
     assert changed(body, tmp_path, kind) == expected | told
 
 
 def test_of_a_card_hooks_are_dropped_and_counters_start_elsewhere(tmp_path: Path) -> None:
-    told = '@margin_rule(paper="", counters={"k": 1.0}, {}weigh="")'
+    told = '@margin_rule(paper="", counters={"k": 1.0}, {}weight_param="")'
     assert changed("pass", tmp_path, "hook") == {told.replace("{}", " ")}
     assert changed("pass", tmp_path, "constant") == {told.replace("1.0", "2.0").replace("{}", "score=seen, ")}
 
@@ -104,7 +104,9 @@ def test_a_learner_is_its_rule_hooks_options_bound_check_and_what_they_call() ->
     owners = {one.owner for one in subjects.subjects()["romma"]().mutants}
     assert owners == {"romma", "relax", "romma_bound", "PARALLEL", "LONGEST_STEP"}
     owners = {one.owner for one in subjects.subjects()["perceptron"]().mutants}
-    assert owners == {"perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from"}
+    assert owners == {
+        "perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from", "noisy_bound", "starts_at_zero",
+    }  # fmt: skip
 
 
 def test_the_list_of_equivalents_holds_nothing_but_mutants() -> None:
@@ -119,7 +121,7 @@ def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
     file = Path(romma.__file__)
     source = file.read_text(encoding="utf-8")
     assert breaking.code_of(source, file, "romma_bound").co_code == romma.romma_bound.__code__.co_code
-    broken = breaking.code_of(source.replace("radius * size", "radius / size"), file, "romma_bound")
+    broken = breaking.code_of(source.replace("radius * norm", "radius / norm"), file, "romma_bound")
     assert broken.co_code != romma.romma_bound.__code__.co_code
 
 
@@ -149,9 +151,33 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     assert "But of 1 killed mutants an earlier result" in report.page(found, scores, True, found[:1])
     keeping.keep(found[:1], [subject], kept)
     assert keeping.in_part(found, kept) == []
-    assert keeping.killers(kept) == {verdicts.key(mutant): "t" for mutant in subject.mutants}
     assert "met all its own tests." in report.page(found, scores, True, [])
     assert "kept" not in report.page(found, scores)
+
+
+def test_the_record_keeps_the_killer_of_every_mutant_that_was_killed_last(tmp_path: Path) -> None:
+    subject, path = subjects.subjects()["perceptron_truncated"](), tmp_path / "killers.txt"
+    first, second, *others = subject.mutants
+    record.write({"of a mutant that is no more": "tests/a.py::test_a"}, path)
+    found = [verdicts.Verdict((subject.name,), mutant, killer="tests/b.py::test_b[x y]") for mutant in subject.mutants]
+    record.update(found, [subject], path)
+    assert record.known_killers([subject], path) == {verdicts.key(one): found[0].killer for one in subject.mutants}
+    assert len(path.read_text().splitlines()) == 1
+    lives, other = verdicts.Verdict((subject.name,), first), verdicts.Verdict((subject.name,), second, killer="tests/c")
+    record.update([lives, other], [subject], path)
+    killers = record.known_killers([subject], path)
+    assert (len(killers), killers[verdicts.key(second)]) == (1 + len(others), "tests/c")
+
+
+def test_the_default_suite_contains_every_recorded_killer(request: pytest.FixtureRequest) -> None:
+    """Of the files that were collected: all, unless only some were asked for."""
+    if request.config.option.keyword or request.config.option.markexpr:
+        pytest.skip("only some tests of a file were asked for")
+    collected = {item.nodeid for item in request.session.items}
+    files = {name.partition("::")[0] for name in collected if not any("::" in asked for asked in request.config.args)}
+    killers = set(record.read().values())
+    assert [name for name in killers if not (subjects.ROOT / name.partition("::")[0]).is_file()] == []
+    assert sorted(name for name in killers - collected if name.partition("::")[0] in files) == []
 
 
 SAMPLE = """
@@ -195,5 +221,5 @@ def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() ->
 
 
 def test_every_learner_is_a_subject() -> None:
-    built_in = {card.name for card in nr.learners() if card.rule.__module__.startswith("noregret.learners.")}
+    built_in = {card.name for card in nr.learners() if card.module.startswith("noregret.learners.")}
     assert built_in <= set(subjects.subjects())

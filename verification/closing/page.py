@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 
 import noregret as nr
-from noregret.rules.card import built_in
 from verification.closing.named import ROOT, Named, named
 from verification.reproduce.__main__ import BELOW
 from verification.reproduce.report import COLUMNS, Result, Row, Table, reproduced, summary
@@ -28,7 +27,7 @@ Written by `make closing` from `verification/closing/tests.toml`, that page and 
 
 def shelf() -> list[str]:
     """The names of all learners that come with the library; a user's own rules are not told of here."""
-    return sorted(card.name for card in nr.learners() if built_in(card.rule))
+    return sorted(card.name for card in nr.learners() if card.built_in)
 
 
 def cells(line: str) -> list[str]:

@@ -99,7 +99,7 @@ learner = make("perceptron").learn(X / 4.0, y)  # rows of length at most 1
 u = np.array([0.25, -1.25])
 unit = u / np.linalg.norm(u)
 as_printed = [1.0 / min(y * (X / 4.0 @ (factor * u))) ** 2 for factor in (1.0, 10.0, 100.0)]
-bound = nr.learners()["perceptron"].guarantee.bound(1.0, min(y * (X / 4.0 @ unit)))
+bound = nr.learners()["perceptron"].bound(radius=1.0, margin=min(y * (X / 4.0 @ unit)))
 """,
     (
         Row("updates", "learner.updates"),
@@ -120,15 +120,15 @@ for length in (1.0, 8.0):
     said = learner.play(np.tile([[0.6, 0.8], [0.6, -0.8]], (40, 1)), np.ones(80))
     mistakes.append(int(said.mistakes.sum()))
 
-bound = nr.learners()["perceptron"].guarantee.bound
-assert bound(1.0, 0.6) + 1.0 < mistakes[0] <= bound(1.0, 0.6, 1.0) < mistakes[1] <= bound(1.0, 0.6, 8.0)
+bound = partial(nr.learners()["perceptron"].bound, radius=1.0, margin=0.6)
+assert bound() + 1.0 < mistakes[0] <= bound(initial_norm=1.0) < mistakes[1] <= bound(initial_norm=8.0)
 """,
     (
         Row("mistakes from |w_0| = 1", "mistakes[0]"),
-        Row("1 / gamma^2 + 1", "bound(1.0, 0.6) + 1.0"),
-        Row("1 / gamma^2 + 2 / gamma", "bound(1.0, 0.6, 1.0)"),
+        Row("1 / gamma^2 + 1", "bound() + 1.0"),
+        Row("1 / gamma^2 + 2 / gamma", "bound(initial_norm=1.0)"),
         Row("mistakes from |w_0| = 8", "mistakes[1]"),
-        Row("1 / gamma^2 + 16 / gamma", "bound(1.0, 0.6, 8.0)"),
+        Row("1 / gamma^2 + 16 / gamma", "bound(initial_norm=8.0)"),
     ),
 )
 
@@ -256,7 +256,7 @@ def divergence(mu, sigma, centre):
 
 far = np.array([100.0, 0.0])
 cw = make("cw", eta=0.9, covariance="full").learn(X[:1], y[:1])
-S = np.tril(cw.state.sigma.S[0])
+S = np.tril(cw.model.arrays.sigma.S[0])
 sigma = S + np.tril(S, -1).T
 """,
     (
@@ -368,7 +368,7 @@ rows, labels = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1, -1, 
 rda = make("rda", lam=0.1, gamma=1.0)
 said = rda.play(rows, labels)
 subgradients = np.where(said.losses[:, None] > 0.0, -labels[:, None] * rows, 0.0)
-kept = rda.state.G / 3
+kept = rda.model.arrays.G / 3
 assert np.allclose(kept, subgradients.mean(axis=0))
 """,
     (

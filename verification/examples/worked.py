@@ -31,7 +31,7 @@ def path(learner, X=X, y=y):
 
 
 def variances(learner):
-    S = learner.state.sigma.S[0]
+    S = learner.model.arrays.sigma.S[0]
     return S[0, 0], S[1, 0], S[1, 1]  # of a full covariance the lower triangle is kept
 
 
@@ -54,7 +54,7 @@ averaged = make("perceptron_averaged").learn(X, y)
 kernel = make("perceptron", algebra="kernel", kernel="linear")
 u = weights(make("romma").learn(X, y))  # the separator of margin 1 with the shortest weights, see below
 gamma = min(y * (X @ u)) / np.linalg.norm(u)
-bound = nr.learners()["perceptron"].guarantee.bound(radius=4.0, margin=gamma)
+bound = nr.learners()["perceptron"].bound(radius=4.0, margin=gamma)
 
 try:
     make("perceptron", strict=True)
@@ -121,7 +121,7 @@ sop_scores = sop.play(X, y).scores
 """,
     (
         Row("SOP: scores", "sop_scores", (0, 0.114286, -0.396226, 0.261682)),
-        Row("SOP: the sum v", "sop.state.v", (3, -1)),
+        Row("SOP: the sum v", "sop.model.arrays.v", (3, -1)),
         Row("SOP: S11, S12, S22, the inverse of ((18, 1), (1, 2))", "variances(sop)", (2 / 35, -1 / 35, 18 / 35)),
         Row(
             "AROW, r = 1",
@@ -183,12 +183,12 @@ for degrees in (170.0, 190.0):
     said = learner.play(np.tile([[0.6, 0.8], [0.6, -0.8]], (20, 1)), np.ones(40))
     mistakes.append(int(said.mistakes.sum()))
 
-bound = nr.learners()["perceptron"].guarantee.bound
+bound = partial(nr.learners()["perceptron"].bound, radius=1.0, margin=0.6)
 """,
     (
         Row("mistakes from 170 and from 190 degrees", "mistakes", (4, 4)),
-        Row("1 / gamma^2 + 1", "round(bound(1.0, 0.6) + 1.0, 2)", 3.78),
-        Row("1 / gamma^2 + 2 / gamma", "round(bound(1.0, 0.6, 1.0), 2)", 6.11),
+        Row("1 / gamma^2 + 1", "round(bound() + 1.0, 2)", 3.78),
+        Row("1 / gamma^2 + 2 / gamma", "round(bound(initial_norm=1.0), 2)", 6.11),
     ),
 )
 
@@ -325,7 +325,7 @@ rda = make("rda", lam=0.1, gamma=1.0)
 means, steps = [], []
 for t, label in enumerate([1, -1, 1]):
     rda.learn(rows[t : t + 1], [label])
-    means.append(rda.state.G / (t + 1))
+    means.append(rda.model.arrays.G / (t + 1))
     steps.append(weights(rda))
 """,
     (

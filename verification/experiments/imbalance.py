@@ -26,7 +26,7 @@ def run(base: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         for weights in WEIGHTS:
             learner, seen = nr.make(name, scale=True, bias=True, class_weight=weights), Confusion()
             for batch in batches:
-                seen.see(learner.play(batch.X, batch.y))
+                seen.see(batch, learner.play(batch.X, batch.y))
             rows.append(line(name, weights, seen))
     X, y = as_matrix(batches)
     rows += [line("SGDClassifier", weights, peer(X, y, weights)) for weights in WEIGHTS]
@@ -59,7 +59,7 @@ def peer(X: Any, y: np.ndarray, weights: str | None) -> Confusion:
         before = scaler.transform(rows) if start else np.zeros_like(rows)
         said = model.predict(before) if start else np.full(len(truth), None)
         nothing = np.zeros(len(truth))
-        seen.see(nr.Transcript(nothing, said, nothing, nothing.astype(bool), nothing.astype(bool), truth))
+        seen.see(None, nr.Transcript(nothing, said, nothing, nothing.astype(bool), nothing.astype(bool), truth))
         model.partial_fit(scaler.partial_fit(rows).transform(rows), truth, classes, h[start : start + BATCH])
     return seen
 

@@ -5,7 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from verification.mutants.keeping import in_part, keep, killers, recalled, rows
+from verification.mutants.keeping import in_part, keep, recalled, rows
+from verification.mutants.record import known_killers, update
 from verification.mutants.report import Live, page
 from verification.mutants.running import Broken, Run
 from verification.mutants.subjects import FILES, ROOT, subjects
@@ -52,13 +53,14 @@ def main() -> int:
     if not options.recall:
         try:
             with live:
-                told, verdict = live.told, live.verdict
-                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers())()
+                told, verdict, killers = live.told, live.verdict, known_killers(everyone)
+                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers)()
         except Broken as error:
             print(error)
             return 1
         verdicts = run.verdicts
         keep(verdicts, everyone)
+        update(verdicts, everyone)
         live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
     if options.recall or options.docs:
         verdicts, never = recalled(everyone, listed)

@@ -8,8 +8,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import noregret
-from noregret.rules.card import Card
-from noregret.rules.specialize import plain_text
+from noregret.rules.rule_card import RuleCard
+from noregret.rules.specialize import plain_function
 from verification.mutants.making import Mutant
 
 SOURCE = Path(noregret.__file__).parents[1]
@@ -25,7 +25,7 @@ def live(module: ModuleType, owner: str) -> FunctionType:
     thing: Any = module
     for name in owner.split("."):
         thing = vars(thing)[name]
-    found = plain_text(getattr(thing, "fget", thing))
+    found = plain_function(getattr(thing, "fget", thing))
     assert isinstance(found, FunctionType), owner
     return found
 
@@ -55,9 +55,9 @@ def put_in(mutant: Mutant) -> None:
         return set_everywhere(mutant.owner, thing, ast.literal_eval(setting(mutant.source, mutant.owner)))
     function = live(module, mutant.owner)
     function.__code__ = code_of(mutant.source, mutant.file, mutant.owner)
-    if isinstance(thing, Card):
+    if isinstance(thing, RuleCard):
         now = told(mutant.source, mutant.owner)
-        for hook in ("score", "weight", "final", "weigh", "check"):
+        for hook in ("score", "weight", "final", "weight_param", "check"):
             if getattr(thing, hook) and hook not in now:
                 object.__setattr__(thing, hook, None)
         if "counters" in now:

@@ -44,11 +44,6 @@ def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = 
     path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
 
 
-def killers(path: Path = KEPT) -> dict[Key, str]:
-    """By which test each mutant was killed before."""
-    return {name_of(one): str(one["killer"]) for one in kept(path) if one["killer"]}
-
-
 def in_part(verdicts: Iterable[Verdict], path: Path = KEPT) -> list[Verdict]:
     """Those of mutants that were last tried by a run that looked at a part of their tests."""
     whole = {name_of(one) for one in kept(path) if one.get("whole")}

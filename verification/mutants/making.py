@@ -9,7 +9,7 @@ from pathlib import Path
 
 from verification.mutants.changes import Change, in_function
 
-HOOKS = ("score", "weight", "final", "weigh", "check")
+HOOKS = ("score", "weight", "final", "weight_param", "check")
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,9 @@ class Run:
 
     def noticing(self, mutants: Sequence[Mutant]) -> dict[Mutant, list[Passed]]:
         """For each mutant the own tests of its subjects that could notice it."""
-        rules = {(card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners()}
+        rules = {
+            (card.rule.__code__.co_filename, card.rule.__code__.co_firstlineno) for card in nr.learners().rules.values()
+        }
         owned = {one.name: own(one, self.tests, rules) for one in self.concerned}
         mine = {
             mutant: {test.name: test for name in self.sharing[mutant] for test in owned[name]} for mutant in mutants
@@ -114,7 +116,7 @@ class Run:
 
     def unbroken(self, items: dict[str, pytest.Item], asked: Sequence[str]) -> Iterator[Passed | Fault]:
         """How every test runs as things are."""
-        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners()}
+        rules = {Path(card.rule.__code__.co_filename) for card in nr.learners().rules.values()}
         watched = sorted({mutant.file for mutant in self.sharing} | rules)
         size = max(1, len(asked) // (PIECES * self.jobs))
         pieces = [asked[at : at + size] for at in range(0, len(asked), size)]
@@ -131,7 +133,7 @@ class Run:
     def break_all(self, items: dict[str, pytest.Item], chosen: dict[Mutant, list[Passed]], final: bool) -> None:
         """Try each mutant against its tests; unless that is final, one that survives them is not judged yet."""
 
-        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[Fault | int]]]]:
+        def works() -> Iterator[tuple[tuple[Mutant, int], Callable[[], Iterator[str | Fault | int]]]]:
             for mutant, passed in chosen.items():
                 tests, seconds = [items[one.name] for one in passed], [one.seconds for one in passed]
                 yield (mutant, len(tests)), partial(broken, tests, seconds, partial(put_in, mutant))
@@ -146,14 +148,15 @@ class Run:
             self.told(names[0], len(self.verdicts), len(self.sharing))
 
 
-def killer(mutant: Mutant, results: Sequence[Fault | int], ended_by: int) -> str:
-    """Which test noticed, or the limit that was reached; nothing if none did."""
-    if results and isinstance(results[0], Fault):
-        if results[0].outcome == "error":
-            raise Broken(f"{mutant} could not be tried: {results[0].words}")
-        return results[0].name
+def killer(mutant: Mutant, results: Sequence[str | Fault | int], ended_by: int) -> str:
+    """Which test noticed: it failed, or it did not end; nothing if none did."""
+    last = results[-1] if results else None
+    if isinstance(last, Fault):
+        if last.outcome == "error":
+            raise Broken(f"{mutant} could not be tried: {last.words}")
+        return last.name
     if ended_by:
-        return f"ended by {signal.Signals(ended_by).name}"
-    if not results:
+        return last if isinstance(last, str) else f"ended by {signal.Signals(ended_by).name}"
+    if last is None:
         raise Broken(f"{mutant} could not be tried")
     return ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import noregret as nr
 from noregret.rules.losses import Loss
-from noregret.rules.specialize import plain_text
+from noregret.rules.specialize import plain_function
 from verification.mutants.making import Mutant, mutants, text
 
 ROOT = Path(__file__).parents[2]
@@ -79,11 +79,11 @@ class Subject:
         return bool(words & set(self.names)) and not words & ELSEWHERE - self.algebras
 
 
-def functions_of(card: nr.Card) -> Iterator[FunctionType]:
-    """The rule, its hooks, its options, its bound and its check."""
+def functions_of(card: nr.RuleCard) -> Iterator[FunctionType]:
+    """The rule, its hooks, its options, its bounds and its check."""
     options = (one for choice in card.choices.values() for one in choice.among.values() if not isinstance(one, Loss))
-    bound = None if card.guarantee is None else card.guarantee.bound
-    for one in (*card.functions(), *options, bound, card.check):
+    theorems = [function for one in card.guarantees for function in (one.bound, one.requires)]
+    for one in (*card.functions(), *options, *theorems, card.check):
         if isinstance(one, FunctionType):
             yield one
 
@@ -93,7 +93,7 @@ def global_names(function: FunctionType) -> set[str]:
     return {str(one.argval) for one in dis.get_instructions(function) if one.opname == "LOAD_GLOBAL"}
 
 
-def reached(card: nr.Card) -> dict[Path, set[str]]:
+def reached(card: nr.RuleCard) -> dict[Path, set[str]]:
     """Functions and constants in the files of learners that a card leads to."""
     found: dict[Path, set[str]] = {}
     waiting, seen = list(functions_of(card)), set[Any]()
@@ -105,7 +105,7 @@ def reached(card: nr.Card) -> dict[Path, set[str]]:
         file = Path(inspect.getsourcefile(one) or "")
         found.setdefault(file, set()).add(one.__name__)
         for name in global_names(one):
-            thing = plain_text(one.__globals__.get(name))
+            thing = plain_function(one.__globals__.get(name))
             if isinstance(thing, FunctionType):
                 waiting.append(thing)
             elif name in text(file).constants:
@@ -113,11 +113,11 @@ def reached(card: nr.Card) -> dict[Path, set[str]]:
     return found
 
 
-def elsewhere(card: nr.Card) -> frozenset[str]:
+def elsewhere(card: nr.RuleCard) -> frozenset[str]:
     return frozenset() if "sparse" in card.algebras else frozenset(card.algebras)
 
 
-def learner(card: nr.Card) -> Subject:
+def learner(card: nr.RuleCard) -> Subject:
     changed = [one for file, owners in reached(card).items() for one in mutants(file, owners)]
     quoted = f'"{card.name}"'
     families = [
@@ -132,11 +132,13 @@ def shared(name: str) -> Subject:
     module, files, names = FILES[name]
     file = Path(import_module(module).__file__ or "")
     made = [one for one in mutants(file) if one.owner != "rate"]  # which only stands for the schedule of a learner
+    if module.startswith("noregret.tasks."):
+        made = [one for one in made if "." not in one.owner]  # the rounds; the methods of a task code labels
     return Subject(name, file.relative_to(ROOT / "src/noregret").as_posix(), tuple(made), files, names)
 
 
 def subjects() -> Mapping[str, Callable[[], Subject]]:
     """All there are, each made when it is asked for."""
-    cards = [card for card in nr.learners() if card.rule.__module__.startswith("noregret.learners.")]
+    cards = [card for card in nr.learners().rules.values() if card.module.startswith("noregret.learners.")]
     learners = {card.name: (lambda card=card: learner(card)) for card in cards}
     return {**learners, **{name: (lambda name=name: shared(name)) for name in FILES}}

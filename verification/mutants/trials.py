@@ -159,14 +159,20 @@ def unbroken(items: Sequence[pytest.Item], watched: Sequence[Path]) -> Iterator[
         yield fault or Passed(item.nodeid, seconds, frozenset(watch.entered))
 
 
-def broken(items: Sequence[pytest.Item], seconds: Sequence[float], put_in: Callable[[], None]) -> Iterator[Fault | int]:
-    """Break the library, then run tests until one fails, or say how many did not; meant for a forked process."""
+def broken(
+    items: Sequence[pytest.Item], seconds: Sequence[float], put_in: Callable[[], None]
+) -> Iterator[str | Fault | int]:
+    """Break the library, then run tests until one fails, or say how many did not; meant for a forked process.
+
+    Each test is named before it runs, so that it is known which one did not end.
+    """
     compiler = Interpreted()
     compiler.install()
     limited(SECONDS)
     put_in()
     for item, following, usual in zip(items, [*items[1:], None][: len(items)], seconds, strict=True):
         compiler.rounds = 0
+        yield item.nodeid
         limited(SECONDS + 10.0 * usual)
         fault = run_one(item, following)
         if fault is not None and fault.outcome == "failed":

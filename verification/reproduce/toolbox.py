@@ -10,7 +10,7 @@ import math
 
 import noregret as nr
 from noregret.algebra import add, dot, image, inner, norm, posterior_image, scale, sharpen, sqnorm
-from noregret.rules.card import P, S, X, Z
+from noregret.rules.rule_card import P, S, X, Z
 
 LIBOL = "Hoi, Wang and Zhao, LIBOL: a library for online learning algorithms, JMLR 15, 2014"
 SOL = "Wu et al., SOL: a library for scalable online learning algorithms, Neurocomputing 260, 2017"
@@ -30,13 +30,13 @@ def relax(s: S, z: Z, margin: float) -> bool:
     return True
 
 
-@nr.margin_rule(paper=LIBOL, state={"w": nr.scaled}, plays=("binary",))
+@nr.margin_rule(paper=LIBOL, state={"w": nr.scaled}, tasks=("binary",))
 def toolbox_romma(p: P, s: S, z: Z, margin: float) -> bool:
     """ROMMA with a first step of any length."""
     return relax(s, z, margin) if margin <= 0.0 else False
 
 
-@nr.margin_rule(paper=LIBOL, state={"w": nr.scaled}, plays=("binary",))
+@nr.margin_rule(paper=LIBOL, state={"w": nr.scaled}, tasks=("binary",))
 def toolbox_romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
     """Aggressive ROMMA with a first step of any length."""
     return relax(s, z, margin) if margin < 1.0 else False
@@ -51,7 +51,7 @@ def toolbox_romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
     },
     state={"w": nr.scaled},
     counters={"k": 1.0},
-    plays=("binary",),
+    tasks=("binary",),
 )
 def toolbox_alma(p: P, s: S, z: Z, margin: float) -> bool:
     """ALMA over examples of any length, in the Euclidean norm whatever p is."""
@@ -69,7 +69,7 @@ def foreseen(p: P, s: S, x: X) -> float:
     return float(dot(s.v, posterior_image(s.sigma, 1.0, x)))
 
 
-@nr.margin_rule(paper=LIBOL, state={"v": nr.plain, "sigma": nr.covariance}, score=foreseen, plays=("binary",))
+@nr.margin_rule(paper=LIBOL, state={"v": nr.plain, "sigma": nr.covariance}, score=foreseen, tasks=("binary",))
 def toolbox_sop(p: P, s: S, z: Z, margin: float) -> bool:
     """The second-order perceptron, sharpened by every round."""
     if margin <= 0.0:
@@ -82,7 +82,7 @@ def toolbox_sop(p: P, s: S, z: Z, margin: float) -> bool:
     paper=LIBOL,
     params={"b": nr.Param(1.0, above=0.0, about="directions whose variance is at most 1/b count as known")},
     state={"w": nr.plain, "sigma": nr.covariance},
-    plays=("binary",),
+    tasks=("binary",),
 )
 def toolbox_narow(p: P, s: S, z: Z, margin: float) -> bool:
     """AROW with r chosen by round; a known direction counts as an update, and nothing moves."""
@@ -110,7 +110,7 @@ def left(alpha: float, v: float, phi: float) -> float:
     return 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
 
 
-@nr.margin_rule(paper=LIBOL, params={"phi": PHI}, state={"w": nr.plain, "sigma": nr.covariance}, plays=("binary",))
+@nr.margin_rule(paper=LIBOL, params={"phi": PHI}, state={"w": nr.plain, "sigma": nr.covariance}, tasks=("binary",))
 def toolbox_cw(p: P, s: S, z: Z, margin: float) -> bool:
     """CW that sharpens however little variance is left."""
     Sz = image(s.sigma, z)
@@ -128,7 +128,7 @@ def toolbox_cw(p: P, s: S, z: Z, margin: float) -> bool:
     paper=LIBOL,
     params={"phi": PHI, "C": nr.Param(1.0, above=0.0, about="how much a squared loss costs")},
     state={"w": nr.plain, "sigma": nr.covariance},
-    plays=("binary",),
+    tasks=("binary",),
 )
 def toolbox_scw2(p: P, s: S, z: Z, margin: float) -> bool:
     """SCW-II with v * 2 for v^2 and phi * 2 for phi^2 under the root."""
@@ -145,7 +145,7 @@ def toolbox_scw2(p: P, s: S, z: Z, margin: float) -> bool:
     return True
 
 
-@nr.margin_rule(paper=SOL, params={"phi": PHI}, state={"w": nr.plain, "sigma": nr.covariance}, plays=("binary",))
+@nr.margin_rule(paper=SOL, params={"phi": PHI}, state={"w": nr.plain, "sigma": nr.covariance}, tasks=("binary",))
 def toolbox_eccw(p: P, s: S, z: Z, margin: float) -> bool:
     """CW that asks for phi v, steps as for phi sqrt(v), and sharpens by alpha phi sqrt(u)."""
     Sz = image(s.sigma, z)

@@ -1,60 +1,92 @@
-"""Labels that arrive later: a question is asked now, and what it was is learned when its answer comes."""
+"""Delayed labels: a row is predicted now and learned when its label arrives."""
 
-import json
-import threading
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.adapters.rows import dump_row, restore_row, snapshot_row
 from noregret.data.labels import UNIVERSUM
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, shown
-from noregret.learner.rule_learner import RuleLearner
-from noregret.training.lesson import is_learner, whole
-
-ONE_CLASS = ("binary", "multiclass")  # the tasks in which a round has a label that a prediction can miss
-KEY = "delayed"  # what a model file calls the questions that wait
+from noregret.learner.arguments import check_integer, check_learner, describe, task_of
+from noregret.learner.base_learner import BaseLearner
+from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
+from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
+from noregret.learner.protocol import Learner
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component
 
 
 class Question(NamedTuple):
-    """A row that waits for its label, and what was predicted when it was asked."""
+    """A row that waits for its label, and the prediction made when it was asked. It is never changed."""
 
     x: Any
     prediction: Any
 
+    def __deepcopy__(self, memo: Any) -> "Question":
+        return self
 
-class Delayed:
-    """A learner whose labels arrive later, each under the key of its question. Made by `noregret.delayed`.
 
-    `rounds` answers came, `mistakes` of them were predicted wrongly when they were asked, and `forgotten` questions
-    were given up.
+@register_kind
+@method_card(
+    paper="Joulani, Gyorgy and Szepesvari, Online learning under delayed feedback, ICML 2013",
+    kind="delayed",
+    tasks=("binary", "multiclass", "regression", "multilabel", "one-class"),
+    params={"learner": Component("perceptron", "the learner whose labels arrive later")},
+    options=("room",),
+    weights=True,
+)
+class Delayed(BaseLearner):
+    """A learner whose labels arrive later, each under the key of its question.
+
+    `ask(key, x)` predicts and stores the row; `tell(key, y)` learns it. Mistakes are counted by the predictions made
+    when the questions were asked. Rounds whose label is known at once are learned by `learn` and `play`, as in any
+    learner. `forgotten` counts the questions that were dropped without a label.
     """
 
-    def __init__(self, learner: RuleLearner, room: int | None = None) -> None:
-        is_learner(learner, "delayed")
-        self.learner = learner
-        self.room = None if room is None else whole("room", room, 1)
+    kind: ClassVar[str] = "delayed"
+
+    def __init__(self, learner: Learner, room: int | None = None) -> None:
+        super().__init__()
+        self.learner = check_learner(learner, "delayed")
+        self.room = None if room is None else check_integer("room", room, 1)
         self.waiting: dict[Any, Question] = {}
-        self.rounds = self.mistakes = self.forgotten = 0
-        self._lock = threading.RLock()
-        self.take_up((learner.source or {}).get(KEY))
+        self.forgotten = 0
+
+    @property
+    def task(self) -> str:
+        return self.learner.task
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"learner": describe(self.learner), "room": self.room}
+
+    def __repr__(self) -> str:
+        return f"<delayed {self.learner!r}: {self.rounds} rounds, {self.mistakes} mistakes, {len(self)} waiting>"
 
     def __len__(self) -> int:
-        """How many questions wait."""
+        """The number of questions that wait."""
         return len(self.waiting)
+
+    def __bool__(self) -> bool:
+        return True
 
     def __contains__(self, key: Any) -> bool:
         return key in self.waiting
 
-    def ask(self, key: Any, x: Any) -> Any:
-        """Predict a row, and keep it under the key until its label comes; returns the prediction.
+    # ---- questions and labels --------------------------------------------------------------------------------------
 
-        Where there is no room for another, the question that waited longest is forgotten.
+    def ask(self, key: Any, x: Any) -> Any:
+        """Predict a row and store it under the key until its label arrives; returns the prediction.
+
+        With `room`, the question that has waited longest is dropped to make room for this one.
         """
         with self._lock:
-            if known(key) in self.waiting:
+            if check_key(key) in self.waiting:
                 raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
-            row = kept(x)
+            row = snapshot_row(x)
             prediction = self.learner.predict_one(row)
             while self.room is not None and len(self.waiting) >= self.room:
                 self.waiting.pop(next(iter(self.waiting)))
@@ -63,95 +95,119 @@ class Delayed:
             return prediction
 
     def tell(self, key: Any, y: Any, weight: float | None = None) -> Any:
-        """Learn the row of this key with its label; returns what was predicted when it was asked.
+        """Learn the row of this key with its label; returns the prediction made when it was asked.
 
-        Where the learner refuses the label nothing is learned or counted, and the question waits on.
+        If the learner refuses the label, nothing is learned or counted, and the question goes on waiting.
         """
         with self._lock:
-            question = self.asked(key)
+            question, updates = self.find(key), self.learner.updates
             self.learner.learn_one(question.x, y, weight)
             del self.waiting[key]
             self.rounds += 1
-            if self.learner.task in ONE_CLASS and y is not UNIVERSUM:
+            self.updates += self.learner.updates - updates
+            if task_of(self.learner).one_label and y is not UNIVERSUM:
                 self.mistakes += question.prediction is None or bool(question.prediction != y)
             return question.prediction
 
     def forget(self, key: Any) -> None:
-        """Give up a question whose label will not come."""
+        """Drop a question whose label will not come."""
         with self._lock:
-            self.asked(key)
+            self.find(key)
             del self.waiting[key]
             self.forgotten += 1
 
-    def asked(self, key: Any) -> Question:
-        if known(key) not in self.waiting:
-            gone = f", or was forgotten (room={self.room})" if self.room is not None else ""
-            raise BadValue(f"no question waits under the key {shown(key)}: it was never asked, was told before{gone}")
+    def find(self, key: Any) -> Question:
+        """The question that waits under a key."""
+        if check_key(key) not in self.waiting:
+            dropped = f", or was forgotten (room={self.room})" if self.room is not None else ""
+            raise BadValue(
+                f"no question waits under the key {shown(key)}: it was never asked, was told before{dropped}"
+            )
         return self.waiting[key]
 
-    def play(self, events: Iterable[tuple[Any, Any, Any]]) -> dict[str, float]:
-        """Go through (key, x, y) in order: asked where y is None, told otherwise; returns how it went.
+    def play_events(self, events: Iterable[tuple[Any, Any, Any]]) -> dict[str, float]:
+        """Play (key, x, y) in order: asks where y is None, tells otherwise; returns the report.
 
-        A label whose question was never asked or was forgotten is passed over.
+        Labels without a waiting question are skipped and counted in the report as `skipped`.
         """
-        passed = 0
+        skipped = 0
         for key, x, y in events:
             if y is None:
                 self.ask(key, x)
             elif key in self.waiting:
                 self.tell(key, y)
             else:
-                passed += 1
-        return {**self.report(), "passed_over": passed}
+                skipped += 1
+        return {**self.report(), "skipped": skipped}
 
     def report(self) -> dict[str, float]:
-        """How things stand: mistakes are counted by the predictions that were made when questions were asked."""
+        """Rounds and mistakes so far, and how many questions wait or were forgotten."""
         rate = self.mistakes / max(self.rounds, 1)
-        told = {"rounds": self.rounds, "mistakes": self.mistakes, "rate": rate}
-        return {**told, "waiting": len(self.waiting), "forgotten": self.forgotten}
+        counts = {"rounds": self.rounds, "mistakes": self.mistakes, "rate": rate}
+        return {**counts, "waiting": len(self.waiting), "forgotten": self.forgotten}
 
-    # ---- keeping ---------------------------------------------------------------------------------------------------
+    # ---- rounds with their labels ------------------------------------------------------------------------------------
 
-    def save(self, path: Any) -> None:
-        """Write the learner and the questions that wait; `delayed(load(path))` goes on with both.
-
-        Keys must be numbers or strings. Going on by the command line learns other rows and forgets the questions.
-        """
+    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+        """Predict, then learn, every round; all of them, or none."""
         with self._lock:
-            told = {
-                "waiting": [[key, said(one.x), one.prediction] for key, one in self.waiting.items()],
-                "counts": [self.rounds, self.mistakes, self.forgotten],
-            }
-            before = self.learner.source
-            try:
-                json.dumps(told, allow_nan=False)
-                strange = [key for key in self.waiting if not isinstance(key, (str, int, float))]
-            except (TypeError, ValueError) as error:
-                raise Error(f"the questions that wait cannot be saved: {error}") from None
-            if strange:
-                raise Error(f"the question {shown(strange[0])} cannot be saved; keys must be numbers or strings")
-            try:
-                self.learner.source = {**(before or {}), KEY: told}
-                self.learner.save(path)
-            finally:
-                self.learner.source = before
+            transcript = self.learner.play(X, y, weight, query)
+            self.rounds += transcript.rounds
+            self.mistakes += int(np.count_nonzero(transcript.mistakes))
+            self.updates += int(np.count_nonzero(transcript.updated))
+            return transcript
 
-    def take_up(self, told: Any) -> None:
-        """Go on with the questions of a model file, which somebody else may have written."""
-        if told is None:
-            return
-        try:
-            for key, x, prediction in told["waiting"]:
-                row = dict(map(tuple, x["by_name"])) if "by_name" in x else np.array(x["row"], np.float64)
-                self.waiting[known(key)] = Question(row, prediction)
-            self.rounds, self.mistakes, self.forgotten = map(int, told["counts"])
-        except (TypeError, ValueError, KeyError, AttributeError):
-            raise BadValue("the questions in the model file are damaged: they do not fit together") from None
-        source = self.learner.source or {}
-        self.learner.source = {name: value for name, value in source.items() if name != KEY} or None
+    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round whose label is known."""
+        with self._lock:
+            mistakes, updates = self.learner.mistakes, self.learner.updates
+            self.learner.learn_one(x, y, weight)
+            self.rounds += 1
+            self.mistakes += self.learner.mistakes - mistakes
+            self.updates += self.learner.updates - updates
+            return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the learner predicts for every row."""
+        return self.learner.predict(X)
+
+    def predict_one(self, x: Any) -> Any:
+        """What the learner predicts for one row."""
+        return self.learner.predict_one(x)
+
+    # ---- model files -------------------------------------------------------------------------------------------------
+
+    def dump(self) -> tuple[Header, Arrays]:
+        """The learner and the questions that wait; keys must be numbers or strings."""
+        with self._lock:
+            wrong = [key for key in self.waiting if not isinstance(key, (str, int, float))]
+            if wrong:
+                raise Error(f"the question {shown(wrong[0])} cannot be saved; keys must be numbers or strings")
+            learner, arrays = dump_part("learner", self.learner)
+            questions = [[key, dump_row(one.x), dump_prediction(one.prediction)] for key, one in self.waiting.items()]
+            counts = {**self.dump_counts(), "forgotten": self.forgotten}
+            return {"learner": learner, "room": self.room, "questions": questions, **counts}, arrays
+
+    @classmethod
+    def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
+        """The learner and its questions, all checked."""
+        room = None if header.get("room") is None else read_count(header, "room", least=1)
+        new = cls(restore_part("learner", header.get("learner"), arrays, find_card), room)
+        new.restore_counts(header)
+        new.forgotten = read_count(header, "forgotten")
+        for entry in read_list(header, "questions"):
+            if not isinstance(entry, list) or len(entry) != 3:
+                raise corrupt("a question must be a key, a row and a prediction")
+            key = read_label(entry[0], "the key of a question")
+            if key in new.waiting:
+                raise corrupt("two questions have the same key")
+            new.waiting[key] = Question(restore_row(entry[1]), restore_prediction(entry[2]))
+        if room is not None and len(new.waiting) > room:
+            raise corrupt("more questions wait than there is room for")
+        return new
 
 
-def known(key: Any) -> Any:
+def check_key(key: Any) -> Any:
     """A key that can be looked up."""
     try:
         hash(key)
@@ -160,27 +216,20 @@ def known(key: Any) -> Any:
     return key
 
 
-def kept(x: Any) -> Any:
-    """A row of one's own: what the caller does to his later is not learned."""
-    if isinstance(x, Mapping):
-        return dict(x)
-    return x.copy() if hasattr(x, "tocsr") else np.array(x)
+def dump_prediction(prediction: Any) -> Any:
+    """A prediction as JSON can hold it; of several labels, a list."""
+    return list(prediction) if isinstance(prediction, (tuple, np.ndarray)) else prediction
 
 
-def said(x: Any) -> dict[str, Any]:
-    """A row as JSON can say it."""
-    if hasattr(x, "tocsr"):
-        x = x.tocsr()
-        x = dict(zip(x.indices.tolist(), x.data.tolist(), strict=True))
-    if isinstance(x, Mapping):
-        return {"by_name": [[name, None if value is None else float(value)] for name, value in x.items()]}
-    return {"row": np.ravel(x).tolist()}
+def restore_prediction(saved: Any) -> Any:
+    if isinstance(saved, list):
+        return tuple(read_label(label, "a prediction") for label in saved)
+    return None if saved is None else read_label(saved, "a prediction")
 
 
-def delayed(learner: RuleLearner, room: int | None = None) -> Delayed:
-    """The learner for questions whose labels arrive later: `ask(key, x)` predicts, `tell(key, y)` learns.
+def delayed(learner: Learner, room: int | None = None) -> Delayed:
+    """A learner whose labels arrive later: `ask(key, x)` predicts, `tell(key, y)` learns.
 
-    With `room`, at most so many questions wait; the oldest is forgotten for the next. A learner loaded from a file
-    that was saved with questions goes on with them.
+    With `room`, at most so many questions wait; the oldest is dropped for the next.
     """
     return Delayed(learner, room)

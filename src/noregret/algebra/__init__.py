@@ -1,4 +1,4 @@
-"""The algebra: how vectors and examples are stored, and the verbs rules are written in."""
+"""The algebra: how vectors and examples are stored, and the verbs that rules are written in."""
 
 from noregret.algebra import (  # each registers its implementations
     averaged,
@@ -17,10 +17,12 @@ from noregret.algebra import (  # each registers its implementations
     snapshot,
     top_k,
 )
+from noregret.algebra import example_sizes as example_sizes
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
-from noregret.algebra import partial_features as glimpses
+from noregret.algebra import partial_features as partial_examples
 from noregret.algebra import projections as projections
+from noregret.algebra import reference_vectors as reference_vectors
 from noregret.algebra import row_differences as row_differences
 from noregret.algebra import supports as supports
 from noregret.algebra import vectors as vectors
@@ -37,16 +39,15 @@ from noregret.algebra.verbs import (
     contract,
     count_correct,
     dot,
-    dots,
+    exp_dot,
+    exp_total,
     extent,
-    flush,
     group_norm,
     group_size,
     image,
     inner,
     keep,
-    linked,
-    mean_dot,
+    link_dot,
     multiply,
     norm,
     partial_features,
@@ -54,12 +55,11 @@ from noregret.algebra.verbs import (
     prune,
     put,
     remember,
-    remembered,
     remove_coefficients,
     remove_support,
+    sample_size,
     scale,
-    share,
-    shared,
+    share_dot,
     sharpen,
     shorten,
     shrink,
@@ -68,63 +68,55 @@ from noregret.algebra.verbs import (
     snapshot_dot,
     sqnorm,
     sqsource,
-    swelled,
-    swelled_total,
     take_snapshot,
-    total,
     votes,
 )
 
 __all__ = [
     "TYPES",
     "Draw",
+    "coprime",
+    "next_random",
     "add",
-    "apportion",
     "append",
+    "apportion",
     "at",
     "breadth",
     "clip",
+    "clip_peaks",
     "contract",
-    "coprime",
+    "count_correct",
     "dot",
-    "dots",
+    "exp_dot",
+    "exp_total",
     "extent",
-    "posterior_image",
-    "partial_features",
     "group_norm",
     "group_size",
-    "snapshot_at",
-    "snapshot_dot",
-    "take_snapshot",
     "image",
     "inner",
     "keep",
-    "linked",
-    "clip_peaks",
-    "mean_dot",
+    "link_dot",
     "multiply",
-    "next_random",
     "norm",
-    "flush",
+    "partial_features",
+    "posterior_image",
     "prune",
     "put",
     "remember",
-    "remembered",
     "remove_coefficients",
     "remove_support",
-    "count_correct",
+    "sample_size",
     "scale",
-    "share",
-    "shared",
+    "share_dot",
     "sharpen",
     "shorten",
-    "side",
     "shrink",
+    "side",
+    "snapshot_at",
+    "snapshot_dot",
     "sqnorm",
-    "swelled",
-    "swelled_total",
     "sqsource",
-    "total",
+    "take_snapshot",
     "votes",
 ]
 
@@ -133,7 +125,7 @@ def types_of(module: object) -> set[type]:
     return {kind for kind in vars(module).values() if isinstance(kind, type) and hasattr(kind, "_fields")}
 
 
-class_blocks.serve_seats()
+class_blocks.register_class_blocks()
 
 SPARSE = {
     examples.Sparse,
@@ -141,14 +133,14 @@ SPARSE = {
     class_blocks.SparseClassBlock,
     examples.SparseRows,
     examples.SparsePart,
-} | types_of(glimpses)
+} | types_of(partial_examples)
 DENSE = {
     examples.Dense,
     examples.DenseBlocks,
     class_blocks.DenseClassBlock,
     examples.DenseRows,
     examples.DensePart,
-} | types_of(glimpses)
+} | types_of(partial_examples)
 CENTRES = {centre.Centre, centre.Toward}
 VECTORS = {
     Plain,

@@ -1,25 +1,25 @@
-"""Averaged vectors: w, and beside it what the mean of w over the rounds differs by.
+"""Averaged vectors: w, and a sum u from which the mean of w over the rounds follows.
 
-If w moved by delta_s on round s, its mean over rounds a + 1 to t + 1 is w - u / (t - a + 1), where u is the sum of
+If round s changes w by delta_s, the mean of w over rounds a + 1 to t + 1 is w - u / (t - a + 1), where u is the sum of
 (s - a) delta_s over the rounds s after a.
 """
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from noregret.algebra.verbs import add, at, dot, dots, mean_dot
+from noregret.algebra.arrays import Floats
+from noregret.algebra.internal_verbs import dots, mean_dot
+from noregret.algebra.verbs import add, at, dot
 
 NUMBERS = {"after": 0.0}
 
 
 class Averaged(NamedTuple):
-    """w and u, any vectors that know dot and add; the clock holds the number of the round, n the rounds left out."""
+    """w and u, vectors with dot and add; clock: the number of the round; n: after how many rounds the mean begins."""
 
     v: Any
     u: Any
-    clock: np.ndarray
-    n: np.ndarray
+    clock: Floats
+    n: Floats
 
 
 @dot.on(Averaged)
@@ -28,17 +28,17 @@ def dot_averaged(w: Any, z: Any) -> Any:
 
 
 @dots.on(Averaged)
-def dots_averaged(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_averaged(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @at.on(Averaged)
-def at_averaged(w: Any, j: Any) -> Any:
+def at_averaged(w: Any, j: int) -> Any:
     return at(w.v, j)
 
 
 @add.on(Averaged)
-def add_averaged(w: Any, a: Any, z: Any) -> Any:
+def add_averaged(w: Any, a: float, z: Any) -> None:
     add(w.v, a, z)
     late = w.clock[0] - w.n[0]
     if late > 0.0:

@@ -1,39 +1,39 @@
-"""A centre w, and a row as a unit step toward it: what a rule is given where rows are to lie around a point.
+"""Centres, for one-class learning: a point w in the middle of the rows, and examples that are unit steps toward rows.
 
-To add a u, where u = (x - w) / |x - w|, is to take a part of w away and put as much of x in its place, which costs a
-scaled w no more than the row. A centre may stand above the rows: its height is one more coordinate, zero in every row.
+Adding a u to w, where u = (x - w) / |x - w|, scales w down and adds a multiple of x. With a scaled w this costs no more
+than the row. A centre may lie above the rows: its height is one more coordinate, which is zero in every row.
 """
 
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats
+from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.scaled import NUMBERS as SCALED
-from noregret.algebra.verbs import Verb, add, dot, norm, scale, scaled_by, sqnorm, sqsource
+from noregret.algebra.verbs import Verb, add, dot, norm, scale, sqnorm, sqsource
 
 NUMBERS = {**SCALED, "height": 0.0}
 
 
 @Verb
 def distance(w: Any, x: Any) -> Any:
-    """|x - w|, where w may stand above the rows"""
+    """|x - w|, where w may lie above the rows"""
 
 
 @Verb
-def toward(w: Any, x: Any, length: Any) -> Any:
+def toward(w: Any, x: Any, length: float) -> Any:
     """(x - w) / |x - w|, where |x - w| is the length"""
 
 
 class Centre(NamedTuple):
-    """w, any vector that knows dot, add and scale, and its height over the rows."""
+    """w, a vector with dot, add and scale, and its height above the rows."""
 
     v: Any
-    height: np.ndarray
+    height: Floats
 
 
 class Toward(NamedTuple):
-    """sign (x - w) / |x - w|, where |x - w| = length; nothing when the sign is zero."""
+    """sign (x - w) / |x - w|, where |x - w| = length; zero when the sign is zero."""
 
     x: Any
     length: float
@@ -47,12 +47,12 @@ def distance_centre(w: Any, x: Any) -> Any:
 
 
 @toward.on(Centre)
-def toward_centre(w: Any, x: Any, length: Any) -> Any:
+def toward_centre(w: Any, x: Any, length: float) -> Any:
     return Toward(x, length, 1.0) if length > 0.0 else Toward(x, 1.0, 0.0)
 
 
 @add.on(Centre)
-def add_centre(w: Any, a: Any, u: Any) -> Any:
+def add_centre(w: Any, a: float, u: Any) -> None:
     part = a * u.sign / u.length
     if part != 0.0:
         scale(w.v, 1.0 - part)
@@ -61,7 +61,7 @@ def add_centre(w: Any, a: Any, u: Any) -> Any:
 
 
 @scaled_by.on(Toward)
-def stretch_toward(u: Any, a: Any) -> Any:
+def scaled_by_toward(u: Any, a: float) -> Any:
     return Toward(u.x, u.length, u.sign * a)
 
 

@@ -1,59 +1,42 @@
-"""Sigma, the confidence of second-order learners: on the diagonal by precision, on the diagonal by drop, or full."""
+"""Sigma, the covariance of second-order learners: diagonal by precision, diagonal by drop, or full."""
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
-from noregret.algebra.verbs import (
-    block,
-    blocks,
-    coordinate,
-    count,
-    factor,
-    helper,
-    image,
-    inner,
-    part,
-    place,
-    posterior_image,
-    raw,
-    reassociated,
-    sharpen,
-    spread,
-    value,
-)
+from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
+from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociated, sharpen
 
 
 class Diagonal(NamedTuple):
-    """Only the diagonal is kept; its inverse grows: Sigma_jj^-1 += kappa z_j^2."""
+    """The variances alone; their inverses grow: Sigma_jj^-1 += kappa z_j^2."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Dropped(NamedTuple):
-    """The full update is made, then all but the diagonal is dropped."""
+    """The variances alone; the full update is computed, and all but the diagonal is dropped."""
 
-    v: np.ndarray
+    v: Floats
 
 
 class Full(NamedTuple):
-    """One symmetric matrix a class (its lower triangle is kept), scratch rows for images, the features in use."""
+    """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use."""
 
-    S: np.ndarray
-    pad: np.ndarray
-    used: np.ndarray
+    S: Floats
+    pad: Floats
+    used: Integers
 
 
 class DiagonalImage(NamedTuple):
-    """Sigma z, never stored."""
+    """Sigma z, computed when it is read."""
 
     z: Any
     sigma: Any
 
 
-class DiagonalForeseen(NamedTuple):
-    """(Sigma^-1 + kappa z z')^-1 z, never stored."""
+class DiagonalPosterior(NamedTuple):
+    """(Sigma^-1 + kappa z z')^-1 z, computed when it is read."""
 
     z: Any
     sigma: Any
@@ -61,26 +44,26 @@ class DiagonalForeseen(NamedTuple):
 
 
 class FullImage(NamedTuple):
-    """factor * Sigma z, one row of the scratch pad for each block of z."""
+    """factor * Sigma z, with a scratch row for each block of z."""
 
     z: Any
-    pad: np.ndarray
+    pad: Floats
     factor: float
 
 
 class FeaturesPart(NamedTuple):
-    """A value for every feature, laid out by feature."""
+    """A value for every feature, in a vector laid out by feature."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
 
 
 class ClassPart(NamedTuple):
-    """A value for every feature, laid out by class."""
+    """A value for every feature, in a vector laid out by class."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -96,18 +79,18 @@ def image_diagonal(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Diagonal)
-def foresee_diagonal(sigma: Any, kappa: Any, z: Any) -> Any:
-    return DiagonalForeseen(z, sigma, kappa)
+def posterior_image_diagonal(sigma: Any, kappa: float, z: Any) -> Any:
+    return DiagonalPosterior(z, sigma, kappa)
 
 
 @posterior_image.on(Dropped)
-def foresee_dropped(sigma: Any, kappa: Any, z: Any) -> Any:
-    """A vector has nothing off the diagonal to drop: (Sigma^-1 + kappa z z')^-1 z = Sigma z / (1 + kappa z'Sigma z)."""
+def posterior_image_dropped(sigma: Any, kappa: float, z: Any) -> Any:
+    """Sigma z / (1 + kappa z'Sigma z): of a vector there is nothing off the diagonal to drop."""
     return ScaledImage(z, sigma, 1.0 / (1.0 + kappa * inner(z, image(sigma, z))))
 
 
 class ScaledImage(NamedTuple):
-    """factor * Sigma z, never stored."""
+    """factor * Sigma z, computed when it is read."""
 
     z: Any
     sigma: Any
@@ -115,7 +98,7 @@ class ScaledImage(NamedTuple):
 
 
 @blocks.on(DiagonalImage)
-@blocks.on(DiagonalForeseen)
+@blocks.on(DiagonalPosterior)
 @blocks.on(ScaledImage)
 @blocks.on(FullImage)
 def blocks_image(u: Any) -> Any:
@@ -123,47 +106,47 @@ def blocks_image(u: Any) -> Any:
 
 
 @part.on(DiagonalImage)
-def part_image(u: Any, b: Any) -> Any:
+def part_image(u: Any, b: int) -> Any:
     return DiagonalImage(part(u.z, b), u.sigma)
 
 
-@part.on(DiagonalForeseen)
-def part_foreseen(u: Any, b: Any) -> Any:
-    return DiagonalForeseen(part(u.z, b), u.sigma, u.kappa)
+@part.on(DiagonalPosterior)
+def part_posterior(u: Any, b: int) -> Any:
+    return DiagonalPosterior(part(u.z, b), u.sigma, u.kappa)
 
 
 @part.on(ScaledImage)
-def part_scaled_image(u: Any, b: Any) -> Any:
+def part_scaled_image(u: Any, b: int) -> Any:
     return ScaledImage(part(u.z, b), u.sigma, u.factor)
 
 
 @count.on(DiagonalImage)
-@count.on(DiagonalForeseen)
+@count.on(DiagonalPosterior)
 @count.on(ScaledImage)
 def count_image(q: Any) -> Any:
     return count(q.z)
 
 
 @place.on(DiagonalImage)
-@place.on(DiagonalForeseen)
+@place.on(DiagonalPosterior)
 @place.on(ScaledImage)
-def place_image(q: Any, k: Any) -> Any:
+def place_image(q: Any, k: int) -> Any:
     return place(q.z, k)
 
 
 @factor.on(DiagonalImage)
-@factor.on(DiagonalForeseen)
+@factor.on(DiagonalPosterior)
 def factor_image(q: Any) -> Any:
     return factor(q.z)
 
 
 @raw.on(DiagonalImage)
-def raw_image(q: Any, k: Any) -> Any:
+def raw_image(q: Any, k: int) -> Any:
     return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
-@raw.on(DiagonalForeseen)
-def raw_foreseen(q: Any, k: Any) -> Any:
+@raw.on(DiagonalPosterior)
+def raw_posterior(q: Any, k: int) -> Any:
     vx = q.sigma.v[place(q.z, k)] * raw(q.z, k)
     return vx / (1.0 + q.kappa * factor(q.z) * factor(q.z) * raw(q.z, k) * vx)
 
@@ -174,7 +157,7 @@ def factor_scaled_image(q: Any) -> Any:
 
 
 @raw.on(ScaledImage)
-def raw_scaled_image(q: Any, k: Any) -> Any:
+def raw_scaled_image(q: Any, k: int) -> Any:
     return q.sigma.v[place(q.z, k)] * raw(q.z, k)
 
 
@@ -198,34 +181,34 @@ def inner_diagonal(z: Any, u: Any) -> Any:
 
 
 @helper
-def sharpened(sigma: Any, step: Any, q: Any, k: Any) -> Any:
+def posterior_variance(sigma: Any, step: Any, q: Any, k: int) -> Any:
     v = sigma.v[place(q, k)]
     x = raw(q, k)
     return v / (1.0 + step * (x * x * v))
 
 
 @sharpen.on(Diagonal)
-def sharpen_diagonal(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_diagonal(sigma: Any, kappa: float, u: Any) -> None:
     for b in range(blocks(u)):
         q = part(u.z, b)
         step = kappa * factor(q) * factor(q)
         n = count(q) - count(q) % 4
         for k in range(0, n, 4):
-            c = sharpened(sigma, step, q, k)
-            d = sharpened(sigma, step, q, k + 1)
-            e = sharpened(sigma, step, q, k + 2)
-            f = sharpened(sigma, step, q, k + 3)
+            c = posterior_variance(sigma, step, q, k)
+            d = posterior_variance(sigma, step, q, k + 1)
+            e = posterior_variance(sigma, step, q, k + 2)
+            f = posterior_variance(sigma, step, q, k + 3)
             sigma.v[place(q, k)] = c
             sigma.v[place(q, k + 1)] = d
             sigma.v[place(q, k + 2)] = e
             sigma.v[place(q, k + 3)] = f
         for k in range(n, count(q)):
-            sigma.v[place(q, k)] = sharpened(sigma, step, q, k)
+            sigma.v[place(q, k)] = posterior_variance(sigma, step, q, k)
 
 
 @sharpen.on(Dropped)
-def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
-    """v - kappa v x v x / (1 + kappa z'Sigma z), written so that no variance is rounded to zero."""
+def sharpen_dropped(sigma: Any, kappa: float, u: Any) -> None:
+    """Compute v - kappa v x v x / (1 + kappa z'Sigma z) such that no variance is rounded to zero."""
     whole = inner(u.z, u)
     for b in range(blocks(u)):
         q = part(u.z, b)
@@ -239,8 +222,8 @@ def sharpen_dropped(sigma: Any, kappa: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
-    """u += a S[:, j], where only the lower triangle of S is kept."""
+def symmetric_column(S: Any, a: float, j: int, u: Any) -> Any:
+    """u += a S[:, j], from the lower triangle of S"""
     head = S[j]
     for i in range(j):
         u[i] += a * head[i]
@@ -249,8 +232,8 @@ def symmetric_column(S: Any, a: Any, j: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
-    """u = sign S x, each kept cell of S read once."""
+def symmetric_product(S: Any, sign: float, x: Any, u: Any) -> Any:
+    """u = sign S x, from the lower triangle of S, each cell read once"""
     for i in range(u.size):
         u[i] = 0.0
     for i in range(x.size):
@@ -270,8 +253,8 @@ def symmetric_product(S: Any, sign: Any, x: Any, u: Any) -> Any:
 
 
 @reassociated
-def symmetric_downdate(S: Any, beta: Any, u: Any) -> Any:
-    """S -= beta u u' on the lower triangle."""
+def symmetric_downdate(S: Any, beta: float, u: Any) -> Any:
+    """S -= beta u u', in the lower triangle"""
     for i in range(u.size):
         head = S[i]
         a = beta * u[i]
@@ -303,7 +286,7 @@ def image_full_dense(sigma: Any, z: Any) -> Any:
 
 
 @posterior_image.on(Full)
-def foresee_full(sigma: Any, kappa: Any, z: Any) -> Any:
+def posterior_image_full(sigma: Any, kappa: float, z: Any) -> Any:
     u = image(sigma, z)
     return FullImage(z, u.pad, 1.0 / (1.0 + kappa * inner(z, u)))
 
@@ -320,34 +303,34 @@ def inner_full(z: Any, u: Any) -> Any:
 
 
 @sharpen.on(Full)
-def sharpen_full(sigma: Any, kappa: Any, u: Any) -> Any:
+def sharpen_full(sigma: Any, kappa: float, u: Any) -> None:
     beta = kappa / (1.0 + kappa * inner(u.z, u))
     for b in range(blocks(u)):
         symmetric_downdate(sigma.S[block(u.z, b)], beta, u.pad[b])
 
 
 @part.on(FullImage)
-def part_full(u: Any, b: Any) -> Any:
+def part_full(u: Any, b: int) -> Any:
     return spread(u.z, b, u.pad[b], u.factor)
 
 
 @spread.on(Sparse)
-def spread_sparse(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_sparse(z: Any, b: int, u: Any, a: float) -> Any:
     return FeaturesPart(u, a, 0, 1)
 
 
 @spread.on(SparseBlocks)
-def spread_sparse_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_sparse_blocks(z: Any, b: int, u: Any, a: float) -> Any:
     return FeaturesPart(u, a, z.classes[b], z.stride)
 
 
 @spread.on(Dense)
-def spread_dense(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_dense(z: Any, b: int, u: Any, a: float) -> Any:
     return ClassPart(u, a, 0, 0)
 
 
 @spread.on(DenseBlocks)
-def spread_dense_blocks(z: Any, b: Any, u: Any, a: Any) -> Any:
+def spread_dense_blocks(z: Any, b: int, u: Any, a: float) -> Any:
     return ClassPart(u, a, z.classes[b], z.stride)
 
 
@@ -358,12 +341,12 @@ def count_full(q: Any) -> Any:
 
 
 @place.on(FeaturesPart)
-def place_features(q: Any, k: Any) -> Any:
+def place_features(q: Any, k: int) -> Any:
     return k * q.stride + q.of
 
 
 @place.on(ClassPart)
-def place_class(q: Any, k: Any) -> Any:
+def place_class(q: Any, k: int) -> Any:
     return q.of * q.stride + k
 
 
@@ -375,5 +358,5 @@ def factor_full(q: Any) -> Any:
 
 @raw.on(FeaturesPart)
 @raw.on(ClassPart)
-def raw_full(q: Any, k: Any) -> Any:
+def raw_full(q: Any, k: int) -> Any:
     return q.val[k]

@@ -1,70 +1,62 @@
-"""Examples: how one row of a chunk looks to a rule. A new kind of example gives blocks, part, count, place and value.
+"""Examples: a row as a rule sees it. A new kind of example implements blocks, part, count, place and value.
 
 Sparse weights are laid out by feature (place = feature * stride + class): the classes of one feature share a cache
-line. Dense weights are laid out by class (place = class * stride + feature): a dot product runs over contiguous memory.
+line. Dense weights are laid out by class (place = class * stride + feature): a dot product reads contiguous memory.
 """
 
-import math
 import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from noregret.algebra.verbs import (
+from noregret.algebra.arrays import Floats, Indices, Integers
+from noregret.algebra.internal_verbs import (
     block,
     blocks,
-    breadth,
     cell,
     coordinate,
     count,
     difference,
-    extent,
     factor,
-    helper,
-    norm,
     part,
     place,
-    power,
     raw,
-    reassociated,
     row,
     scaled_by,
-    side,
-    sqnorm,
-    sqsource,
     value,
 )
+from noregret.algebra.verbs import helper, reassociated
 
 LARGEST_FLOAT = sys.float_info.max
 
 
 class SparseRows(NamedTuple):
-    """A block of sparse rows. Indices are unsigned: a compiled loop need not ask whether they count from the end.
+    """A block of sparse rows. Indices are unsigned: compiled code need not test whether they are negative.
 
-    With a width, rows are checked as they are read: sorted, below the width, finite. A row that is not is read as
-    empty and its number, counted from one, is left in found. Width 0: already checked.
+    With a width, rows are checked as they are read: sorted, below the width, finite. An invalid row is read as empty,
+    and its number, counted from one, is written to bad_row. Width 0: the rows were checked before.
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
     width: int
-    found: np.ndarray
+    bad_row: Integers
 
 
 class DenseRows(NamedTuple):
     """A block of dense rows."""
 
-    val: np.ndarray
+    val: Floats
     stride: int
 
 
 class Sparse(NamedTuple):
     """sign * x for a sparse x with |x|^2 = sq."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     sq: float
 
@@ -72,8 +64,8 @@ class Sparse(NamedTuple):
 class SparseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a sparse x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -83,8 +75,8 @@ class SparseBlocks(NamedTuple):
 class SparsePart(NamedTuple):
     """One block of a sparse example."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -93,7 +85,7 @@ class SparsePart(NamedTuple):
 class Dense(NamedTuple):
     """sign * x for a dense x with |x|^2 = sq."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     sq: float
 
@@ -101,7 +93,7 @@ class Dense(NamedTuple):
 class DenseBlocks(NamedTuple):
     """The sum over b of signs[b] * Psi(x, classes[b]) for a dense x."""
 
-    val: np.ndarray
+    val: Floats
     signs: tuple[float, ...]
     classes: tuple[int, ...]
     stride: int
@@ -111,7 +103,7 @@ class DenseBlocks(NamedTuple):
 class DensePart(NamedTuple):
     """One block of a dense example."""
 
-    val: np.ndarray
+    val: Floats
     sign: float
     of: int
     stride: int
@@ -119,7 +111,7 @@ class DensePart(NamedTuple):
 
 @helper
 def squares(val: Any) -> Any:
-    """The sum of squares in four running sums: the same bits compiled and interpreted, at a quarter of the latency."""
+    """The sum of squares, in four partial sums: faster, with the same bits compiled and interpreted."""
     a = b = c = d = 0.0
     n = val.size - val.size % 4
     for i in range(0, n, 4):
@@ -133,14 +125,14 @@ def squares(val: Any) -> Any:
 
 
 @helper
-def rising(idx: Any, width: Any) -> Any:
-    """Whether indices strictly rise and stay below the width."""
+def is_increasing(idx: Any, width: Any) -> Any:
+    """Whether indices strictly increase and stay below the width."""
     head = idx[: max(idx.size - 1, 0)]
     tail = idx[1:]
-    falls = 0
+    decreases = 0
     for i in range(tail.size):
-        falls += 1 if tail[i] <= head[i] else 0
-    return falls == 0 and (idx.size == 0 or idx[idx.size - 1] < width)
+        decreases += 1 if tail[i] <= head[i] else 0
+    return decreases == 0 and (idx.size == 0 or idx[idx.size - 1] < width)
 
 
 @reassociated
@@ -158,8 +150,8 @@ def row_sparse(X: Any, t: Any) -> Any:
     idx = X.idx[first:last]
     val = X.val[first:last]
     sq = squares(val)
-    if X.width > 0 and not (sq <= LARGEST_FLOAT and rising(idx, X.width)):
-        X.found[0] = t + 1
+    if X.width > 0 and not (sq <= LARGEST_FLOAT and is_increasing(idx, X.width)):
+        X.bad_row[0] = t + 1
         return Sparse(idx[:0], val[:0], 1.0, 0.0)
     return Sparse(idx, val, 1.0, sq)
 
@@ -170,37 +162,37 @@ def row_dense(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(Sparse)
-def stretch_sparse(z: Any, a: Any) -> Any:
+def scaled_by_sparse(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     return Sparse(z.idx[:n], z.val[:n], z.sign * a, z.sq)
 
 
 @scaled_by.on(SparseBlocks)
-def stretch_sparse_blocks(z: Any, a: Any) -> Any:
+def scaled_by_sparse_blocks(z: Any, a: float) -> Any:
     n = z.idx.size if a != 0.0 else 0
     signs = (z.signs[0] * a, z.signs[1] * a)
     return SparseBlocks(z.idx[:n], z.val[:n], signs, z.classes, z.stride, z.sq)
 
 
 @scaled_by.on(Dense)
-def stretch_dense(z: Any, a: Any) -> Any:
+def scaled_by_dense(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return Dense(z.val[:n], z.sign * a, z.sq)
 
 
 @scaled_by.on(DenseBlocks)
-def stretch_dense_blocks(z: Any, a: Any) -> Any:
+def scaled_by_dense_blocks(z: Any, a: float) -> Any:
     n = z.val.size if a != 0.0 else 0
     return DenseBlocks(z.val[:n], (z.signs[0] * a, z.signs[1] * a), z.classes, z.stride, z.sq)
 
 
 @difference.on(Sparse)
-def difference_sparse(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_sparse(x: Any, c: Any, r: Any, stride: int) -> Any:
     return SparseBlocks(x.idx, x.val, (1.0, -1.0), (c, r), stride, x.sq)
 
 
 @difference.on(Dense)
-def difference_dense(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_dense(x: Any, c: Any, r: Any, stride: int) -> Any:
     return DenseBlocks(x.val, (1.0, -1.0), (c, r), stride, x.sq)
 
 
@@ -218,29 +210,29 @@ def blocks_many(z: Any) -> Any:
 
 @block.on(Sparse)
 @block.on(Dense)
-def block_one(z: Any, b: Any) -> Any:
+def block_one(z: Any, b: int) -> Any:
     return 0
 
 
 @block.on(SparseBlocks)
 @block.on(DenseBlocks)
-def block_many(z: Any, b: Any) -> Any:
+def block_many(z: Any, b: int) -> Any:
     return z.classes[b]
 
 
 @part.on(Sparse)
 @part.on(Dense)
-def part_same(z: Any, b: Any) -> Any:
+def part_same(z: Any, b: int) -> Any:
     return z
 
 
 @part.on(SparseBlocks)
-def part_sparse(z: Any, b: Any) -> Any:
+def part_sparse(z: Any, b: int) -> Any:
     return SparsePart(z.idx, z.val, z.signs[b], z.classes[b], z.stride)
 
 
 @part.on(DenseBlocks)
-def part_dense(z: Any, b: Any) -> Any:
+def part_dense(z: Any, b: int) -> Any:
     return DensePart(z.val, z.signs[b], z.classes[b], z.stride)
 
 
@@ -256,7 +248,7 @@ def count_values(q: Any) -> Any:
 @value.on(SparsePart)
 @value.on(Dense)
 @value.on(DensePart)
-def value_signed(q: Any, k: Any) -> Any:
+def value_signed(q: Any, k: int) -> Any:
     return q.sign * q.val[k]
 
 
@@ -272,140 +264,49 @@ def factor_sign(q: Any) -> Any:
 @raw.on(SparsePart)
 @raw.on(Dense)
 @raw.on(DensePart)
-def raw_value(q: Any, k: Any) -> Any:
+def raw_value(q: Any, k: int) -> Any:
     return q.val[k]
 
 
 @place.on(Sparse)
-def place_sparse(q: Any, k: Any) -> Any:
+def place_sparse(q: Any, k: int) -> Any:
     return q.idx[k]
 
 
 @coordinate.on(Sparse)
 @coordinate.on(SparsePart)
-def coordinate_sparse(q: Any, k: Any) -> Any:
+def coordinate_sparse(q: Any, k: int) -> Any:
     return np.int64(q.idx[k])
 
 
 @place.on(SparsePart)
-def place_sparse_part(q: Any, k: Any) -> Any:
+def place_sparse_part(q: Any, k: int) -> Any:
     return np.int64(q.idx[k]) * q.stride + q.of
 
 
 @place.on(Dense)
 @coordinate.on(Dense)
 @coordinate.on(DensePart)
-def place_dense(q: Any, k: Any) -> Any:
+def place_dense(q: Any, k: int) -> Any:
     return k
 
 
 @place.on(DensePart)
-def place_dense_part(q: Any, k: Any) -> Any:
+def place_dense_part(q: Any, k: int) -> Any:
     return q.of * q.stride + k
 
 
 @cell.on(Sparse)
 @cell.on(Dense)
-def cell_of_one(z: Any, j: Any, c: Any) -> Any:
+def cell_of_one(z: Any, j: int, c: Any) -> Any:
     return j
 
 
 @cell.on(SparseBlocks)
-def cell_by_feature(z: Any, j: Any, c: Any) -> Any:
+def cell_by_feature(z: Any, j: int, c: Any) -> Any:
     return j * z.stride + c
 
 
 @cell.on(DenseBlocks)
-def cell_by_class(z: Any, j: Any, c: Any) -> Any:
+def cell_by_class(z: Any, j: int, c: Any) -> Any:
     return c * z.stride + j
-
-
-@sqnorm.on(Sparse)
-@sqnorm.on(Dense)
-def sqnorm_one(z: Any) -> Any:
-    return z.sq * (z.sign * z.sign)
-
-
-@sqnorm.on(SparseBlocks)
-@sqnorm.on(DenseBlocks)
-def sqnorm_blocks(z: Any) -> Any:
-    total = 0.0
-    for b in range(len(z.signs)):
-        total += z.signs[b] * z.signs[b]
-    return z.sq * total
-
-
-@sqsource.on(Sparse)
-@sqsource.on(Dense)
-def sqsource_one(g: Any) -> Any:
-    return g.sq
-
-
-@sqsource.on(SparseBlocks)
-@sqsource.on(DenseBlocks)
-def sqsource_blocks(g: Any) -> Any:
-    return g.sq * len(g.signs)
-
-
-@norm.on(Sparse)
-@norm.on(SparseBlocks)
-@norm.on(Dense)
-@norm.on(DenseBlocks)
-def norm_example(z: Any, p: Any) -> Any:
-    """Values whose powers are beyond the range of floats are divided by the largest of them first."""
-    if p == 2.0:
-        return math.sqrt(sqnorm(z))
-    total = sum_of_powers(z, p, 1.0)
-    if 1e-200 < total < 1e200:
-        return total ** (1.0 / p)
-    largest = 0.0
-    for b in range(blocks(z)):
-        q = part(z, b)
-        for k in range(count(q)):
-            largest = max(largest, abs(value(q, k)))
-    return largest * sum_of_powers(z, p, 1.0 / largest) ** (1.0 / p) if largest > 0.0 else 0.0
-
-
-@helper
-def sum_of_powers(z: Any, p: Any, a: Any) -> Any:
-    """The sum of |a z_j|^p."""
-    total = 0.0
-    for b in range(blocks(z)):
-        q = part(z, b)
-        for k in range(count(q)):
-            total += power(abs(a * value(q, k)), p)
-    return total
-
-
-@side.on(Sparse)
-@side.on(Dense)
-def side_one(z: Any) -> Any:
-    return z.sign
-
-
-@extent.on(Sparse)
-@extent.on(SparseBlocks)
-@extent.on(Dense)
-@extent.on(DenseBlocks)
-def extent_example(z: Any) -> Any:
-    largest = 0
-    q = part(z, 0)
-    for k in range(count(q)):
-        reached = coordinate(q, k) + 1
-        largest = max(largest, reached if value(q, k) != 0.0 else 0)
-    return float(largest)
-
-
-@breadth.on(Sparse)
-@breadth.on(Dense)
-def breadth_one(z: Any) -> Any:
-    return 1.0
-
-
-@breadth.on(SparseBlocks)
-@breadth.on(DenseBlocks)
-def breadth_many(z: Any) -> Any:
-    largest = 0
-    for b in range(len(z.classes)):
-        largest = max(largest, z.classes[b])
-    return largest + 1.0

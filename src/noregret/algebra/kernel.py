@@ -1,142 +1,126 @@
-"""The kernel algebra: a vector is a sum of kernel functions around remembered rows, its supports.
+"""The kernel algebra: a vector is a sum of kernel functions at stored rows, its supports.
 
-All expansions of a learner share one bank of supports. `row` evaluates the kernel of the new row against every support
-once; whatever a rule then asks (a score for every class, a second vector) only combines those numbers.
+All vectors of a learner share one bank of supports. `row` evaluates the kernel between the new row and every support
+once; all scores of the round are sums of these numbers.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats, Indices, Integers
 from noregret.algebra.examples import squares
-from noregret.algebra.verbs import (
-    add,
-    append,
-    class_block,
-    difference,
-    dot,
-    dots,
-    helper,
-    kernel,
-    norm,
-    nudge,
-    powers,
-    row,
-    scale,
-    scaled_by,
-    sqnorm,
-    sqsource,
-    sweep,
-    votes,
-)
+from noregret.algebra.internal_verbs import class_block, difference, dots, kernel, nudge, powers, row, scaled_by, sweep
+from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm, sqsource, votes
 
 
 class LinearBank(NamedTuple):
-    """Supports under k(x, z) = x . z."""
+    """Supports with k(x, z) = x . z."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class PolynomialBank(NamedTuple):
-    """Supports under k(x, z) = (gamma x . z + coef0) ** degree; shape holds gamma, coef0, degree."""
+    """Supports with k(x, z) = (gamma x . z + coef0) ** degree; shape: gamma, coef0, degree."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
 class RBFBank(NamedTuple):
-    """Supports under k(x, z) = exp(-gamma |x - z|^2); shape holds gamma."""
+    """Supports with k(x, z) = exp(-gamma |x - z|^2); shape: gamma."""
 
-    start: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    sq: np.ndarray
-    near: np.ndarray
-    scratch: np.ndarray
-    n: np.ndarray
-    shape: np.ndarray
+    start: Integers
+    idx: Indices
+    val: Floats
+    sq: Floats
+    near: Floats
+    scratch: Floats
+    n: Integers
+    shape: Floats
 
 
-BANKS = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
-# bank.n has two cells: how many supports are stored, and where the current row is stored (-1 when it is not)
+Bank: TypeAlias = LinearBank | PolynomialBank | RBFBank
+BANKS: dict[str, type[Bank]] = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
+# bank.n: the number of supports, and the number of the row at hand among them (-1 if it is not a support)
 
 
 class KernelRows(NamedTuple):
-    """A block of sparse rows, and the bank they are compared with."""
+    """A block of sparse rows, and the bank of supports."""
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
+    indptr: Integers
+    idx: Indices
+    val: Floats
     stride: int
-    bank: Any
+    bank: Bank
 
 
 class Kernel(NamedTuple):
     """sign * Psi(phi(x), of); sq = k(x, x), qq = x . x."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class KernelPair(NamedTuple):
     """sign * (Psi(phi(x), of) - Psi(phi(x), rival))."""
 
-    idx: np.ndarray
-    val: np.ndarray
+    idx: Indices
+    val: Floats
     sign: float
     of: int
     rival: int
     stride: int
     sq: float
     qq: float
-    bank: Any
+    bank: Bank
 
 
 class Expansion(NamedTuple):
     """w = sum over supports i and classes c of coef[i * stride + c] Psi(phi(x_i), c)."""
 
-    coef: np.ndarray
-    bank: Any
+    coef: Floats
+    bank: Bank
 
 
 @kernel.on(LinearBank)
-def kernel_linear(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_linear(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return xz
 
 
 @kernel.on(PolynomialBank)
-def kernel_polynomial(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_polynomial(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return (bank.shape[0] * xz + bank.shape[1]) ** bank.shape[2]
 
 
 @kernel.on(RBFBank)
-def kernel_rbf(bank: Any, xz: Any, xx: Any, zz: Any) -> Any:
+def kernel_rbf(bank: Any, xz: float, xx: float, zz: float) -> Any:
     return math.exp(-bank.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
 
 
 @helper
-def dot_scattered(idx: Any, val: Any, scratch: Any) -> Any:
-    """A sparse row times a row laid out in full, in four running sums."""
+def dot_expanded(idx: Any, val: Any, scratch: Any) -> Any:
+    """A sparse row times a row in a dense array, in four partial sums."""
     a = b = c = d = 0.0
     n = idx.size - idx.size % 4
     for i in range(0, n, 4):
@@ -150,7 +134,7 @@ def dot_scattered(idx: Any, val: Any, scratch: Any) -> Any:
 
 
 @helper
-def same_row(bank: Any, i: Any, idx: Any, val: Any) -> Any:
+def is_same_row(bank: Any, i: int, idx: Any, val: Any) -> Any:
     first = bank.start[i]
     if bank.start[i + 1] - first != idx.size:
         return False
@@ -172,9 +156,9 @@ def row_kernel(X: Any, t: Any) -> Any:
     for i in range(bank.n[0]):
         first = bank.start[i]
         last = bank.start[i + 1]
-        xz = dot_scattered(bank.idx[first:last], bank.val[first:last], bank.scratch)
+        xz = dot_expanded(bank.idx[first:last], bank.val[first:last], bank.scratch)
         bank.near[i] = kernel(bank, xz, bank.sq[i], qq)
-        if xz == qq and bank.sq[i] == qq and same_row(bank, i, idx, val):
+        if xz == qq and bank.sq[i] == qq and is_same_row(bank, i, idx, val):
             bank.n[1] = i
     for k in range(idx.size):
         bank.scratch[idx[k]] = 0.0
@@ -182,22 +166,22 @@ def row_kernel(X: Any, t: Any) -> Any:
 
 
 @scaled_by.on(Kernel)
-def stretch_kernel(z: Any, a: Any) -> Any:
+def scaled_by_kernel(z: Any, a: float) -> Any:
     return Kernel(z.idx, z.val, z.sign * a, z.of, z.stride, z.sq, z.qq, z.bank)
 
 
 @scaled_by.on(KernelPair)
-def stretch_pair(z: Any, a: Any) -> Any:
+def scaled_by_pair(z: Any, a: float) -> Any:
     return KernelPair(z.idx, z.val, z.sign * a, z.of, z.rival, z.stride, z.sq, z.qq, z.bank)
 
 
 @class_block.on(Kernel)
-def seat_kernel(x: Any, c: Any, stride: Any) -> Any:
+def class_block_kernel(x: Any, c: Any, stride: int) -> Any:
     return Kernel(x.idx, x.val, x.sign, c, stride, x.sq, x.qq, x.bank)
 
 
 @difference.on(Kernel)
-def difference_kernel(x: Any, c: Any, r: Any, stride: Any) -> Any:
+def difference_kernel(x: Any, c: Any, r: Any, stride: int) -> Any:
     return KernelPair(x.idx, x.val, x.sign, c, r, stride, x.sq, x.qq, x.bank)
 
 
@@ -223,13 +207,13 @@ def sqsource_pair(g: Any) -> Any:
 
 @norm.on(Kernel)
 @norm.on(KernelPair)
-def norm_kernel(z: Any, p: Any) -> Any:
-    """Only the Euclidean norm means something in feature space."""
+def norm_kernel(z: Any, p: float) -> Any:
+    """The Euclidean norm; no other is defined in feature space."""
     return math.sqrt(sqnorm(z))
 
 
 @helper
-def block_sum(w: Any, bank: Any, stride: Any, c: Any) -> Any:
+def block_sum(w: Any, bank: Any, stride: int, c: Any) -> Any:
     total = 0.0
     for i in range(bank.n[0]):
         total += w.coef[i * stride + c] * bank.near[i]
@@ -248,14 +232,14 @@ def dot_expansion_pair(w: Any, z: Any) -> Any:
 
 
 @dots.on(Expansion)
-def dots_expansion(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_expansion(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = block_sum(w, x.bank, stride, c)
 
 
 @helper
-def remember(z: Any) -> Any:
-    """Where the current row is stored in the bank; stored now if it is new."""
+def store_row(z: Any) -> Any:
+    """Return the number of the row at hand in the bank; add it if it is new."""
     bank = z.bank
     if bank.n[1] < 0:
         i = bank.n[0]
@@ -272,28 +256,28 @@ def remember(z: Any) -> Any:
 
 
 @add.on(Expansion, object, Kernel)
-def add_expansion(w: Any, a: Any, z: Any) -> Any:
+def add_expansion(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
-        w.coef[remember(z) * z.stride + z.of] += a * z.sign
+        w.coef[store_row(z) * z.stride + z.of] += a * z.sign
 
 
 @add.on(Expansion, object, KernelPair)
-def add_expansion_pair(w: Any, a: Any, z: Any) -> Any:
+def add_expansion_pair(w: Any, a: float, z: Any) -> None:
     if a * z.sign != 0.0:
-        i = remember(z)
+        i = store_row(z)
         w.coef[i * z.stride + z.of] += a * z.sign
         w.coef[i * z.stride + z.rival] -= a * z.sign
 
 
 @append.on(Expansion)
-def append_expansion(w: Any, a: Any, z: Any) -> Any:
+def append_expansion(w: Any, a: float, z: Any) -> None:
     z.bank.n[1] = -1
     add(w, a, z)
 
 
 @helper
-def vote(scores: Any, classes: Any, of: Any) -> Any:
-    """The sign of the one score; of many classes, 1 if this one leads with a score above zero."""
+def vote(scores: Any, classes: Any, of: int) -> Any:
+    """The sign of the only score; with several classes, 1 if class `of` has the highest score and it is positive."""
     if classes == 1:
         return np.sign(scores[0])
     lead = 0
@@ -305,49 +289,49 @@ def vote(scores: Any, classes: Any, of: Any) -> Any:
 
 @votes.on(Expansion)
 def votes_expansion(w: Any, u: Any, x: Any, t: Any) -> Any:
-    """Supports stand in the order of the rounds, so one walk over them meets every w in turn."""
+    """Supports are in the order of the rounds, so one pass over them goes through every w there was."""
     scores = x.bank.scratch
-    found = since = 0.0
+    total = since = 0.0
     for i in range(x.bank.n[0]):
         until = 0.0
         for c in range(x.stride):
             until = max(until, abs(u.coef[i * x.stride + c]))
-        found += vote(scores, x.stride, x.of) * (until - since)
+        total += vote(scores, x.stride, x.of) * (until - since)
         since = until
         for c in range(x.stride):
             scores[c] += w.coef[i * x.stride + c] * x.bank.near[i]
-    found += vote(scores, x.stride, x.of) * (t - since)
+    total += vote(scores, x.stride, x.of) * (t - since)
     for c in range(x.stride):
         scores[c] = 0.0
-    return found
+    return total
 
 
 @scale.on(Expansion)
-def scale_expansion(w: Any, a: Any) -> Any:
+def scale_expansion(w: Any, a: float) -> None:
     for i in range(w.coef.size):
         w.coef[i] *= a
 
 
 @sweep.on(Expansion)
-def sweep_expansion(w: Any, a: Any) -> Any:
+def sweep_expansion(w: Any, a: float) -> None:
     scale(w, a)
 
 
 @nudge.on(Expansion)
-def nudge_expansion(w: Any, a: Any, z: Any, p: Any) -> Any:
-    """|w + a z|^2 - |w|^2 = 2 a w.z + a^2 z.z: in feature space only the Euclidean norm means something."""
+def nudge_expansion(w: Any, a: float, z: Any, p: float) -> Any:
+    """|w + a z|^2 - |w|^2 = 2 a w.z + a^2 z.z; only the Euclidean norm is defined in feature space."""
     change = 2.0 * a * dot(w, z) + a * a * sqnorm(z)
     add(w, a, z)
     return change
 
 
 @powers.on(Expansion)
-def powers_expansion(w: Any, p: Any) -> Any:
-    """|w|^2 from the kernel of every pair of supports."""
+def powers_expansion(w: Any, p: float) -> Any:
+    """|w|^2, from the kernel of every pair of supports."""
     bank = w.bank
     supports = bank.n[0]
     classes = w.coef.size // max(bank.sq.size, 1)
-    found = 0.0
+    total = 0.0
     for i in range(supports):
         idx = bank.idx[bank.start[i] : bank.start[i + 1]]
         val = bank.val[bank.start[i] : bank.start[i + 1]]
@@ -355,11 +339,11 @@ def powers_expansion(w: Any, p: Any) -> Any:
             bank.scratch[idx[k]] = val[k]
         for j in range(supports):
             other = bank.idx[bank.start[j] : bank.start[j + 1]]
-            xz = dot_scattered(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
+            xz = dot_expanded(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
             both = 0.0
             for c in range(classes):
                 both += w.coef[i * classes + c] * w.coef[j * classes + c]
-            found += both * kernel(bank, xz, bank.sq[i], bank.sq[j])
+            total += both * kernel(bank, xz, bank.sq[i], bank.sq[j])
         for k in range(idx.size):
             bank.scratch[idx[k]] = 0.0
-    return found
+    return total

@@ -1,38 +1,39 @@
-"""The link of the p-norm: what a vector that sums examples becomes before it is used."""
+"""The link function of the p-norm: what turns a sum of examples into weights."""
 
 import math
 from typing import Any
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.internal_verbs import blocks, count, factor, part, place, raw, value
 from noregret.algebra.log_weights import LogWeights
 from noregret.algebra.scaled import Scaled
-from noregret.algebra.verbs import blocks, count, dot, factor, helper, linked, norm, part, place, power, raw, value
+from noregret.algebra.verbs import dot, helper, link_dot, norm, power
 
-LEAST_POWER = 1e-250  # below it the sum of powers may be rounding alone
+LEAST_POWER = 1e-250  # below it, a sum of powers may be rounding errors alone
 
 
 @helper
-def leaning(v: Any, x: Any, a: Any) -> Any:
+def link_sum(v: Any, x: Any, a: Any) -> Any:
     """The sum of sign(v_j) |v_j|^a x_j."""
     total = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
-        found = 0.0
+        part_sum = 0.0
         for k in range(count(q)):
             cell = v[place(q, k)]
-            found += math.copysign(power(abs(cell), a), cell) * raw(q, k)
-        total += factor(q) * found
+            part_sum += math.copysign(power(abs(cell), a), cell) * raw(q, k)
+        total += factor(q) * part_sum
     return total
 
 
 @helper
-def through(v: Any, x: Any, p: Any, size: Any) -> Any:
-    """The link of v, whose p-norm is size; where its powers are too small for floats, v is divided by its largest cell.
+def apply_link(v: Any, x: Any, p: float, size: Any) -> Any:
+    """The link function of v, whose p-norm is size, times x.
 
-    That looks at all cells.
+    Where powers underflow, all of v is read and divided by its largest cell.
     """
     if power(size, p) > LEAST_POWER:
-        return leaning(v, x, p - 1.0) / power(size, p - 2.0)
+        return link_sum(v, x, p - 1.0) / power(size, p - 2.0)
     largest = 0.0
     for j in range(v.size):
         largest = max(largest, abs(v[j]))
@@ -41,28 +42,28 @@ def through(v: Any, x: Any, p: Any, size: Any) -> Any:
     total = 0.0
     for j in range(v.size):
         total += power(abs(v[j]) / largest, p)
-    found = 0.0
+    result = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
         for k in range(count(q)):
             cell = v[place(q, k)]
-            found += math.copysign(power(abs(cell) / largest, p - 1.0), cell) * value(q, k)
-    return largest * found / total ** ((p - 2.0) / p)
+            result += math.copysign(power(abs(cell) / largest, p - 1.0), cell) * value(q, k)
+    return largest * result / total ** ((p - 2.0) / p)
 
 
-@linked.on(Scaled, Sparse)
-@linked.on(Scaled, SparseBlocks)
-@linked.on(Scaled, Dense)
-@linked.on(Scaled, DenseBlocks)
-def linked_scaled(w: Any, x: Any, p: Any) -> Any:
-    """The link keeps factors: that of w = c v is c times that of v."""
+@link_dot.on(Scaled, Sparse)
+@link_dot.on(Scaled, SparseBlocks)
+@link_dot.on(Scaled, Dense)
+@link_dot.on(Scaled, DenseBlocks)
+def link_dot_scaled(w: Any, x: Any, p: float) -> Any:
+    """The link function is homogeneous: that of c v is c times that of v."""
     if p == 2.0:
         return dot(w, x)
-    return w.n[0] * through(w.v, x, p, norm(w, p) / abs(w.n[0]))
+    return w.n[0] * apply_link(w.v, x, p, norm(w, p) / abs(w.n[0]))
 
 
-@linked.on(LogWeights)
-def linked_exponents(w: Any, x: Any, p: Any) -> Any:
+@link_dot.on(LogWeights)
+def link_dot_log_weights(w: Any, x: Any, p: float) -> Any:
     if p == 2.0:
         return dot(w, x)
-    return through(w.v, x, p, norm(w, p))
+    return apply_link(w.v, x, p, norm(w, p))

@@ -1,6 +1,6 @@
-"""Glimpses: examples of which only a few features may be read, and a source of chance that can be repeated.
+"""Partial features: examples of which only a few features may be read, and reproducible random numbers.
 
-A draw picks features by an affine map, so that whether a feature was picked is known without a list of those that were.
+A draw selects features by an affine map, so that no list of the selected ones is needed.
 """
 
 import math
@@ -9,34 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.internal_verbs import blocks, coordinate, count, factor, part, place, raw, value
 from noregret.algebra.top_k import TopK
-from noregret.algebra.verbs import (
-    at,
-    blocks,
-    coordinate,
-    count,
-    dot,
-    factor,
-    helper,
-    part,
-    partial_features,
-    place,
-    raw,
-    sqnorm,
-    value,
-)
+from noregret.algebra.verbs import at, dot, helper, partial_features, sqnorm
 
 PRIME = 2147483647.0
 
 
 def first_random(seed: int) -> float:
-    """Where the random numbers of a seed begin."""
+    """Return the first random number of a seed."""
     return float(np.random.default_rng(seed).integers(1, int(PRIME)))
 
 
 @helper
 def remainder(a: float, b: float) -> float:
-    """What is left of a whole number below 2^53 when it is divided by another one.
+    """Return a mod b for whole numbers below 2^53.
 
     A rounded quotient may be one too large, never more.
     """
@@ -46,12 +33,12 @@ def remainder(a: float, b: float) -> float:
 
 @helper
 def next_random(random: float) -> float:
-    """The next of the numbers 1 to PRIME - 1 (Park and Miller 1988); no product is too large for a float."""
+    """Return the next of the random numbers 1 to PRIME - 1 (Park and Miller 1988); all products are exact floats."""
     return float(remainder(16807.0 * random, PRIME))
 
 
 def coprime(a: float, d: float) -> float:
-    """The first number from a on, going round after d, that has no divisor in common with d."""
+    """Return the first number from a on, continuing at 1 after d, that is coprime to d."""
     while common_divisor(a, d) > 1.0:
         a = remainder(a, d) + 1.0
     return a
@@ -64,7 +51,7 @@ def common_divisor(a: float, b: float) -> float:
 
 
 class Draw(NamedTuple):
-    """The features j below `among` with (a j + b) mod among below `most`; of none at all, those that have a weight."""
+    """Selects the features j < among with (a j + b) mod among < most; if among is 0, those with a weight."""
 
     a: float
     b: float
@@ -72,8 +59,8 @@ class Draw(NamedTuple):
     most: float
 
 
-class Glimpse(NamedTuple):
-    """z where it may be read, times `known` where w is not zero and times `new` where it is."""
+class PartialExample(NamedTuple):
+    """z at the selected features, times `known` where w is not zero and `new` where it is; 0 elsewhere."""
 
     z: Any
     w: Any
@@ -82,8 +69,8 @@ class Glimpse(NamedTuple):
     new: float
 
 
-class GlimpsePart(NamedTuple):
-    """One block of a partial_features."""
+class PartialPart(NamedTuple):
+    """One block of a partial example."""
 
     q: Any
     w: Any
@@ -96,74 +83,74 @@ class GlimpsePart(NamedTuple):
 @partial_features.on(SparseBlocks)
 @partial_features.on(Dense)
 @partial_features.on(DenseBlocks)
-def glimpse_any(z: Any, w: Any, draw: Any, known: Any, new: Any) -> Any:
-    return Glimpse(z, w, draw, known, new)
+def partial_features_any(z: Any, w: Any, draw: Any, known: float, new: float) -> Any:
+    return PartialExample(z, w, draw, known, new)
 
 
 @helper
-def picked(draw: Any, j: Any) -> Any:
+def is_drawn(draw: Any, j: int) -> Any:
     return j < draw.among and remainder(draw.a * j + draw.b, draw.among) < draw.most
 
 
-@raw.on(GlimpsePart)
-def raw_glimpse(q: Any, k: Any) -> Any:
+@raw.on(PartialPart)
+def raw_partial(q: Any, k: int) -> Any:
     weighted = at(q.w, place(q.q, k)) != 0.0
-    if draw_reads(q.draw, weighted, coordinate(q.q, k)):
+    if is_readable(q.draw, weighted, coordinate(q.q, k)):
         return raw(q.q, k) * (q.known if weighted else q.new)
     return 0.0
 
 
 @helper
-def draw_reads(draw: Any, weighted: Any, j: Any) -> Any:
-    return picked(draw, j) if draw.among > 0.0 else weighted
+def is_readable(draw: Any, weighted: Any, j: int) -> Any:
+    return is_drawn(draw, j) if draw.among > 0.0 else weighted
 
 
-@blocks.on(Glimpse)
-def blocks_glimpse(z: Any) -> Any:
+@blocks.on(PartialExample)
+def blocks_partial(z: Any) -> Any:
     return blocks(z.z)
 
 
-@part.on(Glimpse)
-def part_glimpse(z: Any, b: Any) -> Any:
-    return GlimpsePart(part(z.z, b), z.w, z.draw, z.known, z.new)
+@part.on(PartialExample)
+def part_partial(z: Any, b: int) -> Any:
+    return PartialPart(part(z.z, b), z.w, z.draw, z.known, z.new)
 
 
-@count.on(GlimpsePart)
-def count_glimpse(q: Any) -> Any:
+@count.on(PartialPart)
+def count_partial(q: Any) -> Any:
     return count(q.q)
 
 
-@place.on(GlimpsePart)
-def place_glimpse(q: Any, k: Any) -> Any:
+@place.on(PartialPart)
+def place_partial(q: Any, k: int) -> Any:
     return place(q.q, k)
 
 
-@factor.on(GlimpsePart)
-def factor_glimpse(q: Any) -> Any:
+@factor.on(PartialPart)
+def factor_partial(q: Any) -> Any:
     return factor(q.q)
 
 
-@value.on(GlimpsePart)
-def value_glimpse(q: Any, k: Any) -> Any:
+@value.on(PartialPart)
+def value_partial(q: Any, k: int) -> Any:
     return factor(q) * raw(q, k)
 
 
-@dot.on(TopK, Glimpse)
-def dot_kept_glimpse(w: Any, z: Any) -> Any:
-    """Only what has a weight need be read."""
+@dot.on(TopK, PartialExample)
+def dot_top_k_partial(w: Any, z: Any) -> Any:
+    """Only features with a weight are read."""
     total = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
-        found = 0.0
+        part_sum = 0.0
         for k in range(count(q)):
             if w.v[place(q, k)] != 0.0:
-                found += w.v[place(q, k)] * raw(q, k)
-        total += factor(q) * found
+                part_sum += w.v[place(q, k)] * raw(q, k)
+        total += factor(q) * part_sum
     return w.n[0] * total
 
 
-@sqnorm.on(Glimpse)
-def sqnorm_glimpse(z: Any) -> Any:
+@sqnorm.on(PartialExample)
+def sqnorm_partial(z: Any) -> Any:
     total = 0.0
     for b in range(blocks(z)):
         q = part(z, b)

@@ -1,20 +1,21 @@
-"""Projections: the nearest vector in a box, in a ball of the sum of sizes, on a simplex.
+"""Projections: the nearest vector in a box, in an L1 ball, on a simplex.
 
-The last two take the same amount from every cell that stays above it. The amount is found as Michelot (1986) does: it
-grows as cells fall out, and is right when none does. Most of the time that takes a handful of looks at all cells. All
-is measured from the largest cell: beside it, a small radius would be lost.
+The last two subtract one threshold from all cells, and cells below it become zero. The threshold is found as in
+Michelot (1986): it rises as cells become zero, and is right when none does. This usually takes a few passes over all
+cells. Cells are measured from the largest one: a small radius would otherwise be lost in rounding.
 """
 
 import math
 from typing import Any
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
+from noregret.algebra.internal_verbs import blocks, cell, count, part, place, sweep
 from noregret.algebra.scaled import Scaled
-from noregret.algebra.verbs import Plain, apportion, blocks, cell, clip, contract, count, part, place, sweep
+from noregret.algebra.verbs import Plain, apportion, clip, contract
 
 
 @clip.on(Plain)
-def clip_plain(w: Any, low: Any, high: Any, z: Any) -> Any:
+def clip_plain(w: Any, low: float, high: float, z: Any) -> None:
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
@@ -25,7 +26,7 @@ def clip_plain(w: Any, low: Any, high: Any, z: Any) -> Any:
 
 
 @contract.on(Plain)
-def contract_plain(w: Any, radius: Any, z: Any) -> Any:
+def contract_plain(w: Any, radius: float, z: Any) -> None:
     size = 0.0
     top = 0.0
     for j in range(w.size):
@@ -33,61 +34,61 @@ def contract_plain(w: Any, radius: Any, z: Any) -> Any:
         top = max(top, abs(w[j]))
     if size <= radius:
         return
-    taken = -math.inf
+    threshold = -math.inf
     before = w.size + 1
     while True:
         total = 0.0
         above = 0
         for j in range(w.size):
-            if abs(w[j]) - top > taken:
+            if abs(w[j]) - top > threshold:
                 total += abs(w[j]) - top
                 above += 1
         if above == 0 or above >= before:
             break
         before = above
-        taken = (total - radius) / above
+        threshold = (total - radius) / above
     for j in range(w.size):
-        w[j] = math.copysign(abs(w[j]) - top - taken, w[j]) if abs(w[j]) - top > taken else 0.0
+        w[j] = math.copysign(abs(w[j]) - top - threshold, w[j]) if abs(w[j]) - top > threshold else 0.0
 
 
 @apportion.on(Plain)
-def apportion_plain(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
+def apportion_plain(w: Any, radius: float, z: Any, features: Any, classes: Any) -> None:
     top = -math.inf
     for j in range(int(features)):
         for c in range(int(classes)):
             top = max(top, w[cell(z, j, c)])
-    taken = -math.inf
+    threshold = -math.inf
     before = int(features) * int(classes) + 1
     while True:
         total = 0.0
         above = 0
         for j in range(int(features)):
             for c in range(int(classes)):
-                if w[cell(z, j, c)] - top > taken:
+                if w[cell(z, j, c)] - top > threshold:
                     total += w[cell(z, j, c)] - top
                     above += 1
         if above == 0 or above >= before:
             break
         before = above
-        taken = (total - radius) / above
+        threshold = (total - radius) / above
     for j in range(int(features)):
         for c in range(int(classes)):
-            w[cell(z, j, c)] = max(w[cell(z, j, c)] - top - taken, 0.0)
+            w[cell(z, j, c)] = max(w[cell(z, j, c)] - top - threshold, 0.0)
 
 
-def clip_scaled(w: Any, low: Any, high: Any, z: Any) -> Any:
-    """What was known of the norm is forgotten, here and below."""
+def clip_scaled(w: Any, low: float, high: float, z: Any) -> Any:
+    """The cached norm is no longer valid, here and below."""
     clip(w.v, min(low / w.n[0], high / w.n[0]), max(low / w.n[0], high / w.n[0]), z)
     w.n[3] = 0.0
 
 
-def contract_scaled(w: Any, radius: Any, z: Any) -> Any:
+def contract_scaled(w: Any, radius: float, z: Any) -> Any:
     contract(w.v, radius / abs(w.n[0]), z)
     w.n[3] = 0.0
 
 
-def apportion_scaled(w: Any, radius: Any, z: Any, features: Any, classes: Any) -> Any:
-    """A negative scale would turn the vector around; any is multiplied in before."""
+def apportion_scaled(w: Any, radius: float, z: Any, features: Any, classes: Any) -> Any:
+    """The scale is multiplied in first: a negative one would reverse the order of the cells."""
     if w.n[0] != 1.0:
         sweep(w.v, w.n[0])
         w.n[0] = 1.0
@@ -95,7 +96,7 @@ def apportion_scaled(w: Any, radius: Any, z: Any, features: Any, classes: Any) -
     w.n[3] = 0.0
 
 
-for _kind in (Sparse, SparseBlocks, Dense, DenseBlocks):  # a scaled vector may also be one without coordinates
+for _kind in (Sparse, SparseBlocks, Dense, DenseBlocks):  # a scaled kernel expansion has no coordinates to project
     clip.on(Scaled, object, object, _kind)(clip_scaled)
     contract.on(Scaled, object, _kind)(contract_scaled)
     apportion.on(Scaled, object, _kind)(apportion_scaled)

@@ -1,18 +1,18 @@
-"""The difference of two rows as one example: features they share are one feature of it, and those that cancel are none.
+"""The difference of two rows as one example; features with equal values cancel.
 
-It is written into arrays that the task hands over, and holds until the next one is.
+It is written into arrays of the task, and valid until the next one is.
 """
 
 from typing import Any
 
 from noregret.algebra.examples import Dense, Sparse, dense_squares, squares
+from noregret.algebra.internal_verbs import row_difference
 from noregret.algebra.reference import ReferenceExample
-from noregret.algebra.verbs import row_difference
 
 
 @row_difference.on(Sparse)
-def apart_sparse(x: Any, other: Any, places: Any, values: Any) -> Any:
-    """Two sorted rows are merged."""
+def row_difference_sparse(x: Any, other: Any, places: Any, values: Any) -> Any:
+    """Merge two sorted rows."""
     i = j = n = 0
     while i < x.idx.size or j < other.idx.size:
         mine = j == other.idx.size or (i < x.idx.size and x.idx[i] <= other.idx[j])
@@ -31,7 +31,7 @@ def apart_sparse(x: Any, other: Any, places: Any, values: Any) -> Any:
 
 
 @row_difference.on(Dense)
-def apart_dense(x: Any, other: Any, places: Any, values: Any) -> Any:
+def row_difference_dense(x: Any, other: Any, places: Any, values: Any) -> Any:
     n = x.val.size
     for k in range(n):
         values[k] = x.sign * x.val[k] - other.sign * other.val[k]
@@ -39,6 +39,6 @@ def apart_dense(x: Any, other: Any, places: Any, values: Any) -> Any:
 
 
 @row_difference.on(ReferenceExample)
-def apart_reference(x: Any, other: Any, places: Any, values: Any) -> Any:
+def row_difference_reference(x: Any, other: Any, places: Any, values: Any) -> Any:
     v = x.v - other.v
     return ReferenceExample(v, x.stride, x.classes, float(v @ v))

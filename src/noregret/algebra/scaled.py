@@ -1,34 +1,15 @@
-"""Scaled vectors: w = c v, with the p-norm of v kept up to date, so that shrinking and measuring w cost nothing.
+"""Scaled vectors: w = c v, with the p-norm of v up to date, so that scaling and measuring w take constant time.
 
-v is any vector that knows `nudge` and `sweep`. The numbers n live in the record of counters: c, the sum of |v_j|^p in
-two parts (the second is what rounding left over), and p, zero while no norm was asked for.
+v is a vector with `nudge` and `sweep`. The numbers n are counters: c; the sum of |v_j|^p and its rounding error; p, or
+zero as long as no norm is in use.
 """
 
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from noregret.algebra.verbs import (
-    Plain,
-    add,
-    at,
-    blocks,
-    count,
-    dot,
-    dots,
-    factor,
-    helper,
-    norm,
-    nudge,
-    part,
-    place,
-    power,
-    powers,
-    raw,
-    scale,
-    sweep,
-)
+from noregret.algebra.arrays import Flag, Floats
+from noregret.algebra.internal_verbs import blocks, count, dots, factor, nudge, part, place, powers, raw, sweep
+from noregret.algebra.verbs import Plain, add, at, dot, helper, norm, power, scale
 
 NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "order": 0.0}
 SMALL, LARGE = 1e-100, 1e100
@@ -36,16 +17,16 @@ LOST = 1e-4
 
 
 class Scaled(NamedTuple):
-    """c v; may says whether a scale out of bounds may be multiplied into all of v now."""
+    """c v; may: whether a round may change all of v, to multiply a scale out of bounds into it."""
 
     v: Any
-    n: np.ndarray
-    may: np.ndarray
+    n: Floats
+    may: Flag
 
 
 @helper
-def settle_scale(w: Any) -> Any:
-    """Multiply a scale that is zero or out of bounds into v; where v must not be touched, spoil the round instead."""
+def fold_scale(w: Any) -> Any:
+    """Multiply a scale that is zero or out of bounds into v; where v may not change, let the round fail."""
     c = w.n[0]
     if c == 0.0 and w.n[3] > 0.0 and w.n[1] + w.n[2] == 0.0:
         w.n[0] = 1.0
@@ -60,8 +41,8 @@ def settle_scale(w: Any) -> Any:
 
 
 @helper
-def totals(n: Any, i: Any, change: Any) -> Any:
-    """Add to the sum n[i] without losing what one float cannot take_snapshot, which is kept in n[i + 1]."""
+def add_compensated(n: Any, i: int, change: float) -> Any:
+    """Add to the sum n[i], and add the rounding error to n[i + 1]."""
     total = n[i] + change
     if abs(n[i]) >= abs(change):
         n[i + 1] += (n[i] - total) + change
@@ -76,39 +57,39 @@ def dot_scaled(w: Any, z: Any) -> Any:
 
 
 @dots.on(Scaled)
-def dots_scaled(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_scaled(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
     for c in range(out.size):
         out[c] *= w.n[0]
 
 
 @at.on(Scaled)
-def at_scaled(w: Any, j: Any) -> Any:
+def at_scaled(w: Any, j: int) -> Any:
     return w.n[0] * at(w.v, j)
 
 
 @add.on(Scaled)
-def add_scaled(w: Any, a: Any, z: Any) -> Any:
+def add_scaled(w: Any, a: float, z: Any) -> None:
     if w.n[3] == 0.0:
         add(w.v, a / w.n[0], z)
         return
     before = w.n[1]
-    totals(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
-    if w.n[1] < LOST * before:  # the digits of what is left went with what is gone
+    add_compensated(w.n, 1, nudge(w.v, a / w.n[0], z, w.n[3]))
+    if w.n[1] < LOST * before:  # too few digits are left
         w.n[1] = powers(w.v, w.n[3])
         w.n[2] = 0.0
 
 
 @scale.on(Scaled)
-def scale_scaled(w: Any, a: Any) -> Any:
+def scale_scaled(w: Any, a: float) -> None:
     w.n[0] *= a
     if not SMALL < abs(w.n[0]) < LARGE:
-        settle_scale(w)
+        fold_scale(w)
 
 
 @norm.on(Scaled)
-def norm_scaled(w: Any, p: Any) -> Any:
-    """The first question looks at all of v; from then on the answer is kept."""
+def norm_scaled(w: Any, p: float) -> Any:
+    """The first call reads all of v; from then on the norm is up to date."""
     if w.n[3] != p:
         w.n[3] = p
         w.n[1] = powers(w.v, p)
@@ -118,7 +99,7 @@ def norm_scaled(w: Any, p: Any) -> Any:
 
 
 @nudge.on(Plain)
-def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
+def nudge_plain(v: Any, a: float, z: Any, p: float) -> Any:
     change = 0.0
     for b in range(blocks(z)):
         q = part(z, b)
@@ -135,7 +116,7 @@ def nudge_plain(v: Any, a: Any, z: Any, p: Any) -> Any:
 
 
 @powers.on(Plain)
-def powers_plain(v: Any, p: Any) -> Any:
+def powers_plain(v: Any, p: float) -> Any:
     total = 0.0
     for j in range(v.size):
         if v[j] != 0.0:
@@ -144,6 +125,6 @@ def powers_plain(v: Any, p: Any) -> Any:
 
 
 @sweep.on(Plain)
-def sweep_plain(v: Any, a: Any) -> Any:
+def sweep_plain(v: Any, a: float) -> None:
     for j in range(v.size):
         v[j] *= a

@@ -1,55 +1,41 @@
-"""Vectors with a copy of themselves: taken in no time, it costs a cell only where the vector has moved since.
+"""Vectors with a snapshot: taking it costs nothing; a cell is copied when it first changes afterwards.
 
-A cell holds w, and w as it was when last held, if it has moved since then; its stamp says whether it has.
+A cell has w, the w of the snapshot if it has changed since then, and a stamp that says whether it has.
 """
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from noregret.algebra.verbs import (
-    add,
-    at,
-    blocks,
-    count,
-    dot,
-    dots,
-    factor,
-    part,
-    place,
-    raw,
-    snapshot_at,
-    snapshot_dot,
-    take_snapshot,
-)
+from noregret.algebra.arrays import Floats
+from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw
+from noregret.algebra.verbs import add, at, dot, snapshot_at, snapshot_dot, take_snapshot
 
 NUMBERS = {"times": 0.0}
 
 
 class Snapshot(NamedTuple):
-    """n: how often w was held; a cell with that number for a stamp has moved since, and old is what it was."""
+    """n: how many snapshots were taken; a cell with this number as its stamp has changed since, and was old before."""
 
-    v: np.ndarray
-    old: np.ndarray
-    stamp: np.ndarray
-    n: np.ndarray
+    v: Floats
+    old: Floats
+    stamp: Floats
+    n: Floats
 
 
 @take_snapshot.on(Snapshot)
-def hold_held(w: Any) -> Any:
+def take_snapshot_lazily(w: Any) -> None:
     w.n[0] += 1.0
 
 
 @snapshot_at.on(Snapshot)
-def held_at_held(w: Any, j: Any) -> Any:
-    """Both are read, so that the processor need not guess which."""
+def snapshot_at_lazily(w: Any, j: int) -> Any:
+    """Both are read, so that there is no branch."""
     old = w.old[j]
     new = w.v[j]
     return old if w.stamp[j] == w.n[0] else new
 
 
 @snapshot_dot.on(Snapshot)
-def held_dot_held(w: Any, x: Any) -> Any:
+def snapshot_dot_lazily(w: Any, x: Any) -> Any:
     total = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
@@ -61,22 +47,22 @@ def held_dot_held(w: Any, x: Any) -> Any:
 
 
 @at.on(Snapshot)
-def at_held(w: Any, j: Any) -> Any:
+def at_snapshot(w: Any, j: int) -> Any:
     return w.v[j]
 
 
 @dot.on(Snapshot)
-def dot_held(w: Any, z: Any) -> Any:
+def dot_snapshot(w: Any, z: Any) -> Any:
     return dot(w.v, z)
 
 
 @dots.on(Snapshot)
-def dots_held(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_snapshot(w: Any, x: Any, stride: int, out: Floats) -> None:
     dots(w.v, x, stride, out)
 
 
 @add.on(Snapshot)
-def add_held(w: Any, a: Any, z: Any) -> Any:
+def add_snapshot(w: Any, a: float, z: Any) -> None:
     now = w.n[0]
     for b in range(blocks(z)):
         q = part(z, b)

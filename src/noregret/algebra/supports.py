@@ -1,21 +1,22 @@
 """Removing supports from a kernel learner, as budgets do. The supports after the removed one keep their order.
 
-So the oldest support is always the first. The arrays stay without gaps; moving them costs less than comparing one row
-with all supports.
+So the first support is always the oldest. The arrays stay without gaps; moving them costs less than the kernel between
+one row and all supports.
 """
 
 from typing import Any
 
 from noregret.algebra.averaged import Averaged
 from noregret.algebra.centre import Centre
-from noregret.algebra.kernel import Expansion, Kernel, KernelPair, dot_scattered
-from noregret.algebra.scaled import LOST, Scaled, totals
-from noregret.algebra.verbs import drop_coefficients, helper, kernel, remove_coefficients, remove_support
+from noregret.algebra.internal_verbs import drop_coefficients, kernel
+from noregret.algebra.kernel import Expansion, Kernel, KernelPair, dot_expanded
+from noregret.algebra.scaled import LOST, Scaled, add_compensated
+from noregret.algebra.verbs import helper, remove_coefficients, remove_support
 
 
 @helper
-def drop_row(bank: Any, i: Any) -> Any:
-    """Remove the row of support i from a bank. What was computed for the row at hand stays valid for the others."""
+def drop_row(bank: Any, i: int) -> Any:
+    """Remove the row of support i from a bank. The kernel values of the row at hand stay valid for the others."""
     last = bank.n[0] - 1
     if i < 0 or i > last:
         raise IndexError("there is no such support")
@@ -35,7 +36,7 @@ def drop_row(bank: Any, i: Any) -> Any:
 
 
 @drop_coefficients.on(Expansion)
-def drop_coefficients_expansion(w: Any, i: Any) -> Any:
+def drop_coefficients_expansion(w: Any, i: int) -> None:
     last = w.bank.n[0] - 1
     if i < 0 or i > last:
         raise IndexError("there is no such support")
@@ -47,29 +48,29 @@ def drop_coefficients_expansion(w: Any, i: Any) -> Any:
 
 
 @drop_coefficients.on(Scaled)
-def drop_coefficients_scaled(w: Any, i: Any) -> Any:
-    """A known norm is brought up to date; where too few of its digits are left, it is computed when next needed."""
+def drop_coefficients_scaled(w: Any, i: int) -> None:
+    """A norm in use is updated; where too few digits are left, it is computed again when next needed."""
     if w.n[3] > 0.0:
         before = w.n[1]
-        totals(w.n, 1, change_without(w.v, i))
+        add_compensated(w.n, 1, change_without(w.v, i))
         if w.n[1] < LOST * before:
             w.n[3] = 0.0
     drop_coefficients(w.v, i)
 
 
 @drop_coefficients.on(Averaged)
-def drop_coefficients_averaged(w: Any, i: Any) -> Any:
+def drop_coefficients_averaged(w: Any, i: int) -> None:
     drop_coefficients(w.u, i)
     drop_coefficients(w.v, i)
 
 
 @drop_coefficients.on(Centre)
-def drop_coefficients_centre(w: Any, i: Any) -> Any:
+def drop_coefficients_centre(w: Any, i: int) -> None:
     drop_coefficients(w.v, i)
 
 
 @helper
-def change_without(w: Any, i: Any) -> Any:
+def change_without(w: Any, i: int) -> Any:
     """|w - a k_i|^2 - |w|^2 = -2 a w(x_i) + a^2 k(x_i, x_i), summed over classes, where a is the coefficient of x_i."""
     bank = w.bank
     if i < 0 or i >= bank.n[0]:
@@ -82,7 +83,7 @@ def change_without(w: Any, i: Any) -> Any:
     change = 0.0
     for j in range(bank.n[0]):
         other = bank.idx[bank.start[j] : bank.start[j + 1]]
-        xz = dot_scattered(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
+        xz = dot_expanded(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
         both = 0.0
         for c in range(classes):
             both += w.coef[i * classes + c] * w.coef[j * classes + c]
@@ -92,11 +93,11 @@ def change_without(w: Any, i: Any) -> Any:
     return change
 
 
-def remove_coefficients_kernel(w: Any, i: Any, z: Any) -> Any:
+def remove_coefficients_kernel(w: Any, i: int, z: Any) -> Any:
     drop_coefficients(w, i)
 
 
-def remove_support_kernel(w: Any, i: Any, z: Any) -> Any:
+def remove_support_kernel(w: Any, i: int, z: Any) -> Any:
     drop_coefficients(w, i)
     drop_row(z.bank, i)
 

@@ -1,57 +1,31 @@
-"""Vectors: where weights live. Each verb is written once over the parts of an example, whatever its kind."""
+"""Plain vectors: each verb is written once, over the parts of any kind of example."""
 
 import math
 from typing import Any
 
 import numpy as np
 
+from noregret.algebra.arrays import Floats
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse
-from noregret.algebra.verbs import (
-    Plain,
-    add,
-    at,
-    blocks,
-    clip_peaks,
-    count,
-    dot,
-    dots,
-    factor,
-    flush,
-    multiply,
-    norm,
-    part,
-    place,
-    prune,
-    put,
-    raw,
-    reassociated,
-    scale,
-    value,
-)
+from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw, value
+from noregret.algebra.verbs import Plain, add, at, clip_peaks, dot, multiply, norm, prune, put, reassociated, scale
 
 
 @at.on(Plain)
-def at_plain(w: Any, j: Any) -> Any:
+def at_plain(w: Any, j: int) -> Any:
     return w[j]
 
 
 @put.on(Plain)
-def put_plain(w: Any, j: Any, a: Any) -> Any:
+def put_plain(w: Any, j: int, a: float) -> None:
     w[j] = a
-
-
-@flush.on(Plain)
-def pour_plain(w: Any, u: Any) -> Any:
-    for j in range(w.size):
-        w[j] += u[j]
-        u[j] = 0.0
 
 
 @dot.on(Plain)
 def dot_any(w: Any, z: Any) -> Any:
-    """Four running sums, so that one addition need not wait for the last.
+    """Four partial sums, so that one addition need not wait for the last.
 
-    Its position alone decides in which sum a value is added, so that zeros at the end change nothing.
+    The position of a value alone decides which sum it is added to, so that zeros at the end change nothing.
     """
     total = 0.0
     for b in range(blocks(z)):
@@ -75,8 +49,8 @@ def dot_any(w: Any, z: Any) -> Any:
 
 
 @add.on(Plain)
-def add_any(w: Any, a: Any, z: Any) -> Any:
-    """Four cells are read before they are written: the places of a part differ, but only we know that."""
+def add_any(w: Any, a: float, z: Any) -> None:
+    """Four cells are read before they are written: the places of a part differ, which the compiler cannot know."""
     for b in range(blocks(z)):
         q = part(z, b)
         step = a * factor(q)
@@ -95,7 +69,7 @@ def add_any(w: Any, a: Any, z: Any) -> Any:
 
 
 @multiply.on(Plain)
-def multiply_any(w: Any, base: Any, z: Any) -> Any:
+def multiply_any(w: Any, base: float, z: Any) -> None:
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
@@ -103,7 +77,7 @@ def multiply_any(w: Any, base: Any, z: Any) -> Any:
 
 
 @prune.on(Plain)
-def prune_any(w: Any, base: Any, z: Any) -> Any:
+def prune_any(w: Any, base: float, z: Any) -> None:
     for b in range(blocks(z)):
         q = part(z, b)
         for k in range(count(q)):
@@ -114,13 +88,13 @@ def prune_any(w: Any, base: Any, z: Any) -> Any:
 
 
 @scale.on(Plain)
-def scale_plain(w: Any, a: Any) -> Any:
+def scale_plain(w: Any, a: float) -> None:
     for j in range(w.size):
         w[j] *= a
 
 
 @norm.on(Plain)
-def norm_plain(w: Any, p: Any) -> Any:
+def norm_plain(w: Any, p: float) -> Any:
     total = 0.0
     for j in range(w.size):
         total += abs(w[j]) ** p
@@ -128,8 +102,8 @@ def norm_plain(w: Any, p: Any) -> Any:
 
 
 @clip_peaks.on(Plain)
-def level_plain(w: Any, a: Any) -> Any:
-    """Newton's steps from below, over all cells: what stands out above a height falls as the height rises."""
+def clip_peaks_plain(w: Any, a: float) -> None:
+    """Newton's method, from below, for the height at which the excess of all cells is a."""
     height = 0.0
     for j in range(w.size):
         height = max(height, abs(w[j]))
@@ -138,21 +112,21 @@ def level_plain(w: Any, a: Any) -> Any:
     while height > before:
         before = height
         above = 0.0
-        standing = 0.0
+        cells = 0.0
         for j in range(w.size):
             if abs(w[j]) > height:
                 above += abs(w[j]) - height
-                standing += 1.0
+                cells += 1.0
         if above > a:
-            height += (above - a) / standing
+            height += (above - a) / cells
     for j in range(w.size):
         if abs(w[j]) > height:
             w[j] = math.copysign(height, w[j])
 
 
 @dots.on(Plain, Sparse)
-def dots_sparse(w: Any, x: Any, stride: Any, out: Any) -> Any:
-    """One pass over the row: the weights of all classes for a feature lie side by side."""
+def dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """One pass over the row: the weights of all classes for a feature are adjacent."""
     k = out.size
     for c in range(k):
         out[c] = 0.0
@@ -173,7 +147,7 @@ def dense_dot(w: Any, x: Any) -> Any:
 
 
 @reassociated
-def dense_add(w: Any, a: Any, x: Any) -> Any:
+def dense_add(w: Any, a: float, x: Any) -> Any:
     for j in range(x.size):
         w[j] += a * x[j]
 
@@ -184,7 +158,7 @@ def dot_dense(w: Any, z: Any) -> Any:
 
 
 @add.on(Plain, object, Dense)
-def add_dense(w: Any, a: Any, z: Any) -> Any:
+def add_dense(w: Any, a: float, z: Any) -> None:
     dense_add(w[: z.val.size], a * z.sign, z.val)
 
 
@@ -198,13 +172,13 @@ def dot_dense_blocks(w: Any, z: Any) -> Any:
 
 
 @add.on(Plain, object, DenseBlocks)
-def add_dense_blocks(w: Any, a: Any, z: Any) -> Any:
+def add_dense_blocks(w: Any, a: float, z: Any) -> None:
     for b in range(len(z.signs)):
         first = z.classes[b] * z.stride
         dense_add(w[first : first + z.val.size], a * z.signs[b], z.val)
 
 
 @dots.on(Plain, Dense)
-def dots_dense(w: Any, x: Any, stride: Any, out: Any) -> Any:
+def dots_dense(w: Any, x: Any, stride: int, out: Floats) -> None:
     for c in range(out.size):
         out[c] = x.sign * dense_dot(w[c * stride : c * stride + x.val.size], x.val)

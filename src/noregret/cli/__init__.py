@@ -6,10 +6,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
-from noregret.cli.interrupts import listen
-from noregret.cli.options import parsed
+from noregret.cli.interrupts import handle_interrupts
+from noregret.cli.options import parse
 from noregret.errors import Error
 
 INTERRUPTED, REFUSED = 130, 2
@@ -19,29 +18,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     open_streams()
     try:
-        listen()
-        told = parsed(sys.argv[1:] if arguments is None else arguments)
-        code = int(import_module(f"noregret.cli.{told.module}").run(told))
+        handle_interrupts()
+        args = parse(sys.argv[1:] if arguments is None else arguments)
+        code = int(import_module(f"noregret.cli.{args.module}").run(args))
         sys.stdout.flush()
     except Error as error:
-        return complain(error)
+        return print_error(error)
     except KeyboardInterrupt:
-        return complain("stopped", INTERRUPTED)
+        return print_error("stopped", INTERRUPTED)
     except SystemExit as ended:  # --help and --version
         return int(ended.code or 0)
     except BrokenPipeError:
-        muted()
-        return complain("standard output was closed before everything was written")
+        discard_output()
+        return print_error("standard output was closed before everything was written")
     except OSError as error:
-        muted()
-        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
+        discard_output()
+        return print_error(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except MemoryError:
-        return complain("out of memory: use fewer learners, or fewer features (names instead of large numbers)")
+        return print_error("out of memory: use fewer learners, or fewer features (names instead of large numbers)")
     return code
 
 
 def open_streams() -> None:
-    """Standard streams that were closed go nowhere, and no file takes their place; all can show any name."""
+    """Replace standard streams that are closed, so that no file opened later takes their number; print any name."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -53,22 +52,23 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    warnings.showwarning = warned  # type: ignore[assignment]
+    warnings.showwarning = print_warning  # type: ignore[assignment]
 
 
-def warned(message: Warning | str, *_: Any) -> None:
-    """A warning as a line for people, without the place in our code where it was raised."""
-    complain(f"warning: {message}")
+def print_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning as one line, without the place in the code where it was raised."""
+    print_error(f"warning: {message}")
 
 
-def complain(what: object, code: int = REFUSED) -> int:
+def print_error(message: object, code: int = REFUSED) -> int:
+    """Print one line on standard error; returns the exit code."""
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"noregret: {what}\n")
+        sys.stderr.write(f"noregret: {message}\n")
         sys.stderr.flush()
     return code
 
 
-def muted() -> None:
-    """Whatever is still waiting for a standard output that takes no more goes nowhere, without another error."""
+def discard_output() -> None:
+    """Drop what is still buffered for a standard output that cannot be written, without another error."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,11 +5,12 @@ import sys
 import time
 from typing import Any
 
+from noregret.cli.learner_names import find_card
 from noregret.cli.output import write_json
-from noregret.cli.rules import named
 from noregret.errors import BadValue
 from noregret.evaluation.tables import listing as table_of
-from noregret.rules.card import Card, Choice
+from noregret.rules.card import Card
+from noregret.rules.parameters import Choice
 
 
 def run(told: argparse.Namespace) -> int:
@@ -22,7 +23,7 @@ def show_learners(told: argparse.Namespace) -> None:
     from noregret.learner.factory import learners
 
     if told.name is not None:
-        card = named(told.name)
+        card = find_card(told.name)
         say(told, card_report(card), card_text(card))
         return
     cards = list(learners())
@@ -49,8 +50,11 @@ def card_report(card: Card) -> dict[str, Any]:
         },
         "tasks": list(card.tasks),
         "algebras": list(card.algebras),
-        "weighs": card.weighs,
-        "theorem": None if card.guarantee is None else {"says": card.guarantee.says, "when": card.guarantee.when},
+        "weighs": card.supports_weights,
+        "theorems": [
+            {"bounds": one.bounds, "says": one.says, "when": one.condition, "needs": list(one.needs)}
+            for one in card.guarantees
+        ],
         "merge": {"law": card.merge.law, "how": card.merge.how},
     }
 
@@ -66,9 +70,9 @@ def card_text(card: Card) -> str:
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:
         lines.append("parameters  none")
-    if card.guarantee is not None:
-        lines += [f"theorem     {card.guarantee.says}", f"            when {card.guarantee.when}"]
-    lines.append(f"weighs      {'yes' if card.weighs else 'no, all rounds count the same'}")
+    for guarantee in card.guarantees:
+        lines += [f"theorem     {guarantee.says}", f"            when {guarantee.condition}"]
+    lines.append(f"weighs      {'yes' if card.supports_weights else 'no, all rounds count the same'}")
     lines.append(f"merging     {card.merge.law}: {card.merge.how}")
     lines += ["", f"noregret learn DATA --learner {card.name} --save {card.name}.nr"]
     return "\n".join(lines) + "\n"
@@ -110,8 +114,8 @@ def warm_up(told: argparse.Namespace) -> None:
     libsvm.compile_parser()
     vw.compile_parser()
     vw.compile_dictionary()
-    names = [named(name).name for name in told.names] or None
-    count = warm(names, chosen["--tasks"], chosen["--algebras"], tell=tell)
+    names = [find_card(name).name for name in told.names] or None
+    count = warm(names, chosen["--tasks"], chosen["--algebras"], progress=tell)
     if not told.quiet:
         sys.stdout.write(
             f"{'1 loop is' if count == 1 else f'{count} loops are'} ready ({time.monotonic() - began:.1f} s)\n"

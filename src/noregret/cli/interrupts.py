@@ -1,35 +1,34 @@
-"""Ctrl-C: heard even where some library swallows the exception it raises."""
+"""Ctrl-C: noticed even where some library swallows the exception it raises."""
 
 import contextlib
 import signal
 import threading
 from collections.abc import Iterator
-from typing import Any
 
-_asked = threading.Event()
+_pressed = threading.Event()
 
 
-def hear(*_: Any) -> None:
-    _asked.set()
+def raise_interrupt(*_: object) -> None:
+    _pressed.set()
     raise KeyboardInterrupt
 
 
-def listen() -> None:
-    """Note every Ctrl-C from now on; outside the main thread the system lets nobody do that."""
-    _asked.clear()
+def handle_interrupts() -> None:
+    """Remember every Ctrl-C from now on; only the main thread can set a signal handler."""
+    _pressed.clear()
     with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, hear)
+        signal.signal(signal.SIGINT, raise_interrupt)
 
 
-def heed() -> None:
+def check_interrupt() -> None:
     """Stop here if Ctrl-C was pressed and its exception got lost on the way."""
-    if _asked.is_set():
+    if _pressed.is_set():
         raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
-def deaf() -> Iterator[None]:
-    """Nothing is interrupted here: a model is being saved."""
+def ignore_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C for a while, as when a model is saved."""
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     except ValueError:

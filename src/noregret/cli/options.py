@@ -18,21 +18,21 @@ DATA = (
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
-    def __init__(self, **told: Any) -> None:
-        super().__init__(**{**told, "allow_abbrev": False})
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         raise BadValue(f"{message}; see `{self.prog} --help`")
 
 
-def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """The arguments by name, `module` for the part that runs the command, and `said` as it was typed."""
-    told = parser().parse_args(list(arguments))
-    told.said = list(arguments)
-    return told
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments by name, `module` for the module that runs the command, and `command_line` as it was typed."""
+    args = make_parser().parse_args(list(arguments))
+    args.command_line = list(arguments)
+    return args
 
 
-def parser() -> Parser:
+def make_parser() -> Parser:
     top = Parser(
         prog="noregret",
         description="Online learning, one round at a time.",
@@ -65,7 +65,7 @@ def race_options(race: Parser) -> None:
     learner_options(race)
     output_options(race)
     confusion_option(race)
-    race.set_defaults(module="racing")
+    race.set_defaults(module="race")
 
 
 def learn_options(learn: Parser) -> None:
@@ -92,7 +92,7 @@ def learn_options(learn: Parser) -> None:
     learner_options(learn)
     output_options(learn)
     confusion_option(learn)
-    learn.set_defaults(module="learning")
+    learn.set_defaults(module="learn")
 
 
 def predict_options(predict: Parser) -> None:
@@ -103,7 +103,7 @@ def predict_options(predict: Parser) -> None:
     predict.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     source_options(predict)
     output_options(predict)
-    predict.set_defaults(module="predicting")
+    predict.set_defaults(module="predict")
 
 
 def warm_options(warm: Parser) -> None:

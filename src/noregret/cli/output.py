@@ -1,8 +1,6 @@
-"""Reports that leave the program: JSON, and files written whole or not at all."""
+"""Files that commands write: JSON reports and tables, complete or not at all."""
 
 import contextlib
-import json
-import math
 import os
 import secrets
 import sys
@@ -10,14 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from noregret.errors import BadValue
+from noregret.evaluation.capabilities import task_name
+from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.report import plain_label, to_json
+from noregret.evaluation.tables import confusion_table
 
 
 @contextlib.contextmanager
-def written(path: str, what: str) -> Iterator[IO[str]]:
-    """A text file to write to; it takes its place only when everything is in it. - is standard output."""
+def open_output(path: str, what: str) -> Iterator[IO[str]]:
+    """A text file to write to, put in its place only when it is complete; - is standard output."""
     if path == "-":
         if sys.stdout.name == os.devnull:
             raise BadValue(f"standard output is closed, and {what} should go there; name a file")
@@ -25,53 +27,46 @@ def written(path: str, what: str) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     target = Path(path)
-    whole = not target.exists() or target.is_file()  # a device or a pipe is written as it is
-    place = target.with_name(f".{target.name}.{secrets.token_hex(8)}") if whole else target
+    replaces = not target.exists() or target.is_file()  # a device or a pipe is written directly
+    place = target.with_name(f".{target.name}.{secrets.token_hex(8)}") if replaces else target
     try:
         with open(place, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             yield file
-        if whole:
+        if replaces:
             os.replace(place, target)
     except OSError as error:
         raise BadValue(f"{path}: {what} cannot be written: {error.strerror or error}") from None
     finally:
-        if whole:
+        if replaces:
             with contextlib.suppress(OSError):
                 place.unlink()
 
 
 def write_json(path: str | None, report: dict[str, Any]) -> None:
-    """A report for machines: keys in a fixed order, numbers exact."""
+    """Write a report as JSON, where a path is given."""
     if path is not None:
-        with written(path, "the report") as file:
-            file.write(json.dumps(finite(report), indent=2, allow_nan=False) + "\n")
+        with open_output(path, "the report") as file:
+            file.write(to_json(report))
 
 
-def finite(value: Any) -> Any:
-    """JSON has no word for a loss that is infinite; it is written as a text."""
-    if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(one) for one in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+def print_confusion(entry: Entry) -> None:
+    """Print the confusion matrix of a learner."""
+    none = f"{task_name(entry.learner)} has no confusion matrix: its rounds do not have one label each"
+    sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
 
 
-def plain_label(label: Any) -> Any:
-    """A label as a person would write it: 1 and not 1.0."""
-    return int(label) if isinstance(label, float) and label == int(label) else label
+def is_same(prediction: Any, truth: Any) -> bool:
+    """Whether a prediction is the truth; the order of several labels does not matter."""
+    if isinstance(prediction, tuple):
+        return set(prediction) == set(truth if isinstance(truth, tuple) else (truth,))
+    return bool(prediction == truth)
 
 
-def same(guess: Any, truth: Any) -> bool:
-    """Whether a prediction is the truth; of several labels the order does not matter."""
-    if isinstance(guess, tuple):
-        return set(guess) == set(truth if isinstance(truth, tuple) else (truth,))
-    return bool(guess == truth)
-
-
-def as_cell(label: Any) -> Any:
-    """A prediction as a cell of a table: several labels with commas between them."""
+def to_cell(label: Any) -> Any:
+    """A prediction as a cell of a table: several labels are separated by commas."""
     return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label
 
 
-def plain_labels(found: np.ndarray, targets: bool) -> list[Any]:
-    return found.tolist() if targets else [plain_label(label) for label in found.tolist()]
+def plain_labels(predictions: NDArray[Any], real: bool) -> list[Any]:
+    """Predictions as people write them: numbers as they are, labels as 1 and not 1.0."""
+    return predictions.tolist() if real else [plain_label(label) for label in predictions.tolist()]

@@ -6,24 +6,26 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from noregret.data.batch import Batch
 from noregret.errors import Error
-from noregret.learner.precompile import Job, Tell, finish, job_of, missing
-from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import built_in
-from noregret.streams import Batch, Source
+from noregret.evaluation.capabilities import compile_jobs as jobs_of
+from noregret.evaluation.report import describe_skipped, find_notes, find_warnings
+from noregret.learner.precompile import Job, Progress, compile_jobs, find_missing
+from noregret.learner.protocol import Learner
+from noregret.streams import Source
 
 EVERY = 2.0  # seconds between plain lines of progress
 REFRESH = 0.2  # seconds between drawings of a live table
 
 
 class Screen:
-    """Notes and progress; results are printed by the commands themselves."""
+    """Notes, warnings and progress; results are printed by the commands themselves."""
 
     def __init__(self, quiet: bool, piped: bool = False) -> None:
         self.quiet, self.piped = quiet, piped
-        self.live = not quiet and not piped and sys.stdout.isatty() and sys.stderr.isatty()
+        self.is_live = not quiet and not piped and sys.stdout.isatty() and sys.stderr.isatty()
         self.began = self.last = time.monotonic()
-        self.said = 0
+        self.noted = 0  # notes of the source that are printed
         self._drawing: Any = None
 
     def note(self, text: str) -> None:
@@ -33,63 +35,75 @@ class Screen:
     def warn(self, text: str) -> None:
         sys.stderr.write(f"noregret: warning: {text}\n")
 
-    def begun(self, source: Source, jobs: Sequence[Job]) -> None:
-        """All that a source had to say so far has been said; compile what it needs, then the clock starts."""
-        self.said = len(source.notes)
-        self.compile(jobs)
-        self.began = self.last = time.monotonic()
-
-    def tail(self, source: Source) -> None:
-        """What a source had to say since then."""
-        for text in source.notes[self.said :]:
-            self.note(f"{source.name}: {text}")
-
     def announce(self, source: Source) -> None:
         """Say that reading waits for the compiler, where it does."""
         if source.needs_compiling():
             self.note("compiling the reader for this machine, once ...")
 
+    def begin(self, source: Source, learners: Sequence[Learner], batch: Batch) -> None:
+        """Compile what the learners need for data like the first batch, then start the clock."""
+        self.noted = len(source.notes)
+        self.compile(learners, batch, count_distinct(batch.y))
+        self.began = self.last = time.monotonic()
+
+    def note_later(self, source: Source) -> None:
+        """Print the notes that a source made after the first batch."""
+        for text in source.notes[self.noted :]:
+            self.note(f"{source.name}: {text}")
+
+    def conclude(self, source: Source, learner: Learner, updates: int) -> None:
+        """Print what is odd about the data, at the end where it is seen."""
+        for text in describe_skipped(source):
+            self.warn(text)
+        for text in find_notes(source, learner):
+            self.note(text)
+        for text in find_warnings(source, learner, updates):
+            self.warn(text)
+
     # ---- compiling -----------------------------------------------------------------------------------------------
 
-    def compile(self, jobs: Sequence[Job]) -> None:
-        """Compile what is not on disk yet, in parallel, and say that this happens once."""
-        absent = missing(jobs)
-        if not absent:
+    def compile(self, learners: Sequence[Learner], batch: Batch, classes: int) -> None:
+        """Compile the loops that are not on disk yet, in parallel, and say that this happens once."""
+        dense = not hasattr(batch.X, "block") and not hasattr(batch.X, "tocsr") and not isinstance(batch.X, list)
+        jobs = find_missing([job for learner in learners for job in jobs_of(learner, dense, classes)])
+        if not jobs:
             return
         began = time.monotonic()
-        what = f"compiling {loops(len(absent))} for this machine, once"
+        what = f"compiling {count_loops(len(jobs))} for this machine, once"
         if self._drawing is None:
             self.note(f"{what} ...")
-            self.finish(absent)
+            self.finish(jobs)
         else:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
 
             parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            bar = Progress(*parts, auto_refresh=False)
-            task = bar.add_task(what, total=len(absent))
+            bar = Bar(*parts, auto_refresh=False)
+            task = bar.add_task(what, total=len(jobs))
 
-            def tell(ready: int, _: int) -> None:
+            def show_progress(ready: int, _: int) -> None:
                 bar.update(task, completed=ready)
                 self._drawing.update(bar, refresh=True)
 
-            tell(0, 0)
-            self.finish(absent, tell)
-        self.note(f"compiled {loops(len(absent))} in {time.monotonic() - began:.1f} s; they are kept for the next time")
+            show_progress(0, 0)
+            self.finish(jobs, show_progress)
+        seconds = time.monotonic() - began
+        self.note(f"compiled {count_loops(len(jobs))} in {seconds:.1f} s, stored for later runs")
 
-    def finish(self, jobs: Sequence[Job], tell: Tell | None = None) -> None:
-        """What cannot be compiled ahead is compiled where it is needed, and may say there why it cannot."""
+    def finish(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
+        """Compile; a loop that fails here is compiled again when it is used, with a better error message."""
         try:
-            finish(jobs, tell=tell)
+            compile_jobs(jobs, progress=progress)
         except Error as error:
             self.note(str(error))
 
     # ---- progress ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def drawing(self) -> Iterator[None]:
-        """A live drawing on the terminal, where there is one; it is gone afterwards, and the result is printed."""
+    def live(self) -> Iterator[None]:
+        """A live drawing on the terminal, where there is one; it disappears afterwards, and the result is printed."""
         self.began = self.last = time.monotonic()
-        if not self.live:
+        if not self.is_live:
             yield
             return
         from rich.live import Live
@@ -99,15 +113,15 @@ class Screen:
         self._drawing = None
 
     def due(self) -> bool:
-        """Whether it is time to show something again."""
+        """Whether it is time to show progress again."""
         now = time.monotonic()
-        if self.quiet or now - self.last < (REFRESH if self.live else EVERY):
+        if self.quiet or now - self.last < (REFRESH if self.is_live else EVERY):
             return False
         self.last = now
         return True
 
     def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
-        """Draw the state of things; in a pipe only the title, as a line."""
+        """Draw a table; in a pipe print only the title, as a line."""
         if self._drawing is None:
             self.note(title)
             return
@@ -123,40 +137,24 @@ class Screen:
         self._drawing.update(Group(Text(title, style="dim", no_wrap=True), table), refresh=True)
 
     def progress(self, rounds: int, done: float | None) -> str:
-        """How far, how fast, how long still."""
+        """How many rounds, how fast, and how long it will still take."""
         seconds = max(time.monotonic() - self.began, 1e-9)
-        told = f"{rounds:,} rounds, {rounds / seconds:,.0f} a second"
-        if done is not None and done > 0.0:
-            told = f"{100 * min(done, 1.0):.0f} %  {told}, {clock(seconds * (1.0 - done) / done)} to go"
-        return told
+        speed = f"{rounds:,} rounds, {rounds / seconds:,.0f} a second"
+        if done is None or done <= 0.0:
+            return speed
+        return f"{100 * min(done, 1.0):.0f} %  {speed}, {format_time(seconds * (1.0 - done) / done)} to go"
 
 
-def clock(seconds: float) -> str:
+def format_time(seconds: float) -> str:
+    """Seconds as 2:03, or 1:02:03."""
     minutes, rest = divmod(round(max(seconds, 0.0)), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
-def distinct(y: Any) -> int:
-    """How many different labels there are."""
+def count_distinct(y: Any) -> int:
+    """The number of different labels."""
     return 0 if y is None else len(set(y if isinstance(y, list) else y.tolist()))
 
 
-def jobs_for(learners: Sequence[RuleLearner], batch: Batch, classes: int) -> list[Job]:
-    """The loops that built-in learners need for data like this batch."""
-    dense = not hasattr(batch.X, "block") and not hasattr(batch.X, "tocsr") and not isinstance(batch.X, list)
-    jobs = []
-    for learner in learners:
-        settings = learner.config
-        if not built_in(learner.card.rule) or not settings.native:
-            continue
-        tasks = [learner.task]
-        later = learner.model.task.grown(learner.model.labels)
-        if later is not None and classes > 2:
-            tasks.append(later.name)
-        algebra = learner.algebra or ("dense" if dense else "sparse")
-        jobs += [job_of(learner, task, algebra) for task in tasks]
-    return jobs
-
-
-def loops(count: int) -> str:
+def count_loops(count: int) -> str:
     return "1 loop" if count == 1 else f"{count} loops"

@@ -8,7 +8,6 @@ import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,16 +221,19 @@ def flatten_dicts(
     With `allow_missing`, values may be NaN or None; None becomes NaN.
     """
     names: list[Any] = []
-    values = array("d")
+    values, ends = array("d"), array("q", [0])
     try:
         for row in rows:
             names += row
             values.extend(
                 [math.nan if value is None else value for value in row.values()] if allow_missing else row.values()
             )
+            ends.append(len(names))
+            if len(values) != len(names):  # another thread, or the conversion of a value, changed it
+                raise BadValue(f"row {len(ends) - 2} changed its size while it was read", row=len(ends) - 2)
     except (TypeError, AttributeError, OverflowError):
         raise BadValue(*find_bad_value(rows, allow_missing)) from None
-    indptr = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
+    indptr = np.frombuffer(ends, np.int64)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)
     if not all_finite(val) and not (allow_missing and not np.isinf(val).any()):
         raise BadValue(*find_bad_value(rows, allow_missing))

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterable, Iterator
 
-from noregret.rules.card import Card, Choice
+from noregret.rules.card import Card
+from noregret.rules.parameters import Choice
 
 HEAD = """# The learners
 
-This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them, `nr.learners()[NAME]`
-is the card itself; its `guarantee.bound` is the theorem as a function.
+This page is made from the cards by `make catalogue`. `noregret learners NAME` shows one of them; `nr.learners()[NAME]`
+is the card itself, and its `bound` computes the theorem: `card.bound(options, radius=4.0, margin=0.5)`.
 """
 
 
@@ -16,7 +17,7 @@ def page(cards: Iterable[Card]) -> str:
     """All cards as one page, in the order of their files."""
     by_file: dict[str, list[Card]] = {}
     for card in cards:
-        by_file.setdefault(card.rule.__module__, []).append(card)
+        by_file.setdefault(card.module, []).append(card)
     return "\n".join([HEAD, *(line for file in sorted(by_file) for line in family(file, by_file[file]))])
 
 
@@ -35,10 +36,10 @@ def one(card: Card) -> Iterator[str]:
     for name, param in card.params.items():
         default = param.default if isinstance(param, Choice) else f"{param.default:g}"
         yield f"- `{name}` = {default} ({param.limits}): {param.about}"
-    if card.guarantee is not None:
-        yield f"- theorem: {code(card.guarantee.says)}"
-        yield f"- it holds for: {code(card.guarantee.when)}"
-    yield f"- plays {', '.join(card.tasks)}; in {', '.join(card.algebras)}"
+    for guarantee in card.guarantees:
+        yield f"- theorem: {code(guarantee.says)}"
+        yield f"  - holds for: {code(guarantee.condition)}"
+    yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"
 

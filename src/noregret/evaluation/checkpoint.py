@@ -1,100 +1,110 @@
-"""What a model file remembers of the data it was learned from, and how learning goes on from there."""
+"""Checkpoints: a model is saved now and then while it learns, and resumed where its source stood.
 
-import argparse
+A model file remembers the source it was learned from: how it was read, how its data begin, and how far it was read.
+"""
+
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from noregret.cli.setup import OPTIONS
+from noregret.data.batch import Batch
 from noregret.errors import BadValue
-from noregret.learner.rule_learner import RuleLearner
-from noregret.streams import Batch, Cursor, Source
+from noregret.evaluation.capabilities import allows_missing
+from noregret.learner.protocol import Learner
+from noregret.streams import Cursor, Source
 from noregret.streams.read_options import ROW_OPTIONS
 
-HEAD_BYTES = 1 << 16
-DEAR = 20  # a model is not kept more often than it takes this many times as long to keep it
+HEAD_BYTES = 1 << 16  # how much of a file its fingerprint is taken of
+PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
 ROLES = (
     "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
     "labels_by",
 )  # fmt: skip
+READ_OPTIONS = (
+    "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
+    "labels_by", "skip", "limit", "shuffle", "passes", "query",
+)  # fmt: skip
+
+Options: TypeAlias = Mapping[str, Any]  # read options that were given, by name
 
 
-class Keeper:
-    """Keeps a model now and then while it learns, with the place where its source stands."""
+class Checkpoints:
+    """Saves a learner every few seconds while it learns, with the position of its source."""
 
-    def __init__(self, told: argparse.Namespace, learner: RuleLearner, source: Source, target: str | None) -> None:
-        self.learner, self.source, self.target, self.every = learner, source, target, told.every
-        if not self.every >= 0.0:
-            raise BadValue(f"--every must be a number of seconds, not {self.every}")
-        self.head = head_of(told, source)
-        self.reading = {**remembered(learner.source or {}), **options_of(told)}
-        self.course = self.before(learner.source or {})
-        self.skip = self.learned_already(learner.source or {}) if self.goes_on else 0
-        self.rounds, self.rows = learner.rounds, self.skip  # rounds of the learner; rows of the source that it knows
-        self.hand: Batch | None = None
-        self.kept, self.cost = time.monotonic(), 0.0
+    def __init__(self, learner: Learner, source: Source, path: str | None, *, every: float, fingerprint: str | None,
+                 options: Options) -> None:  # fmt: skip
+        if not every >= 0.0:
+            raise BadValue(f"--every must be a number of seconds, not {every}")
+        self.learner, self.source, self.path, self.every = learner, source, path, every
+        self.fingerprint = fingerprint
+        saved = learner.source or {}
+        self.options = {**saved_options(saved), **options}
+        self.resumes = fingerprint is not None and saved.get("head") == fingerprint and saved.get("ended") is False
+        self.cursor = self.find_position(saved)
+        self.skip = saved_rows(saved) if self.resumes else 0
+        self.rounds = learner.rounds  # rounds that the learner has learned
+        self.rows = self.skip  # rows of the source that it has learned
+        self.current: Batch | None = None
+        self.saved_at, self.cost = time.monotonic(), 0.0
 
-    def before(self, kept: Mapping[str, Any]) -> Cursor:
-        """Where to go on: after what an interrupted model has learned of this source; else at its start."""
-        self.goes_on = self.head is not None and kept.get("head") == self.head and kept.get("ended") is False
-        if not self.goes_on:
+    def find_position(self, saved: Mapping[str, Any]) -> Cursor:
+        """Where to go on: after the rows that an interrupted model has learned of this source, else at its start."""
+        if not self.resumes:
             return Cursor()
-        place = kept.get("place")
+        place = saved.get("place")
         if isinstance(place, dict):
             at, past = place.get("at"), place.get("past")
             if (at is None or isinstance(at, dict)) and type(past) is int and past >= 0:
                 return Cursor(at, past)
-        return Cursor(None, self.learned_already(kept))
-
-    def learned_already(self, kept: Mapping[str, Any]) -> int:
-        rows = kept.get("rows")
-        return rows if type(rows) is int and rows > 0 else 0
+        return Cursor(None, saved_rows(saved))
 
     def batches(self) -> Iterator[Batch]:
-        """The batches that are to be learned; each is counted as soon as the learner has it."""
-        for batch in self.course.resume(self.source):
-            self.hand = batch
+        """The batches still to be learned; a checkpoint is saved between two of them when it is time."""
+        for batch in self.cursor.resume(self.source):
+            self.current = batch
             yield batch
             self.count()
-            if self.target is not None and time.monotonic() - self.kept >= max(self.every, DEAR * self.cost):
+            if self.path is not None and time.monotonic() - self.saved_at >= max(self.every, PAUSE * self.cost):
                 self.save(ended=False)
 
     def count(self) -> None:
-        """A call learns a whole batch or nothing of it, so the learner knows whether it was learned."""
-        if self.hand is not None and self.learner.rounds != self.rounds:
-            self.course.advance(self.hand)
-            self.rounds, self.rows = self.learner.rounds, self.rows + self.hand.rows
-        self.hand = None
+        """Count the current batch if it was learned: a call learns a whole batch or nothing of it."""
+        if self.current is not None and self.learner.rounds != self.rounds:
+            self.cursor.advance(self.current)
+            self.rounds, self.rows = self.learner.rounds, self.rows + self.current.rows
+        self.current = None
 
     def save(self, ended: bool) -> None:
+        """Write what the learner must remember of the source, and the learner if there is a path."""
         self.count()
         self.learner.source = {
             **self.source.describe(),
-            "head": self.head,
+            "head": self.fingerprint,
             "rows": self.rows,
             "ended": ended,
-            "reading": self.reading,
-            "place": self.course.dump(),
+            "reading": self.options,
+            "place": self.cursor.dump(),
         }
-        if self.target is not None:
+        if self.path is not None:
             began = time.monotonic()
-            self.learner.save(self.target)
-            self.kept = time.monotonic()
-            self.cost = self.kept - began
+            self.learner.save(self.path)
+            self.saved_at = time.monotonic()
+            self.cost = self.saved_at - began
 
 
-def head_of(told: argparse.Namespace, source: Source) -> str | None:
-    """What tells this source from others: how its files begin, or its name and seed; nothing for a pipe."""
+def fingerprint_source(source: Source, data: Sequence[str], seed: int) -> str | None:
+    """What tells this source from others: how its files begin, or its name and seed; None for a pipe."""
     names = [one.name for one in getattr(source, "sources", [source])]
-    heads = [file_head(name, f"{told.data}, seed {told.seed}") for name in names]
+    heads = [fingerprint_file(name, f"{list(data)}, seed {seed}") for name in names]
     if None in heads:
         return None
     return heads[0] if len(heads) == 1 else hashlib.sha256("\n".join(map(str, heads)).encode()).hexdigest()
 
 
-def file_head(name: str, otherwise: str) -> str | None:
+def fingerprint_file(name: str, otherwise: str) -> str | None:
+    """A hash of how a file begins; otherwise the text given, and None for standard input."""
     path = Path(name)
     if path.is_file():
         with open(path, "rb") as file:
@@ -102,53 +112,53 @@ def file_head(name: str, otherwise: str) -> str | None:
     return None if name == "standard input" else otherwise
 
 
-def options_of(told: argparse.Namespace) -> dict[str, Any]:
-    """What was asked of the reading of the data, as a model file keeps it."""
-    return {name: getattr(told, name) for name in OPTIONS if not unsaid(told, name) and getattr(told, name) != "stop"}
+# ---- how the data were read -----------------------------------------------------------------------------------------
 
 
-def remembered(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The options a model was learned with, from its file, which somebody else may have written."""
-    found = kept.get("reading")
-    found = dict(found) if isinstance(found, dict) else {}
+def saved_rows(saved: Mapping[str, Any]) -> int:
+    """How many rows of its source a model has learned, by its file."""
+    rows = saved.get("rows")
+    return rows if type(rows) is int and rows > 0 else 0
+
+
+def saved_options(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """The read options a model was learned with, from its file, which may have been written by others."""
+    options = saved.get("reading")
+    options = dict(options) if isinstance(options, dict) else {}
     for name in ("label", "zero_based"):
-        if kept.get(name) and name not in found:
-            found[name] = kept[name]
-    return {name: value for name, value in found.items() if name in OPTIONS}
+        if saved.get(name) and name not in options:
+            options[name] = saved[name]
+    return {name: value for name, value in options.items() if name in READ_OPTIONS}
 
 
-def read_as_before(told: argparse.Namespace, learner: RuleLearner) -> dict[str, Any]:
-    """What of the reading a model remembers and nobody told now."""
-    kept = remembered(learner.source or {})
-    found = {name: value for name, value in kept.items() if name in ROLES and unsaid(told, name)}
-    if learner.config.allows_missing:
-        found["keep_missing"] = True
-    return {**found, "optional": tuple(found)}
+def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
+    """The read options that a model remembers and that are not given now; they count only where they apply."""
+    saved = saved_options(learner.source or {})
+    options = {name: value for name, value in saved.items() if name in ROLES and name not in given}
+    if allows_missing(learner):
+        options["keep_missing"] = True
+    return {**options, "optional": tuple(options)}
 
 
-def unsaid(told: argparse.Namespace, name: str) -> bool:
-    value = getattr(told, name, None)
-    return value in (None, []) or (value is False and name != "header")
+def check_options(learner: Learner, given: Options, model: str) -> dict[str, Any]:
+    """Refuse to read the data in another way than the model learned them.
 
-
-def take_up(told: argparse.Namespace, kept: Mapping[str, Any], model: str) -> None:
-    """Refuse to read the data otherwise than the model learned them; an interrupted one goes on as it began."""
-    before = remembered(kept)
-    interrupted = kept.get("ended") is False
+    Returns the options that an interrupted model needs to go on with the same rows: skip, limit, shuffle and passes.
+    """
+    saved = learner.source or {}
+    before, interrupted = saved_options(saved), saved.get("ended") is False
+    needed = {}
     for name in (*ROLES, *(ROW_OPTIONS if interrupted else ())):
-        now, then = getattr(told, name, None), before.get(name)
-        if (
-            not unsaid(told, name)
-            and kept
-            and now != then
-            and (then is not None or name in ("zero_based", *ROW_OPTIONS))
-        ):
-            raise BadValue(f"{model} was learned {said(name, then)}, not {said(name, now)}")
+        now, then = given.get(name), before.get(name)
+        if name in given and saved and now != then and (then is not None or name in ("zero_based", *ROW_OPTIONS)):
+            raise BadValue(f"{model} was learned {describe_option(name, then)}, not {describe_option(name, now)}")
         if name in ROW_OPTIONS and then is not None:
-            setattr(told, name, then)
+            needed[name] = then
+    return needed
 
 
-def said(name: str, value: Any) -> str:
+def describe_option(name: str, value: Any) -> str:
+    """A read option in words."""
     if name == "label":
         return f"with the label {value!r}"
     if name == "header":

@@ -1,40 +1,67 @@
-"""How learners stand in a race, and the table of it."""
+"""The leaderboard: the results of a race, best first, as entries and as a table."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+from noregret.evaluation.capabilities import asked_labels, class_weight_of, nonzeros_of, task_of
+from noregret.evaluation.play import Run, collect_reports
 from noregret.evaluation.tables import table
-from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
+from noregret.tasks.costs import Costs
+from noregret.tasks.task import Task
 
-LONG = 1e9  # losses from here on are shown by their size only
+LONG = 1e9  # losses from here on are shown by their magnitude only
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one learner did in a race; `measures` are those of its task alone; `stopped` says why it could not go on.
+class Entry:
+    """The result of one learner: all that its metrics report, and of these the measures that only its task has.
 
-    Where it is not told every label, `full_information` is how many mistakes a learner made that is.
+    `stopped` is the error that stopped it. Where the learner does not see every label, `full_information` is the number
+    of mistakes of another learner that does.
     """
 
     name: str
-    learner: RuleLearner
-    rounds: int
-    mistakes: int
-    loss: float
-    updates: int
-    seconds: float
-    stopped: str | None = None
+    learner: Learner
+    report: Mapping[str, float]
     measures: Mapping[str, float] = field(default_factory=dict)
-    full_information: int | None = None
     confusion: Confusion | None = None
+    stopped: str | None = None
+    full_information: int | None = None
+
+    @classmethod
+    def of(cls, run: Run, name: str | None = None, stopped: str | None = None) -> "Entry":
+        """The result of a run so far."""
+        learner, confusion = run.learner, None if run.confusion is None else run.confusion.copy()
+        report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
+        full_information = run.comparison.mistakes
+        return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information)
 
     @property
-    def rank(self) -> tuple[float, ...]:
-        """What decides a race, the smallest first: mistakes, then loss; in ranking, the pairs in the right order."""
-        found = (float(self.mistakes), self.loss)
-        return (-self.measures["pair_accuracy"], *found) if "pair_accuracy" in self.measures else found
+    def task(self) -> type[Task]:
+        return task_of(self.learner)
+
+    @property
+    def rounds(self) -> int:
+        return int(self.report["rounds"])
+
+    @property
+    def mistakes(self) -> int:
+        return int(self.report["mistakes"])
+
+    @property
+    def loss(self) -> float:
+        return self.report["loss"]
+
+    @property
+    def updates(self) -> int:
+        return int(self.report["updates"])
+
+    @property
+    def seconds(self) -> float:
+        return self.report["seconds"]
 
     @property
     def rate(self) -> float:
@@ -45,120 +72,156 @@ class Standing:
         return self.loss / max(self.rounds, 1)
 
     @property
-    def nonzeros(self) -> int:
-        return self.learner.nonzeros
+    def sort_key(self) -> tuple[float, ...]:
+        """What the leaderboard is sorted by, the smallest first: the measures that the task names."""
+        return tuple(
+            -self.report[name[1:]] if name.startswith("-") else float(self.report[name]) for name in self.task.sort_keys
+        )
+
+    @property
+    def nonzeros(self) -> int | None:
+        """How many features have a weight, where the learner has weights."""
+        return nonzeros_of(self.learner)
 
     @property
     def asked(self) -> int | None:
-        """How many labels were asked for, where that is up to the learner."""
-        return self.learner.asked if self.learner.config.task.queries_labels else None
+        """How many labels were asked for, where the learner decides that."""
+        return asked_labels(self.learner)
 
     @property
-    def costs(self) -> Any:
-        """What mistakes cost, where it was told."""
+    def costs(self) -> Costs | None:
+        """The costs of mistakes, where some were given."""
         return None if self.confusion is None else self.confusion.costs
 
     @property
-    def uneven(self) -> bool:
-        """Whether the rate alone may mislead: some class is rare, or classes were weighed."""
-        weighed = self.learner.config.class_weight is not None
-        return self.confusion is not None and (weighed or self.confusion.imbalanced)
+    def imbalanced(self) -> bool:
+        """Whether the rate alone may mislead: some class is rare, or classes have weights."""
+        weighted = class_weight_of(self.learner) is not None
+        return self.confusion is not None and (weighted or self.confusion.imbalanced)
+
+    def summarize(self) -> str:
+        """The result in a few words."""
+        words = self.task.summarize(self.report)
+        if self.confusion is not None and self.imbalanced:
+            words += f", balanced accuracy {self.confusion.balanced_accuracy:.4f}"
+        return words if self.confusion is None or self.costs is None else f"{words}, cost {self.confusion.cost:,.6g}"
 
 
-class Race:
-    """The standings, best first, and what the simplest guesses would have done.
+class Leaderboard:
+    """The entries of a race, best first, and the report of the baselines.
 
-    Best is the smallest cost where costs were told, then the fewest mistakes, then the smallest loss; in ranking, the
-    most pairs in the right order.
+    Best is the smallest cost where costs were given, then what the task names: the fewest mistakes, then the smallest
+    loss; in ranking, the most pairs in the right order. Learners that stopped come last.
     """
 
-    def __init__(self, standings: Iterable[Standing], baselines: dict[str, float] | None = None) -> None:
-        found = list(standings)
-        self.costs = next((one.costs for one in found if one.costs is not None), None)
-        self.standings = sorted(found, key=self.place)
-        self.baselines = baselines or {}
+    def __init__(self, entries: Iterable[Entry], baselines: Mapping[str, float] | None = None) -> None:
+        unsorted = list(entries)
+        self.costs = next((entry.costs for entry in unsorted if entry.costs is not None), None)
+        self.entries = sorted(unsorted, key=self.sort_key)
+        self.baselines = dict(baselines or {})
 
-    def place(self, one: Standing) -> tuple[float, ...]:
-        """What a race is ordered by."""
-        return (one.stopped is not None, self.cost_of(one), *one.rank)
+    def sort_key(self, entry: Entry) -> tuple[float, ...]:
+        return (entry.stopped is not None, self.cost_of(entry), *entry.sort_key)
 
-    def cost_of(self, one: Standing) -> float:
-        return 0.0 if self.costs is None or one.confusion is None else one.confusion.cost_by(self.costs)
+    def cost_of(self, entry: Entry) -> float:
+        """The total cost of its mistakes, by the costs of this race."""
+        return 0.0 if self.costs is None or entry.confusion is None else entry.confusion.cost_by(self.costs)
 
     @property
-    def winner(self) -> RuleLearner:
-        return self.standings[0].learner
+    def best(self) -> Entry:
+        return self.entries[0]
 
-    def __iter__(self) -> Iterator[Standing]:
-        return iter(self.standings)
+    @property
+    def winner(self) -> Any:
+        """The best learner."""
+        return self.best.learner
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
 
     def __len__(self) -> int:
-        return len(self.standings)
+        return len(self.entries)
 
-    def __getitem__(self, name: str) -> Standing:
-        for standing in self.standings:
-            if standing.name == name:
-                return standing
+    def __getitem__(self, name: str) -> Entry:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
         raise KeyError(name)
 
-    def shown(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The head and the rows of the table."""
-        found = columns(self.standings, self)
-        return tuple(found), [tuple(cell(one) for cell in found.values()) for one in self.standings]
+    def columns(self) -> dict[str, "Cell"]:
+        """The columns of the table by their titles.
+
+        Beside the rate stand the balanced accuracy, where classes are imbalanced or weighted, and the costs.
+        """
+        columns: dict[str, Cell] = {"learner": show_name}
+        for title in self.best.task.columns:
+            columns[title] = CELLS[title]
+            if title == "rate" and self.best.task.one_label:
+                columns |= self.label_columns()
+        columns |= {"updates": lambda entry: str(entry.updates), "non-zeros": lambda entry: show(entry.nonzeros)}
+        if any(entry.full_information is not None for entry in self.entries):
+            columns["full information"] = lambda entry: show(entry.full_information)
+        if any(entry.asked is not None for entry in self.entries):
+            columns["labels asked"] = lambda entry: show(entry.asked)
+        columns["rounds/s"] = lambda entry: f"{entry.rounds / max(entry.seconds, 1e-9):,.0f}"
+        return columns
+
+    def label_columns(self) -> dict[str, "Cell"]:
+        """Balanced accuracy and cost, where they tell more than the rate."""
+        columns: dict[str, Cell] = {}
+        if any(entry.imbalanced for entry in self.entries):
+            columns["balanced"] = show_balanced
+        if self.costs is not None:
+            columns["cost"] = lambda entry: "" if entry.confusion is None else f"{self.cost_of(entry):,.6g}"
+        return columns
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The titles and the rows of the table."""
+        columns = self.columns()
+        return tuple(columns), [tuple(cell(entry) for cell in columns.values()) for entry in self.entries]
 
     def __str__(self) -> str:
-        return table(*self.shown())
+        return table(*self.table())
 
     __repr__ = __str__
 
 
-# ---- columns ---------------------------------------------------------------------------------------------------------
+# ---- cells -----------------------------------------------------------------------------------------------------------
 
-Cell = Callable[[Standing], str]
-
-
-def measured(name: str) -> Cell:
-    return lambda one: f"{one.measures[name]:.4f}"
+Cell: TypeAlias = Callable[[Entry], str]
 
 
-def told(value: Any) -> str:
+def show(value: object) -> str:
     return "" if value is None else str(value)
 
 
-LOSS: dict[str, Cell] = {"loss": lambda one: f"{one.loss:.1f}" if one.loss < LONG else f"{one.loss:.3g}"}
-MEAN: dict[str, Cell] = {"mean loss": lambda one: f"{one.mean_loss:.4g}"}
-USUAL: dict[str, Cell] = {"mistakes": lambda one: str(one.mistakes), "rate": lambda one: f"{one.rate:.4f}"}
-SCORED: dict[str, dict[str, Cell]] = {  # what tells of a task; there are no mistakes in regression, only losses
-    "regression": {**LOSS, **MEAN},
-    "multilabel": {**USUAL, **LOSS, "ranking loss": measured("ranking_loss"), "micro F1": measured("micro_f1")},
-    "ranking": {
-        "pairs right": measured("pair_accuracy"),
-        "NDCG": measured("ndcg"),
-        "NDCG@10": measured("ndcg_at_10"),
-        "wrong lists": USUAL["mistakes"],
-        **MEAN,
-    },
+def show_name(entry: Entry) -> str:
+    return entry.name if entry.stopped is None else f"{entry.name} (stopped)"
+
+
+def show_loss(entry: Entry) -> str:
+    return f"{entry.loss:.1f}" if entry.loss < LONG else f"{entry.loss:.3g}"
+
+
+def show_balanced(entry: Entry) -> str:
+    return "" if entry.confusion is None else f"{entry.confusion.balanced_accuracy:.4f}"
+
+
+def show_measure(name: str) -> Cell:
+    """A cell for a measure of the task; empty for a learner that has none."""
+    return lambda entry: f"{entry.report[name]:.4f}" if name in entry.report else ""
+
+
+CELLS: dict[str, Cell] = {
+    "mistakes": lambda entry: str(entry.mistakes),
+    "rate": lambda entry: f"{entry.rate:.4f}",
+    "loss": show_loss,
+    "mean loss": lambda entry: f"{entry.mean_loss:.4g}",
+    "ranking loss": show_measure("ranking_loss"),
+    "micro F1": show_measure("micro_f1"),
+    "pairs right": show_measure("pair_accuracy"),
+    "NDCG": show_measure("ndcg"),
+    "NDCG@10": show_measure("ndcg_at_10"),
+    "wrong lists": lambda entry: str(entry.mistakes),
 }
-
-
-def columns(standings: Sequence[Standing], race: Race) -> dict[str, Cell]:
-    """The columns of a table by their heads.
-
-    Beside the rate stand the balanced accuracy, where classes are uneven or weighed, and costs, where told.
-    """
-    found: dict[str, Cell] = {"learner": lambda one: one.name if one.stopped is None else f"{one.name} (stopped)"}
-    scored = SCORED.get(standings[0].learner.task)
-    if scored is None:
-        scored = dict(USUAL)
-        if any(one.uneven for one in standings):
-            scored["balanced"] = lambda one: "" if one.confusion is None else f"{one.confusion.balanced_accuracy:.4f}"
-        if race.costs is not None:
-            scored["cost"] = lambda one: "" if one.confusion is None else f"{race.cost_of(one):,.6g}"
-        scored |= LOSS
-    found |= {**scored, "updates": lambda one: str(one.updates), "non-zeros": lambda one: str(one.nonzeros)}
-    if any(one.full_information is not None for one in standings):
-        found["full information"] = lambda one: told(one.full_information)
-    if any(one.asked is not None for one in standings):
-        found["labels asked"] = lambda one: told(one.asked)
-    found["rounds/s"] = lambda one: f"{one.rounds / max(one.seconds, 1e-9):,.0f}"
-    return found
+"""The columns that a task can name."""

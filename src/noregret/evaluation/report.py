@@ -1,115 +1,140 @@
-"""What the commands say in common: of a source, of a learner, of what is odd about the data."""
+"""Reports of runs: for programs as JSON, for people as lines of text."""
 
-import argparse
-import sys
+import json
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from noregret.cli.output import plain_label
-from noregret.cli.screen import Screen
-from noregret.evaluation.leaderboard import Standing
-from noregret.evaluation.tables import confusion_table
-from noregret.learner.rule_learner import RuleLearner
+from noregret.data.batch import Batch
+from noregret.evaluation.capabilities import (
+    class_weight_of,
+    classes_of,
+    describe_collisions,
+    describe_preparation,
+    parameters_of,
+    task_of,
+    task_warnings,
+)
+from noregret.evaluation.leaderboard import Entry
+from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
-from noregret.streams import Batch, Source
-from noregret.tasks.regression import Regression
+from noregret.streams import Source
 from noregret.version import __version__
 
-MANY_CLASSES = 50
+MANY_CLASSES = 50  # with more, the confusion matrix is left out of reports, and the labels may be targets
+TEXT_FORMATS = ("csv", "libsvm", "vw")  # formats whose features are known only when all was read
+
+# ---- for programs ---------------------------------------------------------------------------------------------------
 
 
-def head(told: argparse.Namespace, source: Source, **more: Any) -> dict[str, Any]:
-    """The beginning of every report for machines."""
-    return {"noregret": __version__, "command": ["noregret", *told.said], "source": {**source.describe(), **more}}
+def to_json(report: dict[str, Any]) -> str:
+    """A report as JSON: keys in a fixed order, numbers exact."""
+    return json.dumps(replace_infinite(report), indent=2, allow_nan=False) + "\n"
 
 
-def standing_report(one: Standing) -> dict[str, Any]:
-    found = {
-        "name": one.name,
-        "rounds": one.rounds,
-        "mistakes": one.mistakes,
-        "rate": one.rate,
-        **({} if one.confusion is None else one.confusion.report()),
-        "loss": one.loss,
-        "updates": one.updates,
-        "nonzeros": one.nonzeros,
-        "seconds": one.seconds,
-        **one.measures,
-        "parameters": one.learner.params,
+def replace_infinite(value: Any) -> Any:
+    """JSON has no infinite numbers; they are written as text."""
+    if isinstance(value, dict):
+        return {key: replace_infinite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [replace_infinite(one) for one in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def report_head(command: Sequence[str], source: Source, **more: Any) -> dict[str, Any]:
+    """How every report begins: the version, the command and the source."""
+    return {"noregret": __version__, "command": ["noregret", *command], "source": {**source.describe(), **more}}
+
+
+def report_entry(entry: Entry) -> dict[str, Any]:
+    """The result of one learner."""
+    report = {
+        "name": entry.name,
+        "rounds": entry.rounds,
+        "mistakes": entry.mistakes,
+        "rate": entry.rate,
+        **({} if entry.confusion is None else entry.confusion.report()),
+        "loss": entry.loss,
+        "updates": entry.updates,
+        "nonzeros": entry.nonzeros,
+        "seconds": entry.seconds,
+        **entry.measures,
+        "parameters": parameters_of(entry.learner),
     }
-    if one.full_information is not None:
-        found["full_information"] = one.full_information
-    if one.asked is not None:
-        found["asked"] = one.asked
-    if one.confusion is not None:
-        found["confusion"] = confusion_report(one.confusion)
-    return found if one.stopped is None else {**found, "stopped": one.stopped}
+    if entry.full_information is not None:
+        report["full_information"] = entry.full_information
+    if entry.asked is not None:
+        report["asked"] = entry.asked
+    if entry.confusion is not None:
+        report["confusion"] = report_confusion(entry.confusion)
+    return report if entry.stopped is None else {**report, "stopped": entry.stopped}
 
 
-def confusion_report(seen: Confusion) -> dict[str, Any]:
-    """Who was taken for whom, and how well each class was found; null where a class gave no occasion."""
-    shares = {"recall": seen.recall, "precision": seen.precision, "f1": seen.f1}
-    counts = {"counts": seen.counts.tolist()} if len(seen.labels) <= MANY_CLASSES else {}
-    told = {name: [None if one != one else one for one in values.tolist()] for name, values in shares.items()}
-    return {"labels": [plain_label(label) for label in seen.labels], "rounds": seen.rounds.tolist(), **told, **counts}
+def report_confusion(confusion: Confusion) -> dict[str, Any]:
+    """The confusion matrix with recall, precision and F1 of each class; null where they are not defined."""
+    shares = {"recall": confusion.recall, "precision": confusion.precision, "f1": confusion.f1}
+    counts = {"counts": confusion.counts.tolist()} if len(confusion.labels) <= MANY_CLASSES else {}
+    return {
+        "labels": [plain_label(label) for label in confusion.labels],
+        "rounds": confusion.rounds.tolist(),
+        **{name: [None if one != one else one for one in values.tolist()] for name, values in shares.items()},
+        **counts,
+    }
 
 
-def tell_confusion(one: Standing) -> None:
-    """Who was taken for whom, as a table."""
-    told = f"{one.learner.task} has no classes to confuse" if one.confusion is None else confusion_table(one.confusion)
-    sys.stdout.write(f"\n{told}\n")
+def plain_label(label: Any) -> Any:
+    """A label as people write it: 1 and not 1.0."""
+    return int(label) if isinstance(label, float) and label == int(label) else label
 
 
-def described(source: Source, batch: Batch) -> str:
+# ---- for people -----------------------------------------------------------------------------------------------------
+
+
+def count_of(count: int, noun: str) -> str:
+    """A number of things: 1 row, 2 rows."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def describe_source(source: Source, batch: Batch) -> str:
+    """The name of a source, and how many rows and features it has."""
     rows = "" if source.rows is None else f"{source.rows:,} rows, "
     width = batch.X.block.width if hasattr(batch.X, "block") else getattr(batch.X, "shape", (0, 0))[1]
-    more = "so far" if source.kind in ("csv", "libsvm", "vw") else ""
-    return f"{source.name}: {rows}{counted(width, 'feature')} {more}".rstrip()
+    so_far = "so far" if source.kind in TEXT_FORMATS else ""
+    return f"{source.name}: {rows}{count_of(width, 'feature')} {so_far}".rstrip()
 
 
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def describe_reading(learner: Learner, source: Source) -> list[str]:
+    """What a user should know about how the rows were read and prepared."""
+    return [*source.notes, *describe_preparation(learner), *task_of(learner).notes]
 
 
-def score(one: Standing) -> str:
-    if one.learner.task == "regression":
-        return f"a mean loss of {one.loss / max(one.rounds, 1):.4g}"
-    if one.learner.task == "ranking":
-        return f"{100 * one.measures['pair_accuracy']:.2f} % of pairs in the right order"
-    told = f"{counted(one.mistakes, 'mistake')} ({100 * one.rate:.2f} %)"
-    if one.learner.task == "multilabel":
-        told += f", ranking loss {one.measures['ranking_loss']:.4f}, micro F1 {one.measures['micro_f1']:.4f}"
-    if one.confusion is not None and one.uneven:
-        told += f", balanced accuracy {one.confusion.balanced_accuracy:.4f}"
-    return told if one.confusion is None or one.costs is None else f"{told}, cost {one.confusion.cost:,.6g}"
+def describe_skipped(source: Source) -> list[str]:
+    """How many rows were skipped, where some were."""
+    if not source.skipped:
+        return []
+    verb = "row could not be used and was" if source.skipped == 1 else "rows could not be used and were"
+    return [f"{source.name}: {source.skipped:,} {verb} skipped"]
 
 
-def warn_of(screen: Screen, source: Source, learner: RuleLearner, updates: int) -> None:
-    """What is odd about the data, said at the end where it is seen."""
-    skipped(screen, source)
-    if learner.collisions:
-        cells = f"{learner.collisions:,} of {1 << (learner.config.bits or 0):,}"
-        screen.note(f"{source.name}: {cells} cells are shared by several names; more --bits make them fewer")
-    weights = learner.config.class_weight
-    absent = [label for label in weights if label not in learner.classes] if isinstance(weights, dict) else []
+def find_notes(source: Source, learner: Learner) -> list[str]:
+    """What a user may want to change after a run."""
+    collisions = describe_collisions(learner)
+    return [] if collisions is None else [f"{source.name}: {collisions}"]
+
+
+def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
+    """What is odd about the data, known at the end of a run."""
+    labels, weights = classes_of(learner), class_weight_of(learner)
+    found = []
+    absent = [label for label in weights if label not in labels] if isinstance(weights, dict) else []
     if absent:
-        screen.warn(f"{source.name}: no row has the label {absent[0]!r}, which --class-weight names")
-    labels, task = learner.classes, learner.config.task
-    eps = task.numbers.get("eps")
-    if isinstance(task, Regression):
-        counters = None if learner.model.arrays is None else learner.model.arrays.n
-        if task.deviation(counters) == 0.0:
-            screen.warn(f"{source.name}: all targets are the same, so nothing was learned but their mean")
-        elif updates == 0 and eps:
-            screen.warn(f"{source.name}: every prediction was within eps = {eps:g}, so nothing was learned; "
-                        "give a smaller one, --set eps=0.001")  # fmt: skip
-    elif len(labels) == 1:
-        screen.warn(f"{source.name}: every label is {labels[0]!r}; with one class there is nothing to learn")
+        found.append(f"no row has the label {absent[0]!r}, which --class-weight names")
+    found += task_warnings(learner, updates)
+    if len(labels) == 1:
+        found.append(f"every label is {labels[0]!r}; with one class there is nothing to learn")
     elif len(labels) > MANY_CLASSES and not any(isinstance(label, str) for label in labels):
-        screen.warn(f"{source.name}: the labels are {len(labels):,} different numbers; "
-                    "if they are targets and not classes, use --task regression")  # fmt: skip
-
-
-def skipped(screen: Screen, source: Source) -> None:
-    if source.skipped:
-        verb = "row could not be used and was" if source.skipped == 1 else "rows could not be used and were"
-        screen.warn(f"{source.name}: {source.skipped:,} {verb} skipped")
+        found.append(
+            f"the labels are {len(labels):,} different numbers; if they are targets and not classes, "
+            "use --task regression"
+        )
+    return [f"{source.name}: {text}" for text in found]

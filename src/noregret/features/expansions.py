@@ -12,7 +12,7 @@ from noregret.errors import BadValue
 from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
 from noregret.features.feature_selectors import SelectorParam
 from noregret.features.fitted import LEARN, VALUES, Groups, Loop, Options, entries
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_first = read_second = read_groups = unbound
 read_between = read_most = unbound

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, DenseBlock, SparseBlock, all_finite, verify
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import FeatureSelectors, SelectorParam, selected_names
-from noregret.rules.card import Choice, Param
+from noregret.rules.parameters import Choice, Param
 
 INDICATOR = -1.0  # the count of an indicator feature (0 or 1), which is not transformed
 LEARN = 0  # the slot of a loop's table that says whether to learn; the slots of its arrays follow

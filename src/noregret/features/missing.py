@@ -19,7 +19,7 @@ from noregret.features.fitted import (
     replace_values,
     value_loop,
 )
-from noregret.rules.card import Choice
+from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = unbound
 

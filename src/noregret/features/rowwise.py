@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.features.feature_selectors import SelectorParam
 from noregret.features.fitted import LEARN, FittedTransform, Options, value_loop
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
 

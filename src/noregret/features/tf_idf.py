@@ -11,7 +11,7 @@ from noregret.algebra.verbs import unbound
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import SelectorParam
 from noregret.features.fitted import LEARN, Entries, FittedTransform, Options, value_loop
-from noregret.rules.card import Choice
+from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
 

@@ -18,7 +18,7 @@ from noregret.features.missing import POLICIES, Missing
 from noregret.features.rowwise import Clip, Log1p, UnitNorm
 from noregret.features.scaling import Scaling
 from noregret.features.tf_idf import TfIdf
-from noregret.rules.card import Choice, Param, suggestion
+from noregret.rules.parameters import Choice, Param, suggestion
 
 KINDS: Mapping[str, type[FittedTransform]] = {
     kind.name: kind for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, OneHot)

@@ -10,7 +10,7 @@ from noregret.interop.estimators import OnlineClassifier, OnlineRegressor
 from noregret.interop.family import Family, Told, families
 from noregret.learner.factory import card_of
 from noregret.learners import load_all
-from noregret.rules.card import Card, built_in
+from noregret.rules.rule_card import RuleCard
 
 BASES = {"classifier": OnlineClassifier, "regressor": OnlineRegressor}
 HOME = "noregret.sklearn"
@@ -26,32 +26,39 @@ ATTRIBUTES = {
 
 def shelf() -> dict[str, Family]:
     """Every family of built-in learners by the name of its class."""
-    cards = [card for _, card in sorted(load_all().items()) if built_in(card.rule)]
+    cards = [card for _, card in sorted(load_all().items()) if isinstance(card, RuleCard) and card.built_in]
     found = [family for estimator_type in BASES for family in families(cards, estimator_type)]
     return {family.name: family for family in sorted(found, key=lambda family: family.name)}
 
 
-def classifier(rule: Card) -> Any:
+def classifier(rule: RuleCard) -> Any:
     """A scikit-learn classifier class of your own decorated rule.
 
     Keep it under its own name beside the rule, `CappedClassifier = classifier(capped)`, and it can be pickled.
     """
-    return own(card_of(rule), "classifier")
+    return own(rule_card_of(rule), "classifier")
 
 
-def regressor(rule: Card) -> Any:
+def regressor(rule: RuleCard) -> Any:
     """A scikit-learn regressor class of your own decorated rule, which must be driven by the loss, not by mistakes."""
-    return own(card_of(rule), "regressor")
+    return own(rule_card_of(rule), "regressor")
+
+
+def rule_card_of(rule: Any) -> RuleCard:
+    card = card_of(rule)
+    if not isinstance(card, RuleCard):
+        raise BadValue(f"{card.name} is not a rule, so no estimator class can be made of it")
+    return card
 
 
 @cache
-def own(card: Card, estimator_type: str) -> Any:
+def own(card: RuleCard, estimator_type: str) -> Any:
     made = list(families([card], estimator_type))
     if not made:
         raise BadValue(f"{card.name} cannot play regression: it moves on mistakes, not on losses")
-    if built_in(card.rule):
+    if card.built_in:
         raise BadValue(f"{card.name} is built in: from {HOME} import {made[0].name}")
-    return estimator_class(made[0], card.rule.__module__)
+    return estimator_class(made[0], card.module)
 
 
 def estimator_class(family: Family, home: str) -> Any:
@@ -91,11 +98,10 @@ def text_of(family: Family) -> Iterator[str]:
     for name, about in ATTRIBUTES.items():
         if family.estimator_type == "classifier" or name not in ("classes_", "coding_"):
             yield from (name, f"    {about}.")
-    proven = [card for card in family.cards if card.guarantee is not None]
+    proven = [(card, one) for card in family.cards for one in card.guarantees]
     if proven:
         yield from ("", "Notes", "-----")
-    for card in proven:
-        assert card.guarantee is not None
-        yield f"{card.name}: {card.guarantee.says}, when {card.guarantee.when}."
+    for card, one in proven:
+        yield f"{card.name}: {one.says}, when {one.condition}."
     yield from ("", "References", "----------")
     yield from dict.fromkeys(f"{card.paper}." for card in family.cards)

@@ -13,8 +13,8 @@ from noregret.errors import BadValue
 from noregret.interop.coding import Coding
 from noregret.interop.online import READABLE, Online, Weighable
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Param
 from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Param
 
 NOT_NEGATIVE = Param(1.0, at_least=0.0)
 
@@ -27,7 +27,7 @@ class OnlineClassifier(ClassifierMixin, Online):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # Weights that stay positive can say only that a feature speaks for a class: centred data are out of reach.
-        tags.classifier_tags.poor_score = self._member.one_sided or self._swings
+        tags.classifier_tags.poor_score = self._member.nonnegative or self._swings
         tags.classifier_tags.multi_class = self._plays_many
         return tags
 
@@ -80,7 +80,7 @@ class OnlineClassifier(ClassifierMixin, Online):
         if by_class is None:
             return weight
         name = f"{self._family.name}: class_weight"
-        if not self._member.weighs:
+        if not self._member.supports_weights:
             raise BadValue(f"{name} must be None: {self._member.name} cannot weigh rounds")
         codes = coding.codes(y)
         if isinstance(by_class, Mapping):

@@ -8,8 +8,9 @@ from typing import Any
 
 from noregret.errors import BadValue
 from noregret.learner.config import COVARIANCES
-from noregret.rules.card import Card, Choice, Param, suggestion
 from noregret.rules.losses import LOSSES
+from noregret.rules.parameters import Choice, Param, suggestion
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 
 REGRESSION = "regression"
@@ -41,10 +42,10 @@ class Family:
 
     title: str
     estimator_type: str
-    cards: tuple[Card, ...]
+    cards: tuple[RuleCard, ...]
 
     @property
-    def lead(self) -> Card:
+    def lead(self) -> RuleCard:
         return self.cards[0]
 
     @property
@@ -56,12 +57,12 @@ class Family:
     def name(self) -> str:
         return f"{self.title}{self.estimator_type.capitalize()}"
 
-    def member(self, variant: Any, otherwise: Card | None = None) -> Card:
+    def member(self, variant: Any, otherwise: RuleCard | None = None) -> RuleCard:
         """The card a variant names; where it names none, another, or the one that leads."""
         named = (card for card in self.cards if isinstance(variant, str) and card.name == variant)
         return next(named, otherwise or self.lead)
 
-    def card(self, variant: Any) -> Card:
+    def card(self, variant: Any) -> RuleCard:
         """The card a variant names, or an error."""
         names = [card.name for card in self.cards]
         if not isinstance(variant, str) or variant not in names:
@@ -114,7 +115,7 @@ class Family:
             about = "how many features in a row make a group, or the group number of each feature"
             yield Told("groups", 1, "int, at least 1, or list of int", about)
         yield from (Told(name, *told) for name, told in AROUND.items())
-        if self.estimator_type == "classifier" and any(card.weighs for card in self.cards):
+        if self.estimator_type == "classifier" and any(card.supports_weights for card in self.cards):
             about = 'how much the rounds of each class count; "balanced", in `fit` only: in inverse proportion'
             yield Told("class_weight", None, 'dict, "balanced" or None', about)
 
@@ -132,10 +133,11 @@ def without_stop(sentence: str) -> str:
     return sentence.removesuffix(".")
 
 
-def families(cards: Iterable[Card], estimator_type: str) -> Iterator[Family]:
+def families(cards: Iterable[RuleCard], estimator_type: str) -> Iterator[Family]:
     """The cards by title, where at least one of them can be such an estimator."""
     tasks = {"classifier": {"binary"}, "regressor": {REGRESSION}}[estimator_type]
     fit = [card for card in cards if tasks & set(card.tasks)]
     for title in dict.fromkeys(card.title for card in fit):
         members = [card for card in fit if card.title == title]
-        yield Family(title, estimator_type, tuple(sorted(members, key=lambda card: (not card.leads, card.name))))
+        members.sort(key=lambda card: (not card.default_variant, card.name))
+        yield Family(title, estimator_type, tuple(members))

@@ -17,7 +17,7 @@ from noregret.errors import BadValue
 from noregret.interop.family import Family
 from noregret.learner.factory import make
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 
 READABLE = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 UNITS = 256  # unit rows scored in one go: a learner of dense rows fills each of them with zeros
@@ -42,8 +42,8 @@ class Weighable:
         """An estimator asks the card of its variant; a class may take what any of its variants takes."""
         if estimator is None:
             family: Family | None = getattr(owner, "_family", None)
-            return self.weighed if family is None or any(card.weighs for card in family.cards) else self.plain
-        return types.MethodType(self.weighed if estimator._member.weighs else self.plain, estimator)
+            return self.weighed if family is None or any(card.supports_weights for card in family.cards) else self.plain
+        return types.MethodType(self.weighed if estimator._member.supports_weights else self.plain, estimator)
 
 
 class Online(BaseEstimator):
@@ -54,7 +54,7 @@ class Online(BaseEstimator):
     n_iter_: int
 
     @property
-    def _member(self) -> Card:
+    def _member(self) -> RuleCard:
         """The card of the variant; an unknown one keeps the parameters of the last until `fit` refuses it."""
         last = getattr(self, "_last_variant", None)
         return self._family.member(getattr(self, "variant", None), self._family.member(last))
@@ -62,7 +62,7 @@ class Online(BaseEstimator):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; without class_weight where the variant cannot weigh rounds."""
         params: dict[str, Any] = super().get_params(deep)
-        if not self._member.weighs:
+        if not self._member.supports_weights:
             params.pop("class_weight", None)
         return params
 

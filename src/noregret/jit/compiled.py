@@ -1,98 +1,147 @@
-"""Compiled entries: from memory, from an object file on disk, or from the compiler, which is loaded only for that.
+"""Compiled functions: from memory, from an object file on disk, or from the compiler, which is imported only for that.
 
-A compiled entry is one plain function, `status entry(table)`. The table holds addresses and sizes: parameters, state,
-rows, outcomes. So a loop has one signature for ever, whatever arrays it is given, and one round costs one foreign call.
+A compiled function is one C function, `status function(table)`. The table holds addresses and lengths: parameters,
+state, rows, results. So a loop has one signature, whatever arrays it is given, and one round costs one foreign call.
 """
 
+import contextlib
 import ctypes
-import hashlib
 import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType, MappingProxyType
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from noregret.algebra import TYPES
 from noregret.algebra.verbs import unbound as unbound
-from noregret.jit import dict_reader, objects
-from noregret.jit.cache import MADE_WITH, files_hash, source_hash, waiting, writable
-from noregret.jit.layout import Layout, address, cache_folder, fill
-from noregret.state import guarded_round as guard
-from noregret.tasks.assemble import Plan, fingerprint
+from noregret.errors import Error
+from noregret.jit import objects
+from noregret.jit.cache import cache_folder, count_waiting, describe_compiler, is_writable
+from noregret.jit.fingerprint import fingerprint
+from noregret.jit.layout import Layout, Table, address, describe, fill
+from noregret.jit.lock import exclusive
+from noregret.rules.specialize import rebind
+from noregret.state import guarded_round as rounds
+from noregret.tasks.assemble import Plan, assemble
+from noregret.tasks.entry import entry
 
 log = logging.getLogger("noregret")
-Bindings = Callable[[Any], Mapping[str, Any]]
+Function = Callable[..., Any]
+Places = Mapping[str, tuple[int, Any]]  # for each value a function reads: its slot, and an example of it
+NOTHING: Mapping[str, Function] = MappingProxyType({})
 
 
-class Made(NamedTuple):
-    """What the compiler made: the entry's address, its name and its code, and what keeps it alive."""
+class MachineCode(NamedTuple):
+    """What the compiler returns: the function's address, its name and object code, and what owns its memory."""
 
     address: int
     name: str
     code: bytes
-    keeper: Any
-    found: bool  # in the compiler's own cache
+    owner: object
+    cached: bool  # found in the compiler's own cache
+
+
+class Compiler(Protocol):
+    """The module `noregret.jit.compiler`, which imports numba."""
+
+    def compile_loop(self, plan: Plan, layout: Layout, symbol: str) -> MachineCode: ...
+
+    def compile_function(
+        self, function: Function, symbol: str, places: Places, replaced: Mapping[str, Function]
+    ) -> MachineCode: ...
 
 
 class Entry:
-    """A compiled function over a table, callable without Python's help: other threads go on meanwhile."""
+    """A compiled function over a table. While it runs, other threads of Python run too."""
 
-    def __init__(self, symbol: str, where: int, keeper: Any = None) -> None:
-        self.symbol, self.address, self.keeper = symbol, where, keeper
+    def __init__(self, symbol: str, where: int, owner: object = None) -> None:
+        self.symbol, self.address, self.owner = symbol, where, owner
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         self.call = signature(self.address)
         self._result, self._exception = ctypes.c_int64(), ctypes.c_void_p()
         self.result, self.exception = ctypes.addressof(self._result), ctypes.addressof(self._exception)
 
     def run(self, table: int) -> int:
-        """0 when it came to its end, otherwise something in it raised an error."""
+        """0 when it came to its end; anything else when it raised an error."""
         return int(self.call(self.result, self.exception, table))
 
 
-_made: dict[Any, Entry] = {}
+# ---- from memory, from disk, or compiled --------------------------------------------------------------------------
+
+_entries: dict[Hashable, Entry] = {}
 _lock = threading.Lock()
+_holder: int | None = None  # the thread that compiles or loads
 
 
-def once(key: Any, make: Callable[[], Entry]) -> Entry:
-    found = _made.get(key)
-    if found is None:
-        with waiting(), _lock:
-            found = _made.get(key) or make()
-            _made[key] = found
-    return found
+def _renew_lock() -> None:
+    """In the child of a fork no other thread runs that could release the lock."""
+    global _lock
+    _lock = threading.Lock()
 
 
-def fetched(symbol: str, compile_it: Callable[[Any], Made]) -> Entry:
-    """An entry from its object file; or compiled, and its object file kept."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Compile or load one function at a time; a signal handler that interrupted this very thread is refused."""
+    global _holder
+    if _holder == threading.get_ident() and _lock.locked():
+        raise Error("a loop is being compiled by the code that was interrupted; call a learner after it has finished")
+    with _lock:
+        _holder = threading.get_ident()
+        try:
+            yield
+        finally:
+            _holder = None
+
+
+def get_entry(key: Hashable, make: Callable[[], Entry]) -> Entry:
+    """The compiled function of a key, made at its first use in this process."""
+    known = _entries.get(key)
+    if known is None:
+        with count_waiting(), one_at_a_time():
+            known = _entries.get(key) or make()
+            _entries[key] = known
+    return known
+
+
+def load_or_compile(symbol: str, compile_it: Callable[[Compiler], MachineCode]) -> Entry:
+    """Load a function from its object file; else compile it and save the file, unless another process just does."""
     where = objects.load(symbol)
     if where is not None:
         return Entry(symbol, where)
-    complain_if_not_kept()
-    compiler = import_module("noregret.jit.compiler")
-    where = objects.load(symbol)  # the compiler may have brought what the file needs
-    if where is not None:
-        return Entry(symbol, where)
-    made = compile_it(compiler)
-    if not made.found:
-        log.info("compiled %s", symbol)
-        objects.keep(symbol, made.name, made.code)
-    return Entry(symbol, made.address, made.keeper)
+    warn_if_unwritable()
+    with exclusive(symbol):
+        where = objects.load(symbol)  # the process that had the lock may have saved it
+        if where is not None:
+            return Entry(symbol, where)
+        compiler: Compiler = import_module("noregret.jit.compiler")
+        where = objects.load(symbol)  # importing the compiler may have brought a symbol that the file needs
+        if where is not None:
+            return Entry(symbol, where)
+        made = compile_it(compiler)
+        if not made.cached:
+            log.info("compiled %s", symbol)
+            objects.save(symbol, made.name, made.code)
+        return Entry(symbol, made.address, made.owner)
 
 
-_complained: set[Path] = set()
+_warned: set[Path] = set()
 
 
-def complain_if_not_kept() -> None:
-    """A folder that cannot be written is said so, once."""
+def warn_if_unwritable() -> None:
+    """Warn, once, about a cache folder that cannot be written."""
     folder = cache_folder()
-    if folder not in _complained and not writable(folder):
-        _complained.add(folder)
+    if folder not in _warned and not is_writable(folder):
+        _warned.add(folder)
         warnings.warn(
             f"the cache folder {folder} cannot be written: loops are compiled anew in every process; "
             "set NOREGRET_CACHE to a folder that can",
@@ -104,113 +153,87 @@ def complain_if_not_kept() -> None:
 # ---- loops ------------------------------------------------------------------------------------------------------
 
 
-def loop(plan: Plan, layout: Layout) -> Entry:
+def get_loop(plan: Plan, layout: Layout) -> Entry:
     """The loop of a plan, compiled once and kept on disk between processes."""
 
     def make() -> Entry:
-        texts = fingerprint(plan) + source_hash(plan.task, MADE_WITH) + repr(layout.key)
-        symbol = f"{plan.name}_{hashlib.sha256(texts.encode()).hexdigest()[:16]}"
-        return fetched(symbol, lambda compiler: compiler.compiled_loop(plan, layout, symbol))
+        symbol = symbol_of_loop(plan, layout)
+        return load_or_compile(symbol, lambda compiler: compiler.compile_loop(plan, layout, symbol))
 
-    return once((plan, layout.key), make)
-
-
-# ---- tools that serve every loop --------------------------------------------------------------------------------
+    return get_entry((plan, layout.key), make)
 
 
-def called(function: Callable[..., Any], seen: dict[str, Any] | None = None) -> list[Callable[..., Any]]:
-    """The plain functions that a text calls, and those that they call."""
-    seen = {} if seen is None else seen
-    for name in function.__code__.co_names:
-        one = function.__globals__.get(name)
-        if isinstance(one, FunctionType) and name not in seen:
-            seen[name] = one
-            called(one, seen)
-    return list(seen.values())
+def fingerprint_plan(plan: Plan) -> str:
+    """A hash of the code of a loop, whatever its layout: what is known before there is a state."""
+    return fingerprint([entry, *assemble(plan, rebind)], TYPES[plan.algebra], (plan.name, describe_compiler()))
 
 
-def symbol_of(text: Callable[..., Any], replaced: Mapping[str, Any]) -> str:
-    """What the cache knows a text by: its name, and all the files it is made from."""
-    here = [Path(__file__).with_name(name) for name in ("compiler.py", "machine.py", "layout.py")]
-    files = [*here, *sorted({Path(one.__code__.co_filename) for one in [text, *replaced.values(), *called(text)]})]
-    return f"{text.__name__}_{files_hash(files, MADE_WITH)[:16]}"
+def symbol_of_loop(plan: Plan, layout: Layout) -> str:
+    """The name a loop is cached by: its plan's, and a hash of all it is compiled from."""
+    options = (plan.name, describe_compiler(), layout.key)
+    mark = fingerprint([entry, *assemble(plan, rebind)], layout.types(), options)
+    return f"{plan.name}_{mark[:16]}"
 
 
-def is_kept(text: Callable[..., Any], replaced: Mapping[str, Any] = MappingProxyType({})) -> bool:
-    """Whether a text is there without compiling, as far as object files tell."""
-    return text in _made or not objects.supported() or os.path.exists(objects.place(symbol_of(text, replaced)))
+# ---- functions over arrays ----------------------------------------------------------------------------------------
 
 
-def tool(text: Callable[..., Any], bindings: Bindings, replaced: Mapping[str, Any] = MappingProxyType({})) -> Entry:
-    """A small compiled function, kept like a loop; its bindings are asked for only when it is compiled."""
+def get_function(function: Function, places: Places, replaced: Mapping[str, Function] = NOTHING) -> Entry:
+    """A compiled function that reads its values from a table; `replaced` as in `compile_function`."""
 
     def make() -> Entry:
-        symbol = symbol_of(text, replaced)
-        return fetched(symbol, lambda compiler: compiler.compiled(text, symbol, bindings(compiler)))
+        symbol = symbol_of(function, places, replaced)
+        return load_or_compile(symbol, lambda it: it.compile_function(function, symbol, places, replaced))
 
-    return once(text, make)
-
-
-def undo_log() -> Entry:
-    """The compiled undo of the cells that a few rows touch."""
-    return tool(guard.undo_log_cells, lambda compiler: compiler.undo_log_bindings())
+    return get_entry(function, make)
 
 
-def guarded() -> Entry:
-    """One round of any loop, with its undo, in one foreign call."""
-    return tool(guard.guarded_round, lambda compiler: compiler.guarded_bindings())
+def symbol_of(function: Function, places: Places, replaced: Mapping[str, Function] = NOTHING) -> str:
+    """The name a function is cached by."""
+    described = [(name, slot, describe(example)) for name, (slot, example) in places.items()]
+    mark = fingerprint([function], (), (describe_compiler(), described, sorted(replaced)), replaced)
+    return f"{function.__name__}_{mark[:16]}"
 
 
-def dict_round() -> Entry:
-    """One round of any loop from a dict, to be called as a function of C is."""
-    return tool(dict_reader.take_round, lambda compiler: compiler.dict_bindings())
+def is_cached(function: Function, places: Places, replaced: Mapping[str, Function] = NOTHING) -> bool:
+    """Whether a function can be had without compiling, as far as object files tell."""
+    if function in _entries or not objects.supported():
+        return True
+    return os.path.exists(objects.path_of(symbol_of(function, places, replaced)))
 
 
-class Definition(ctypes.Structure):
-    """How Python knows a built-in function: its name, its address, how it takes its arguments, its documentation."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("address", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("told", ctypes.c_char_p),
-    )
-
-
-FAST = 0x80  # arguments come as an array and their number
-
-
-@cache
-def definition(where: int) -> Definition:
-    """TopK until the process ends: Python looks at it when the last of its functions goes, whatever has gone before."""
-    made = Definition(b"take_round", where, FAST, None)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
-    return made
-
-
-def built_in(entry: Entry, owner: Any) -> Any:
-    """The function of C at an entry as a function of Python, which hands it the owner and its arguments."""
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    function = make(("PyCFunction_NewEx", ctypes.pythonapi))
-    return function(ctypes.addressof(definition(entry.address)), owner, None)
-
-
-def over_arrays(
-    text: Callable[..., Any],
-    places: Mapping[str, tuple[int, Any]],
-    replaced: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+def compile_function(
+    function: Function, places: Places, replaced: Mapping[str, Function] = NOTHING
 ) -> Callable[..., None]:
-    """A compiled text over arrays: called with its table and the values that stand there.
+    """Compile a function over arrays; the result is called with its table and the values that stand there.
 
-    `places` gives, for each of the text's `read_` functions, a slot of the table and an example of the value;
-    `replaced`, functions that stand for those of their name wherever the text, or what it calls, calls them.
+    `places` gives, for each of the function's `read_` functions, a slot of the table and an example of the value;
+    `replaced`, functions that stand for those of their name wherever the function, or what it calls, calls them.
     """
-    compiled = tool(text, lambda compiler: compiler.text_bindings(text, places, replaced), replaced)
+    compiled = get_function(function, places, replaced)
 
-    def run(table: np.ndarray, *values: Any) -> None:
+    def run(table: Table, *values: Any) -> None:
         for (first, _), value in zip(places.values(), values, strict=True):
             fill(table, first, value)
         if compiled.run(address(table)) != 0:
-            raise IndexError(f"{text.__name__} reached out of its arrays")
+            raise IndexError(f"{function.__name__} reached out of its arrays")
 
     return run
+
+
+# ---- functions that serve every loop ------------------------------------------------------------------------------
+
+
+def vectors(arrays: Mapping[str, tuple[int, type[np.generic]]]) -> Places:
+    """Places of one-dimensional arrays, by slot and dtype."""
+    return {name: (slot, np.zeros(1, kind)) for name, (slot, kind) in arrays.items()}
+
+
+def get_undo_log() -> Entry:
+    """The compiled undo of the cells that a few rows touch."""
+    return get_function(rounds.undo_log_cells, vectors(rounds.UNDO_ARRAYS))
+
+
+def get_guarded_round() -> Entry:
+    """One round of any loop, with its undo, in one foreign call."""
+    return get_function(rounds.guarded_round, vectors(rounds.ROUND_ARRAYS))

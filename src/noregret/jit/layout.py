@@ -1,28 +1,28 @@
-"""Where everything stands: in the table that a compiled loop is given, and compiled loops on disk."""
+"""Tables of addresses: where a compiled function finds parameters, state, rows and results."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.state.growth import leaves
 
-HEAD = 1  # slot 0: whether to learn (1) or only to score_rows (0)
+Table = NDArray[np.int64]
+HEAD = 1  # slot 0: 1 to learn, 0 to score only
 
 
-def width(value: Any) -> int:
-    """How many slots a value takes: an address and sizes for an array, one for a number or a record."""
+def count_words(value: Any) -> int:
+    """How many words a value takes: an address and lengths for an array, one for a number or a record."""
     return sum(1 + leaf.ndim if isinstance(leaf, np.ndarray) else 1 for leaf in leaves(value))
 
 
-def address(array: np.ndarray | np.record) -> int:
+def address(array: NDArray[Any] | np.record) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def fill(table: np.ndarray, first: int, value: Any) -> None:
-    """Write the addresses, sizes and numbers of a value into the table."""
+def fill(table: Table, first: int, value: Any) -> None:
+    """Write the addresses, lengths and numbers of a value into the table, from a slot on."""
     slot = first
     for leaf in leaves(value):
         if isinstance(leaf, np.ndarray):
@@ -41,11 +41,17 @@ def fill(table: np.ndarray, first: int, value: Any) -> None:
             slot += 1
 
 
+def fill_named(table: Table, slots: tuple[int, ...], **values: Any) -> None:
+    """Write values into the slots of their names; `slots` is a NamedTuple of slot numbers."""
+    for name, value in values.items():
+        fill(table, getattr(slots, name), value)
+
+
 class Layout:
     """The slots of one loop, from examples of what it will be given, and the dimensions of truths and outcomes."""
 
     def __init__(self, params: Any, setting: Any, state: Any, rows: Any, truths: int, outcomes: int) -> None:
-        self.examples = {
+        self.examples: dict[str, Any] = {
             "params": params,
             "setting": setting,
             "state": state,
@@ -60,7 +66,7 @@ class Layout:
         slot = HEAD
         for name, example in self.examples.items():
             self.first[name] = slot
-            slot += width(example)
+            slot += count_words(example)
         self.slots = slot
         self.key = tuple((name, self.first[name], describe(example)) for name, example in self.examples.items())
 
@@ -68,20 +74,30 @@ class Layout:
         for name, example in self.examples.items():
             yield name, self.first[name], example
 
+    def types(self) -> set[type]:
+        """The types of all values, also inside tuples."""
+        return {kind for example in self.examples.values() for kind in types_in(example)}
+
+
+def types_in(value: Any) -> Iterator[type]:
+    yield type(value)
+    if isinstance(value, tuple):
+        for item in value:
+            yield from types_in(item)
+
+
+def is_constant(name: str, attribute: object) -> bool:
+    """Whether an attribute of a class is a constant that code may depend on, as `weight_place` of parameters."""
+    return not name.startswith("_") and (attribute is None or isinstance(attribute, (int, float, str, tuple)))
+
 
 def describe(value: Any) -> Any:
     """What of a value the compiled code depends on."""
     if isinstance(value, tuple):
-        return (type(value).__name__, tuple(describe(item) for item in value))
+        kind = type(value)
+        constants = sorted((name, repr(it)) for name, it in vars(kind).items() if is_constant(name, it))
+        fields = getattr(kind, "_fields", ())
+        return (kind.__name__, fields, tuple(constants), tuple(describe(item) for item in value))
     if isinstance(value, (np.ndarray, np.record)):
         return (str(value.dtype), value.ndim)
     return type(value).__name__
-
-
-def cache_folder() -> Path:
-    """Where compiled loops are kept between processes: NOREGRET_CACHE, or the user's cache folder."""
-    if "NOREGRET_CACHE" in os.environ:
-        return Path(os.environ["NOREGRET_CACHE"])
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("noregret"))

@@ -1,22 +1,36 @@
-"""Compiled entries as object files: a later process loads them with llvmlite alone, in a tenth of a second.
+"""Compiled functions as object files: a later process loads them with llvmlite alone, in a tenth of a second.
 
-What an entry needs from outside (a function of the C library, say) must be there before it is loaded: LLVM ends the
-process otherwise. Where object files are of another kind than here, the compiler keeps its own cache instead.
+LLVM ends the process when an object file needs a symbol that is not there, so all of them are looked up first. A file
+is loaded only when it is whole, was written for this function, and nobody but this user or root could have written it.
+Where object files are not ELF, the compiler's own cache is used instead.
 """
 
 import contextlib
 import hashlib
 import os
 import secrets
+import stat
 import struct
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-from noregret.jit.layout import cache_folder
+from noregret.jit.cache import cache_folder
 
 SYMBOL_TABLE = 2  # the kind of section, in an ELF file, that lists symbols
+SEAL = hashlib.sha256().digest_size
+
+
+class Linker(Protocol):
+    """What llvmlite loads object files with."""
+
+    def add_object_file(self, file: object) -> None: ...
+
+    def finalize_object(self) -> None: ...
+
+    def get_function_address(self, name: str) -> int: ...
 
 
 def supported() -> bool:
@@ -25,8 +39,8 @@ def supported() -> bool:
 
 
 @cache
-def engine() -> tuple[Any, str]:
-    """What loads object files, for the life of the process; and a mark of the processor they were made for."""
+def get_linker() -> tuple[Linker, str]:
+    """What loads object files, for the life of the process; and a hash of the processor they were compiled for."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -34,58 +48,69 @@ def engine() -> tuple[Any, str]:
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     traits = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), machine.triple, llvmlite.__version__)
-    mark = hashlib.sha256(repr(traits).encode()).hexdigest()[:16]
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), mark
+    processor = hashlib.sha256(repr(traits).encode()).hexdigest()[:16]
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), processor
 
 
-def place(symbol: str) -> Path:
-    return cache_folder() / "objects" / f"{symbol}-{engine()[1]}.o"
+def path_of(symbol: str) -> Path:
+    return cache_folder() / "objects" / f"{symbol}-{get_linker()[1]}.o"
 
 
 def load(symbol: str) -> int | None:
-    """The address of an entry from its file; None if it is not there, not whole, or needs what is not there."""
+    """The address of a function from its file; None if it is not there, not whole, or needs what is not there."""
     if not supported():
         return None
-    try:
-        content = place(symbol).read_bytes()
-    except OSError:
+    content = read_own(path_of(symbol))
+    seal, body = content[:SEAL], content[SEAL:]
+    if hashlib.sha256(symbol.encode() + body).digest() != seal:
         return None
-    seal, (size,), rest = content[:32], struct.unpack("<H", content[32:34].rjust(2, b"\0")), content[34:]
-    if hashlib.sha256(content[32:]).digest() != seal:
-        return None
-    name, code = rest[:size].decode(), rest[size:]
+    (size,) = struct.unpack_from("<H", body)
+    name, code = body[2 : 2 + size].decode(), body[2 + size :]
 
     import llvmlite.binding as llvm
 
-    if any(llvm.address_of_symbol(needed) is None for needed in undefined(code)):
+    if any(llvm.address_of_symbol(needed) is None for needed in undefined_symbols(code)):
         return None
-    loader = engine()[0]
-    loader.add_object_file(llvm.ObjectFileRef.from_data(code))
-    loader.finalize_object()
-    return int(loader.get_function_address(name)) or None
+    linker = get_linker()[0]
+    linker.add_object_file(llvm.ObjectFileRef.from_data(code))
+    linker.finalize_object()
+    return int(linker.get_function_address(name)) or None
 
 
-def keep(symbol: str, name: str, code: bytes) -> None:
-    """Write an entry's file whole or not at all."""
+def read_own(path: Path) -> bytes:
+    """The content of a file that only this user or root can write; nothing of any other."""
+    try:
+        with open(path, "rb") as file:
+            if hasattr(os, "geteuid"):
+                status = os.fstat(file.fileno())
+                if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                    return b""
+            return file.read()
+    except OSError:
+        return b""
+
+
+def save(symbol: str, name: str, code: bytes) -> None:
+    """Write a function's file whole or not at all."""
     if not supported():
         return
     body = struct.pack("<H", len(name.encode())) + name.encode() + code
-    target = place(symbol)
+    target = path_of(symbol)
     temporary = target.with_suffix(f".{secrets.token_hex(8)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(hashlib.sha256(body).digest() + body)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(hashlib.sha256(symbol.encode() + body).digest() + body)
         os.replace(temporary, target)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink()
 
 
-def undefined(code: bytes) -> list[str]:
+def undefined_symbols(code: bytes) -> Iterator[str]:
     """The symbols an ELF object needs from elsewhere."""
     sections_at, _, _, _, _, size, count, _ = struct.unpack_from("<QIHHHHHH", code, 40)
     sections = [struct.unpack_from("<IIQQQQIIQQ", code, sections_at + number * size) for number in range(count)]
-    found = []
     for kind, at, length, names in ((one[1], one[4], one[5], one[6]) for one in sections):
         if kind != SYMBOL_TABLE:
             continue
@@ -94,5 +119,4 @@ def undefined(code: bytes) -> list[str]:
             name, _, _, section = struct.unpack_from("<IBBH", code, entry)
             if section == 0 and name:
                 first = letters + name
-                found.append(code[first : code.index(b"\0", first)].decode())
-    return found
+                yield code[first : code.index(b"\0", first)].decode()

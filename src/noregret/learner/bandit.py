@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import next_random
 from noregret.data.blocks import verify
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
-from noregret.rules.card import bindings
-from noregret.rules.specialize import grafting, rebound
+from noregret.rules.parameters import bindings
+from noregret.rules.specialize import rebind, specializer
 from noregret.state.growth import make
 from noregret.state.space import enlarge
 from noregret.tasks.bandit import Bandit, drawn, past_plays
@@ -40,22 +41,22 @@ class BanditFeedback:
     def _chances(self) -> Callable[..., None]:
         card, config = self.model.card, self.model.config
         assert card.chances is not None
-        return grafting(bindings(card.choices, dict(config.choices)), rebound, "chosen")(card.chances)
+        return specializer(bindings(card.choices, dict(config.choices)), rebind, "chosen")(card.chances)
 
-    def choose(self, X: Any) -> Chosen:
+    def choose(self, X: RowsLike) -> Chosen:
         """A class for every row, drawn at random, and the probability each had. Nothing is learned from it."""
         played, chance = self._draw(X)
         return Chosen(as_array(self.model.labels.order)[played], chance)
 
-    def choose_one(self, x: Any = None) -> Chosen:
+    def choose_one(self, x: RowLike = None) -> Chosen:
         """A class for one row, drawn at random, and the probability it had. Nothing is learned from it."""
         played, chance = self._draw(self._one(x))
         return Chosen(self.model.labels.order[played[0]], float(chance[0]))
 
-    def _draw(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _draw(self, X: RowsLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The numbers of the classes drawn, and their probabilities; only the random numbers go on."""
         with self._lock:
-            must_play_bandit(self.model)
+            require_bandit(self.model)
             scores = self._first_scores(X) if self.model.arrays is None else self.scores(X)
             played, chance = np.zeros(len(scores), np.int64), np.zeros(len(scores))
             if not len(scores):
@@ -68,7 +69,7 @@ class BanditFeedback:
                 chance[t] = odds[played[t]]
             return played, chance
 
-    def _first_scores(self, X: Any) -> NDArray[np.float64]:
+    def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The scores before any round: all zero, of a state that knows no feature yet."""
         model = self.model
         savepoint = model.savepoint()
@@ -84,21 +85,21 @@ class BanditFeedback:
         self._loops.bind(model)
         return np.zeros((block.rows, len(model.labels)))
 
-    def reward(self, X: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
+    def reward(self, X: RowsLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""
         with self._lock:
-            must_play_bandit(self.model)
-            label, chance = pair(chosen)
+            require_bandit(self.model)
+            label, chance = split_choice(chosen)
             if isinstance(label, (str, bytes)) or not hasattr(label, "__len__"):
                 raise BadValue(f"the labels chosen must be a list or an array, not {shown(label)}")
-            played = np.array([code_of(self.model, one) for one in label], float)
-            suffered = losses(self.model, right, loss, len(played))
-            self._play(X, past_plays(played, chances(chance, len(played)), suffered), None)
+            played = np.array([check_class(self.model, one) for one in label], float)
+            loss_values = check_losses(self.model, right, loss, len(played))
+            self._play(X, past_plays(played, check_chances(chance, len(played)), loss_values), None)
         return self
 
-    def reward_one(self, x: Any, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
+    def reward_one(self, x: RowLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the class chosen for one row was: whether it was right, or its loss from 0 to 1."""
-        label, chance = pair(chosen)
+        label, chance = split_choice(chosen)
         single = [None if one is None else [one] for one in (right, loss)]
         return self.reward(self._one(x), Chosen([label], [chance]), single[0], loss=single[1])
 
@@ -111,24 +112,24 @@ class BanditFeedback:
 
     if TYPE_CHECKING:  # what the learner has
 
-        def scores(self, X: Any) -> NDArray[np.float64]: ...
-        def _one(self, x: Any) -> Any: ...
-        def _play(self, X: Any, y: Any, weight: Any) -> Any: ...
+        def scores(self, X: RowsLike) -> NDArray[np.float64]: ...
+        def _one(self, x: RowLike) -> Any: ...
+        def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> Any: ...
 
 
-def must_play_bandit(model: Model) -> None:
+def require_bandit(model: Model) -> None:
     if not isinstance(model.task, Bandit):
         raise BadValue(f"{model.card.name} sees the truth: use predict and learn. Choosing is for the bandit task")
 
 
-def pair(chosen: Any) -> tuple[Any, Any]:
+def split_choice(chosen: Any) -> tuple[Any, Any]:
     """The label and the chance of what was chosen."""
     if not isinstance(chosen, (tuple, list)) or len(chosen) != 2:
         raise BadValue(f"what was chosen is a pair of a label and its chance, as choose gives it, not {shown(chosen)}")
     return chosen[0], chosen[1]
 
 
-def code_of(model: Model, label: Any) -> int:
+def check_class(model: Model, label: Any) -> int:
     label = label.item() if isinstance(label, np.generic) else label
     known = model.labels.code.get(label) if isinstance(label, (bool, int, float, str)) else None
     if known is None:
@@ -136,7 +137,7 @@ def code_of(model: Model, label: Any) -> int:
     return known
 
 
-def numbers(what: str, given: Any, rows: int) -> np.ndarray:
+def check_numbers(what: str, given: Any, rows: int) -> np.ndarray:
     """One finite number for every row."""
     try:
         found = np.asarray(given)
@@ -147,15 +148,15 @@ def numbers(what: str, given: Any, rows: int) -> np.ndarray:
     return found.astype(float)
 
 
-def chances(given: Any, rows: int) -> np.ndarray:
-    found = numbers("the chance of what was chosen", given, rows)
+def check_chances(given: Any, rows: int) -> np.ndarray:
+    found = check_numbers("the chance of what was chosen", given, rows)
     if not ((found > 0.0) & (found <= 1.0)).all():
         raise BadValue(f"the chance of what was chosen must be above 0 and at most 1, not {shown(given)}")
     return found
 
 
-def losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
-    """What was suffered: 0 where right and 1 where not, or as told."""
+def check_losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
+    """The losses of the choices: 0 where right and 1 where wrong, or the losses given."""
     if (right is None) == (loss is None):
         raise BadValue("say whether what was chosen was right (right=True), or its loss (loss=0.3): one of both")
     if loss is None:
@@ -163,9 +164,9 @@ def losses(model: Model, right: Any, loss: Any, rows: int) -> np.ndarray:
         if len(truths) != rows or not all(isinstance(one, bool) for one in truths):
             raise BadValue(f"right must be True or False for every row, {rows} in all, not {shown(right)}")
         return np.array([0.0 if one else 1.0 for one in truths])
-    found = numbers("loss", loss, rows)
+    found = check_numbers("loss", loss, rows)
     if not ((found >= 0.0) & (found <= 1.0)).all():
         raise BadValue(f"a loss must be from 0 to 1, not {shown(loss)}")
-    if not model.card.graded and not np.isin(found, (0.0, 1.0)).all():
+    if not model.card.real_valued_losses and not np.isin(found, (0.0, 1.0)).all():
         raise BadValue(f"{model.card.name} knows right and wrong only: a loss must be 0 or 1, not {shown(loss)}")
     return found

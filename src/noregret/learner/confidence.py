@@ -6,15 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, SparseBlock, verify
+from noregret.data.inputs import LabelsLike
 from noregret.errors import BadValue
-from noregret.learner.merge import symmetric
 from noregret.learner.model import Model
 from noregret.state.growth import parts
+from noregret.state.stores.covariance import symmetrize
 
 Floats = NDArray[np.float64]
 
 
-def confidence(model: Model, scores: Floats, block: Block, y: Any = None) -> Floats:
+def confidence(model: Model, scores: Floats, block: Block, y: LabelsLike = None) -> Floats:
     """The probability that the margin is positive: of the predicted label, or of those given."""
     from scipy.special import ndtr
 
@@ -44,7 +45,7 @@ def check_confidence(model: Model) -> None:
         raise BadValue(f"confidence is about labels, one for every row; {model.task.name} has none")
 
 
-def known_codes(model: Model, y: Any, rows: int) -> NDArray[np.int64]:
+def known_codes(model: Model, y: LabelsLike, rows: int) -> NDArray[np.int64]:
     """The class number of each label, every one of which must be known."""
     labels = y.tolist() if hasattr(y, "tolist") else list(y)
     if len(labels) != rows:
@@ -74,5 +75,5 @@ def row_variances(model: Model, block: Block) -> Floats:
     if sigma.ndim == 2:
         return np.asarray(factor * ((rows * rows) @ sigma[:classes, : block.width].T))
     dense = rows.toarray() if hasattr(rows, "toarray") else rows
-    matrices = symmetric(sigma[:classes, : block.width, : block.width])
+    matrices = symmetrize(sigma[:classes, : block.width, : block.width])
     return np.asarray(factor * np.einsum("ni,cij,nj->nc", dense, matrices, dense, optimize=True))

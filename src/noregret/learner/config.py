@@ -11,12 +11,15 @@ from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
-from noregret.rules.card import RESERVED, Card, Param, must_say_whether_it_moved, suggestion
+from noregret.rules.parameters import Param, suggestion
+from noregret.rules.probing import require_update_flag
+from noregret.rules.registry import RESERVED
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape, Space
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
-from noregret.tasks.costs import asked_cost
+from noregret.tasks.costs import check_cost
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
 
@@ -35,7 +38,7 @@ KernelParams = tuple[float, float, float]
 class Config:
     """The checked arguments of a learner; `given` is what the caller passed, to make the same learner again."""
 
-    card: Card
+    card: RuleCard
     task: Task
     algebra: str | None
     covariance: str
@@ -88,10 +91,10 @@ class Config:
         )  # fmt: skip
 
 
-def resolve(card: Card, given: Mapping[str, Any]) -> Config:
+def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     """Check the arguments of `make`; every error names the argument and what it may be."""
     given = {name: unwrap(value) for name, value in given.items()}
-    must_say_whether_it_moved(card)
+    require_update_flag(card)
     rest = dict(given)
     task_class, grows = check_task(card, rest.pop("task", None), rest)
     classes = check_classes(task_class, rest.pop("classes", None))
@@ -134,7 +137,7 @@ def resolve(card: Card, given: Mapping[str, Any]) -> Config:
     }
     check_rule(card, task_class, algebra, numbers, choices, rest)
     averaged_after = check_average(card, task_class, average, numbers, choices)
-    cost = asked_cost(rest.pop("cost", None), classes)
+    cost = check_cost(rest.pop("cost", None), classes)
     task = task_class.configure(card, choices, cost, rest)
     if isinstance(task, Binary):
         task.grows = grows
@@ -161,7 +164,7 @@ def unwrap(value: Any) -> Any:
     return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
 
 
-def refuse_unknown(card: Card, task: type[Task], kernel_takes: Iterable[str], rest: Mapping[str, Any]) -> None:
+def refuse_unknown(card: RuleCard, task: type[Task], kernel_takes: Iterable[str], rest: Mapping[str, Any]) -> None:
     """An argument that nothing takes is an error with a suggestion."""
     if not rest:
         return
@@ -175,7 +178,7 @@ def refuse_unknown(card: Card, task: type[Task], kernel_takes: Iterable[str], re
 # ---- the task --------------------------------------------------------------------------------------------------------
 
 
-def check_task(card: Card, name: Any, given: Mapping[str, Any]) -> tuple[type[Task], bool]:
+def check_task(card: RuleCard, name: Any, given: Mapping[str, Any]) -> tuple[type[Task], bool]:
     """The task, and whether a third class may turn binary into multiclass."""
     if name is None:
         own = next((one for one in ("binary", *card.tasks) if one in card.tasks), "binary")
@@ -196,13 +199,13 @@ def check_task(card: Card, name: Any, given: Mapping[str, Any]) -> tuple[type[Ta
     return task, False
 
 
-def against_the_rest(card: Card, task: type[Task], given: Mapping[str, Any]) -> bool:
+def against_the_rest(card: RuleCard, task: type[Task], given: Mapping[str, Any]) -> bool:
     """Whether a rule of two classes is asked to play one class against the rest."""
     return task is Multiclass and given.get("competitor") == "rest" and "binary" in card.tasks
 
 
 def check_rule(
-    card: Card, task: type[Task], algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str],
+    card: RuleCard, task: type[Task], algebra: str | None, numbers: Mapping[str, float], choices: Mapping[str, str],
     given: Mapping[str, Any],
 ) -> None:  # fmt: skip
     """What single parameters cannot know: whether the options suit the task and the algebra, and each other."""
@@ -250,13 +253,13 @@ def check_classes_known(task: Task, classes: list[Any] | None) -> None:
         raise BadValue('labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class')
 
 
-def check_class_weight(card: Card, task: Task, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
+def check_class_weight(card: RuleCard, task: Task, given: Any, classes: list[Any] | None) -> dict[Any, float] | str:
     """A weight for every class named, or the word for weights by how often each class came."""
     if task.no_classes is not None:
         raise BadValue(f"{task.no_classes}; leave class_weight out")
     if task.no_class_weight is not None:
         raise BadValue(task.no_class_weight)
-    if not card.weighs:
+    if not card.supports_weights:
         raise BadValue(f"{card.name} cannot weigh rounds; leave class_weight out")
     if isinstance(given, str) and given in MODES:
         if not task.full_feedback:
@@ -275,7 +278,7 @@ def check_class_weight(card: Card, task: Task, given: Any, classes: list[Any] | 
 # ---- how the state is stored -----------------------------------------------------------------------------------------
 
 
-def check_algebra(card: Card, algebra: Any) -> str | None:
+def check_algebra(card: RuleCard, algebra: Any) -> str | None:
     if algebra is None:
         return None
     if not isinstance(algebra, str) or algebra not in TYPES:
@@ -286,7 +289,7 @@ def check_algebra(card: Card, algebra: Any) -> str | None:
     return algebra
 
 
-def check_covariance(card: Card, covariance: Any) -> str:
+def check_covariance(card: RuleCard, covariance: Any) -> str:
     if covariance is not None and not card.keeps_covariance:
         raise BadValue(f"{card.name} keeps no covariance; leave covariance={covariance!r} out")
     if covariance not in (None, *COVARIANCES):
@@ -317,7 +320,7 @@ def check_kernel_params(kernel: str, rest: dict[str, Any]) -> KernelParams:
 
 
 def check_average(
-    card: Card, task: type[Task], average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]
+    card: RuleCard, task: type[Task], average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]
 ) -> int | None:
     """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
     if average is None or average is False:
@@ -342,7 +345,7 @@ def check_bits(bits: Any) -> int | None:
     return bits
 
 
-def check_groups(card: Card, groups: Any) -> tuple[int, ...] | int:
+def check_groups(card: RuleCard, groups: Any) -> tuple[int, ...] | int:
     """The group of every feature by its number; or how many features in a row make one group."""
     grouped = card.keeps_groups
     if groups is None:

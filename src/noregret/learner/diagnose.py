@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, Error
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 
 
 class Trial:
@@ -25,11 +26,11 @@ class Trial:
         self.model.config = replace(self.model.config, native=False)
         self.loops.bind(self.model)
 
-    def run(self, X: Any, y: Any, weight: Any) -> None:
+    def run(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
         Transaction(self.model, self.loops, X, y, weight).run()
 
 
-def find_overflow(model: Model, X: Any, y: Any, weight: Any) -> BadValue:
+def find_overflow(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> BadValue:
     """Find the round that overflowed, by trying ever shorter prefixes on copies."""
     X, h = sliceable(X), weight_list(weight, len(y))
     boundaries = model.task.boundaries(y)
@@ -49,7 +50,7 @@ def find_overflow(model: Model, X: Any, y: Any, weight: Any) -> BadValue:
     )
 
 
-def find_rule_error(model: Model, X: Any, y: Any, weight: Any, counted: int) -> Exception:
+def find_rule_error(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLike, counted: int) -> Exception:
     """Meet the error again in plain Python, where it can be located; the rule had counted so many rounds."""
     X, h = sliceable(X), weight_list(weight, len(y))
     rounds = 0 if model.arrays is None else int(model.arrays.n.t)
@@ -76,7 +77,7 @@ def find_rule_error(model: Model, X: Any, y: Any, weight: Any, counted: int) -> 
     )
 
 
-def locate_error(card: Card, error: BaseException, round_number: int) -> Error:
+def locate_error(card: RuleCard, error: BaseException, round_number: int) -> Error:
     """An error that a rule raised, with the file and line where it did."""
     files = {function.__code__.co_filename for function in card.functions()}
     where, trace = "", error.__traceback__
@@ -87,11 +88,11 @@ def locate_error(card: Card, error: BaseException, round_number: int) -> Error:
     return Error(f"{where}rule {card.name} raised {type(error).__name__}: {error} in round {round_number}")
 
 
-def sliceable(X: Any) -> Any:
-    """Rows of which some can be taken: not every sparse matrix allows that."""
+def sliceable(X: RowsLike) -> Any:
+    """Rows that can be sliced: not every sparse matrix can."""
     return X.tocsr() if hasattr(X, "tocsr") else X
 
 
-def weight_list(weight: Any, rows: int) -> list[float] | None:
+def weight_list(weight: WeightsLike, rows: int) -> list[float] | None:
     """A weight for every row, or None when all weigh the same."""
     return None if weight is None else np.broadcast_to(np.asarray(weight, float), (rows,)).tolist()

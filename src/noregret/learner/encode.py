@@ -18,19 +18,20 @@ from noregret.data.blocks import (
     to_sparse,
     verify,
 )
+from noregret.data.inputs import RowLike, RowsLike
 from noregret.errors import BadValue, shown
 from noregret.features.feature_selectors import dicts_to_rows, merge_groups
 from noregret.features.fitted import FittedTransform, PipelineRows
 from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
 from noregret.learner.model import Model
-from noregret.learner.transform_loops import arranged
+from noregret.learner.transform_loops import renumber_rows
 from noregret.state.space import physical_memory
 
 NOTHING = np.zeros(0, np.int32)
 
 
-def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Block:
+def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> Block:
     """A block of the model's algebra; names, transforms and the algebra itself are learned only when growing.
 
     Otherwise features that are not known are left out, unless they are to be included.
@@ -39,14 +40,14 @@ def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Bloc
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     if model.card.ignores_features:
-        return unseen(model, X, grow)
-    rows = numbered(model, X, grow, include_unknown)
+        return constant_rows(model, X, grow)
+    rows = number_features(model, X, grow, include_unknown)
     for transform in model.transforms:
-        must_fit(transform, rows.block.width)
+        check_capacity(transform, rows.block.width)
         rows = transform.apply(rows, grow, include_unknown)
     block = rows.block
     if model.config.transforms and model.space is not None and not (grow or include_unknown):
-        block = folded(block, model.space.features - model.config.bias)
+        block = fold_unknown(block, model.space.features - model.config.bias)
     if model.choose_algebra(block) in ("sparse", "kernel"):
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
@@ -54,7 +55,7 @@ def encode_rows(model: Model, X: Any, grow: bool, include_unknown: bool) -> Bloc
     return add_bias(verify(block)) if model.config.bias else block
 
 
-def unseen(model: Model, X: Any, grow: bool) -> Block:
+def constant_rows(model: Model, X: RowsLike, grow: bool) -> Block:
     """For a rule that does not look at rows: each of them is one constant feature."""
     rows = X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X) if hasattr(X, "__len__") else None
     if rows is None or isinstance(X, (str, bytes, Mapping)):
@@ -64,52 +65,56 @@ def unseen(model: Model, X: Any, grow: bool) -> Block:
     return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
 
 
-def numbered(model: Model, X: Any, grow: bool, include_unknown: bool) -> PipelineRows:
-    """Rows with a number for every feature, the numbers of those that only say yes or no, and the kinds of all."""
-    names, gaps, selectors = model.names, model.config.allows_missing, model.selectors
+def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> PipelineRows:
+    """Rows with a number for every feature, the numbers of those that only say yes or no, and the groups of all."""
+    names, missing, selectors = model.names, model.config.allows_missing, model.selectors
     if isinstance(X, (list, tuple)) and isinstance(X[0], Mapping):
         first = next((name for row in X if isinstance(row, Mapping) for name in row), None)
         if not selectors.bits or not isinstance(first, str):
-            return with_kinds(model, names.encode_dicts(X, grow, include_unknown, gaps))
-        X = dicts_to_rows(X, gaps)
+            return add_groups(model, names.encode_dicts(X, grow, include_unknown, missing))
+        X = dicts_to_rows(X, missing)
     if isinstance(X, Rows):
         if X.names is not None:  # a transform may look at all of a row, so what is new in it must not be put together
             several = include_unknown or bool(model.config.transforms)
-            rows, numbers = names.encode_rows(X, grow, several, arranged if model.config.native else None)
+            rows, numbers = names.encode_rows(X, grow, several, renumber_rows if model.config.native else None)
             never = NOTHING if X.indicator is None or not model.transforms else numbers[np.flatnonzero(X.indicator)]
-            return named_kinds(model, rows, never, X, numbers)
+            return add_named_groups(model, rows, never, X, numbers)
         names.check_mode("columns", fix=grow)
-        return with_kinds(model, X.block)
-    block = as_block(X, gaps)
+        return add_groups(model, X.block)
+    block = as_block(X, missing)
     names.check_mode("columns", fix=grow)
-    return with_kinds(model, block)
+    return add_groups(model, block)
 
 
-def with_kinds(model: Model, block: Block) -> PipelineRows:
-    """Rows whose features have only numbers, with the kinds of these where transforms choose by them."""
+def add_groups(model: Model, block: Block) -> PipelineRows:
+    """Rows whose features have only numbers, with the groups of these where transforms choose by them."""
     if not model.selectors.bits:
         return PipelineRows(block, NOTHING)
     block = model.transforms[0].check(block)
     return PipelineRows(block, NOTHING, model.selectors.groups_of_columns(block))
 
 
-def named_kinds(model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray) -> PipelineRows:
-    """Rows with the learner's numbers, and the kinds of features that have names where transforms choose by them."""
+def add_named_groups(
+    model: Model, block: SparseBlock, never: np.ndarray, given: Rows, numbers: np.ndarray
+) -> PipelineRows:
+    """Rows with the learner's numbers, and the groups of features that have names where transforms choose by them."""
     if not model.selectors.bits or given.names is None:
         return PipelineRows(block, never)
-    kinds, checked = model.selectors.groups_of_names(given.names), model.transforms[0].check(block)
+    groups, checked = model.selectors.groups_of_names(given.names), model.transforms[0].check(block)
     assert isinstance(checked, SparseBlock)
     if isinstance(model.names, HashedNames):  # what shares a cell in a row belongs to all that its names belong to
         used = given.block.idx[: int(given.block.indptr[-1])]
-        return PipelineRows(checked, never, merge_groups(checked, given.block._replace(idx=numbers[used]), kinds[used]))
+        return PipelineRows(
+            checked, never, merge_groups(checked, given.block._replace(idx=numbers[used]), groups[used])
+        )
     by_number = np.zeros(max(checked.width, 1), np.int64)
-    by_number[numbers] = kinds
+    by_number[numbers] = groups
     return PipelineRows(checked, never, by_number[checked.idx[: int(checked.indptr[-1])]])
 
 
-def one_row(x: Any, gaps: bool = False) -> Any:
-    """A single row as a batch of one; with `gaps`, values may be None."""
-    x = convert_frame(row_to_dict(x), gaps)
+def one_row(x: RowLike, missing: bool = False) -> Any:
+    """A single row as a batch of one; with `missing`, values may be None."""
+    x = convert_frame(row_to_dict(x), missing)
     if isinstance(x, Mapping):
         return [x]
     if isinstance(x, Rows):
@@ -117,7 +122,7 @@ def one_row(x: Any, gaps: bool = False) -> Any:
             return x
         raise BadValue(f"a row is a dict of features or a list of numbers, not a frame of {len(x)} rows")
     try:
-        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if gaps else np.asarray(x)
+        row = x if hasattr(x, "tocsr") else missing_as_nan(x) if missing else np.asarray(x)
     except ValueError:
         row = np.asarray(None)
     if row.ndim == 1:
@@ -127,14 +132,14 @@ def one_row(x: Any, gaps: bool = False) -> Any:
     return row
 
 
-def must_fit(transform: FittedTransform, width: int) -> None:
+def check_capacity(transform: FittedTransform, width: int) -> None:
     """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
     if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
-                       "(strings), or number the features without gaps")  # fmt: skip
+                       "(strings), or number the features without missing")  # fmt: skip
 
 
-def folded(block: Block, known: int) -> Block:
+def fold_unknown(block: Block, known: int) -> Block:
     """The same rows; features never learned, which have no say, look at one cell past the known ones."""
     if isinstance(block, DenseBlock):
         return narrow(block, known)

@@ -11,7 +11,7 @@ from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
 from noregret.learner.model import Model
-from noregret.rules.specialize import rebound
+from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
 from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
@@ -29,7 +29,7 @@ class Engine:
         self.native = native and plan.algebra != "reference"
         self.layout: Layout | None = None
         self.table = np.zeros(0, np.int64)
-        self.loops = None if self.native else assemble(plan, rebound)
+        self.loops = None if self.native else assemble(plan, rebind)
         self.bound = False
 
     def bind(self, state: Any, space: Space, setting: Any) -> None:
@@ -54,13 +54,13 @@ class Engine:
 
     def prepare(self, rows: Any) -> Any:
         """The compiled loop, with parameters and state in its table."""
-        from noregret.jit.compiled import loop
+        from noregret.jit.compiled import get_loop
 
         if self.layout is None:
             task = self.plan.task
             dimensions = (task.truth_dimensions, 2 if task.many else 1)
             self.layout = Layout(self.params, self.setting, self.state, rows, *dimensions)
-            self.entry = loop(self.plan, self.layout)
+            self.entry = get_loop(self.plan, self.layout)
             self.table = np.zeros(self.layout.slots, np.int64)
             self.at = address(self.table)
             fill(self.table, self.layout.first["params"], self.params)
@@ -126,11 +126,16 @@ class Loops:
         space = model.known_space
         self.bound_engine.bind(model.arrays, space, model.task.setting(space, model.labels))
 
+    def refuse_reentry(self) -> None:
+        """Raise an error when the model must not be changed now, because a round is under way in this thread."""
+        if self.fast_path is not None:
+            self.fast_path.refuse_reentry()
+
     def undo_log(self) -> Any:
         """The compiled undo of the cells that a few rows touch."""
-        from noregret.jit.compiled import undo_log
+        from noregret.jit.compiled import get_undo_log
 
-        return undo_log()
+        return get_undo_log()
 
     def score(self, block: Block, out: NDArray[np.float64], start: int, stop: int) -> bool:
         """Score some rows of a block; False when the rule raised an error in compiled code."""

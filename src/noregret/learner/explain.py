@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
+from noregret.data.inputs import RowLike
 from noregret.errors import BadValue
 from noregret.features.frames import row_to_dict
 from noregret.learner.encode import one_row
@@ -19,7 +20,7 @@ UNITS = 256
 Scores = Callable[[Any], NDArray[np.float64]]
 
 
-def explain_one(model: Model, scores: Scores, x: Any, label: Any) -> dict[Any, float]:
+def explain_one(model: Model, scores: Scores, x: RowLike, label: Any) -> dict[Any, float]:
     """What each feature of a row adds to its score, the largest first."""
     features = features_of(model, x)
     if not features:
@@ -38,7 +39,7 @@ def explain_one(model: Model, scores: Scores, x: Any, label: Any) -> dict[Any, f
     return dict(sorted(zip(features, shares.tolist(), strict=True), key=lambda pair: -abs(pair[1])))
 
 
-def features_of(model: Model, x: Any) -> dict[Any, Any]:
+def features_of(model: Model, x: RowLike) -> dict[Any, Any]:
     """The features of a row by name or number."""
     x = row_to_dict(x)
     if isinstance(x, Mapping):

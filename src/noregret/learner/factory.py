@@ -1,11 +1,15 @@
 """Make learners: by name, from a card, or from a user's own rule."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from noregret.errors import BadValue
 from noregret.learner.registry import load_cards
-from noregret.rules.card import RESERVED, Card, suggestion
+from noregret.rules.card import Card
+from noregret.rules.method_card import MethodCard
+from noregret.rules.parameters import suggestion
+from noregret.rules.registry import RESERVED
+from noregret.rules.rule_card import RuleCard
 
 if TYPE_CHECKING:
     from noregret.learner.rule_learner import RuleLearner
@@ -19,10 +23,14 @@ def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
     rules that keep them), labels ("asked": revealed only where asked for, with `ask`).
     """
+    card = card_of(rule)
+    if isinstance(card, MethodCard):
+        return cast("RuleLearner", card.build(**options))
+    assert isinstance(card, RuleCard)
     from noregret.learner.config import resolve
     from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
 
-    return RuleLearner(resolve(card_of(rule), options))
+    return RuleLearner(resolve(card, options))
 
 
 def full_information(learner: Any) -> "RuleLearner | None":
@@ -43,7 +51,7 @@ def full_information(learner: Any) -> "RuleLearner | None":
     return make(options.pop("rule"), **options)
 
 
-ELSEWHERE = {
+OTHER_NAMES = {
     "perceptron_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("perceptron"), X, y)',
     "adaline_incremental": 'repeat one over shuffled rows: nr.epochs(nr.make("adaline"), X, y)',
     "adaline_online": "that is 'adaline'",
@@ -62,18 +70,21 @@ ELSEWHERE = {
 
 
 def card_of(rule: Any) -> Card:
+    """The card that a name, a card, or a class with a card stands for."""
+    if isinstance(rule, type):
+        rule = getattr(rule, "card", rule)
     if isinstance(rule, Card):
         return rule
     if not isinstance(rule, str):
         raise BadValue(f"a learner is made from a name or a decorated rule, not from {rule!r}")
     known = load_cards()
     if rule not in known:
-        hint = f"; {ELSEWHERE[rule]}" if rule in ELSEWHERE else suggestion(rule, known)
+        hint = f"; {OTHER_NAMES[rule]}" if rule in OTHER_NAMES else suggestion(rule, known)
         raise BadValue(f"there is no learner {rule!r}{hint or '; `noregret learners` lists them'}")
     return known[rule]
 
 
-class Catalogue:
+class Catalog:
     """The cards, to go through or to look up by name."""
 
     def __init__(self, cards: dict[str, Card]) -> None:
@@ -91,10 +102,15 @@ class Catalogue:
     def __getitem__(self, name: str) -> Card:
         return self._cards[name] if name in self._cards else card_of(name)
 
+    @property
+    def rules(self) -> dict[str, RuleCard]:
+        """The cards of rules, by name."""
+        return {name: card for name, card in self._cards.items() if isinstance(card, RuleCard)}
+
     def __repr__(self) -> str:
         return "\n".join(f"{card.name:22} {card.about}" for card in self)
 
 
-def learners() -> Catalogue:
+def learners() -> Catalog:
     """The cards of all learners, your own included."""
-    return Catalogue(load_cards())
+    return Catalog(load_cards())

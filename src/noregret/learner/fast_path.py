@@ -1,128 +1,126 @@
-"""The fast fast_path: one round from a dict in one call of a compiled function, `dict_reader.take_round`.
+"""The fast path: one round from a dict in one call of a compiled function, `jit.dict_reader.read_dict`.
 
-It serves sparse learners that are compiled and know their classes and features. What that function does not take, a
-value of some other kind of number, say, is written into its place from here; anything unusual (a new class, a bad
-value) is left to the general path, which grows the learner or says what is wrong.
+It serves compiled sparse learners that know their classes. A row that the compiled function does not take, such as one
+with values of other number types, is converted here; anything unusual (a new class, a bad value) is left
+to the general path, which grows the learner or raises an error.
 """
 
-import ctypes
 import struct
-import sys
-from collections import deque
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, Error
 from noregret.jit import dict_reader
-from noregret.jit.layout import address, fill
+from noregret.jit.dict_reader import AT
+from noregret.jit.layout import Table, address, fill, fill_named
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
-from noregret.state import guarded_round as guard
 from noregret.state.growth import allow_folding, memory
+from noregret.state.guarded_round import LARGEST, NEVER, ROUND, ROUNDS, SIGN, UNDO, RoundSlots
+from noregret.state.slots import count_slots
 from noregret.tasks.binary import Binary
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.regression import Regression
 
-SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast_path understands
+SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
+FEATURES = 64  # room for a row at first
+
+
+class Row(NamedTuple):
+    """Room for one row and for what the loop reads and writes beside it."""
+
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    truth: NDArray[np.float64]
+    importance: NDArray[np.float64]
+    updated: NDArray[np.uint8]
+    checked: NDArray[np.int64]
+    aux: NDArray[np.float64]
+
+
+def make_row(features: int) -> Row:
+    idx, val, ends = np.zeros(features, np.int32), np.zeros(features), np.zeros(2, np.int64)
+    return Row(idx, val, ends, np.zeros(1), np.ones(1), np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(1))
+
+
+class RowReader:
+    """A compiled reader for rows of at most so many features, built whole and never changed.
+
+    A reader that learns has an undo log for the cells that a row touches; one that scores has none.
+    """
+
+    def __init__(self, path: "FastPath", features: int, learn: bool) -> None:
+        self.features = features
+        row = make_row(features)
+        loop, loop_table = path.loop, path.make_loop_table(row, learn)
+        buffers: tuple[object, ...] = (*row, path.known, path.arrays, path.out, loop_table)
+        undo_log, unknown = 0, path.unknown_cell()
+        if learn:
+            round_table, *kept = path.make_round_table(row, loop_table)
+            buffers += (round_table, *kept)
+            loop, loop_table, undo_log = path.guarded_round, round_table, int(round_table[ROUND.undo_log])
+            unknown = dict_reader.NEW
+        self.table = dict_reader.make_table(
+            buffers,
+            names=0 if path.by_column else id(path.known), limit=path.used if path.by_column else path.room,
+            unknown=unknown, learns=int(learn), loop=loop, loop_table=address(loop_table), undo_log=undo_log,
+            compare=LARGEST if path.multiclass else SIGN,
+            idx=row.idx, val=row.val, ends=row.ends, truth=row.truth, importance=row.importance, scores=path.out,
+        )  # fmt: skip
+        self.words = self.table.data
+        self.call = dict_reader.make_function(self.table)
 
 
 class FastPath:
-    """Tables of its own, a buffer for one row, and a undo_log to undo a round that overflows."""
+    """The readers of one model: one that scores, one that learns; and the bookkeeping of new names."""
 
     @classmethod
-    def beside(cls, model: Model, loops: Loops) -> "FastPath | None":
+    def open(cls, model: Model, loops: Loops) -> "FastPath | None":
+        """The fast path of a model; None where it has none."""
         engine = loops.engine
         fits = engine.native and model.algebra == "sparse" and not model.full_covariance and engine.layout is not None
         config = model.config
         settled = model.names.mode in ("names", "columns") and config.class_weight is None
         settled = settled and isinstance(model.task, SERVED) and not model.task.queries_labels
         as_given = not model.transforms and not config.bias and config.touches == "row"
-        return cls(model, loops) if fits and settled and as_given and objects_are_as_known() else None
+        return cls(model, loops) if fits and settled and as_given and dict_reader.is_enabled() else None
 
-    def __init__(self, model: Model, loops: Loops, features: int = 64) -> None:
-        self.model, self.loops = model, loops
+    def __init__(self, model: Model, loops: Loops) -> None:
+        from noregret.jit.compiled import get_guarded_round
+
         engine, space = loops.engine, model.known_space
+        assert engine.layout is not None
+        self.model, self.loops, self.arrays, self.totals = model, loops, model.arrays, model.totals.data
         self.known = model.names.known
         self.by_column = model.names.mode == "columns"
         self.from_zero = not model.scores_unknown
         self.used, self.room = space.features, space.room
+        self.stride, self.class_room = space.stride, space.class_room
         self.classes = len(model.labels)
         self.multiclass, self.regression = isinstance(model.task, Multiclass), isinstance(model.task, Regression)
         self.two_classes = not (self.multiclass or self.regression)
         self.sides = (None, None) if self.regression else model.labels.sides(self.classes)
-        self.never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
+        never_wrong = self.regression or (self.classes == 1 and self.sides[0] == self.sides[1])
+        self.compare = NEVER if never_wrong else LARGEST if self.multiclass else SIGN
         self.labels = model.labels.order
-        self.truth = self.truths()
-        self.state = model.arrays  # held as long as the tables lead to it
+        self.truth = self.code_labels()
         engine.fill_table()
-        self.scoring, self.playing = engine.table.copy(), engine.table.copy()
-        self.scoring[0], self.playing[0] = 0, 1
+        self.layout, self.table = engine.layout, engine.table.copy()
+        self.loop, self.guarded_round = engine.entry.address, get_guarded_round().address
         self.out = np.zeros(self.classes if self.multiclass else 1)
-        self.updated, self.found, self.aux = np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(1)
-        self.buffers: list[Any] = []
-        self.make_room(features)
+        allow_folding(model.arrays, False)
+        self.scorer, self.trainer = RowReader(self, FEATURES, False), RowReader(self, FEATURES, True)
+        self.score_row: Callable[..., Any] = self.scorer.call
+        self.learn_row: Callable[..., Any] = self.trainer.call
 
-    def make_room(self, features: int) -> None:
-        """A buffer for rows of so many features, and a undo_log for the cells they touch."""
-        from noregret.jit.compiled import built_in, dict_round, guarded
-
-        model, space = self.model, self.model.known_space
-        layout = self.loops.engine.layout
-        assert layout is not None
-        first = layout.first
-        self.features = features
-        idx, val, ends = np.zeros(features, np.int32), np.zeros(features), np.zeros(2, np.int64)
-        truth, importance = np.zeros(1), np.ones(1)
-        scores = self.out.reshape(1, -1) if self.multiclass else self.out
-        for table in (self.scoring, self.playing):
-            fill(table, first["rows"], (ends, idx.view(np.uint32), val, space.stride, 0, self.found))
-            parts_of = {"y": truth, "h": importance, "out": scores, "updated": self.updated, "aux": self.aux}
-            for name, part in parts_of.items():
-                fill(table, first[name], part)
-
-        arrays = memory(self.state)
-        allow_folding(self.state, False)
-        saved = np.zeros(features * space.class_room * len(arrays))
-        undo_log = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
-        fill(undo_log, guard.TOUCHED, (idx, saved, space.class_room, len(arrays), *arrays))
-        counters = np.frombuffer(self.state.n.base.data)
-        loop = self.loops.engine.entry.address
-        by = guard.NEVER if self.never_wrong else guard.LARGEST if self.multiclass else guard.SIGN
-        round_table = np.zeros(guard.WRONG_BY + 1, np.int64)
-        parts = (loop, address(self.playing), self.out, counters, address(undo_log))
-        fill(round_table, guard.LOOP, (*parts, truth, self.updated, model.totals, by))
-
-        # All stay as long as the fast_path does: a round that is under way may still use what it began with.
-        self.buffers += [idx, val, ends, truth, importance, saved, undo_log, counters, round_table]
-        self.idx, self.val = idx.data, val.data
-        row = (idx, val, ends, truth, importance, self.out)
-        largest = guard.LARGEST if self.multiclass else guard.SIGN
-        self.looks = self.table((0, loop, address(self.scoring), address(undo_log), largest), row)
-        self.learns = self.table((1, guarded().address, address(round_table), address(undo_log), by), row)
-        self.score_rows, self.round = (built_in(dict_round(), table) for table in (self.looks, self.learns))
-        self.set_unknown_slot()
-
-    def table(self, task: tuple[int, ...], row: tuple[np.ndarray, ...]) -> np.ndarray:
-        """A table of `dict_reader.take_round`."""
-        table = np.zeros(dict_reader.SLOTS, np.int64)
-        fill(table, dict_reader.NEXT, python_addresses())
-        fill(table, dict_reader.KNOWN, (0, self.used) if self.by_column else (id(self.known), self.room))
-        fill(table, dict_reader.UNKNOWN_SLOT, dict_reader.NEW)
-        fill(table, dict_reader.LEARNS, task)
-        fill(table, dict_reader.IDX, row)
-        return table
-
-    def set_unknown_slot(self) -> None:
-        """New features have no say in a score: they look at a cell that no feature owns yet, if there is one."""
-        self.looks[dict_reader.UNKNOWN_SLOT] = (
-            self.room - 1 if self.from_zero and self.used < self.room else dict_reader.UNFIT
-        )
-
-    def truths(self) -> dict[Any, float]:
+    def code_labels(self) -> Mapping[Any, float]:
+        """The truth that the loop is given, by label."""
         labels = self.model.labels
         if self.regression:
             return {}
@@ -130,90 +128,134 @@ class FastPath:
             return {label: float(code) for label, code in labels.code.items()}
         return dict(zip(labels.order, labels.signs(self.classes).tolist(), strict=True))
 
+    def make_loop_table(self, row: Row, learn: bool) -> Table:
+        """The table of the loop, with this row in it."""
+        table, first = self.table.copy(), self.layout.first
+        table[0] = learn
+        fill(table, first["rows"], (row.ends, row.idx.view(np.uint32), row.val, self.stride, 0, row.checked))
+        out = self.out.reshape(1, -1) if self.multiclass else self.out
+        parts = {"y": row.truth, "h": row.importance, "out": out, "updated": row.updated, "aux": row.aux}
+        for name, part in parts.items():
+            fill(table, first[name], part)
+        return table
+
+    def make_round_table(self, row: Row, loop_table: Table) -> tuple[Table, Any, Any, Any]:
+        """The table of a guarded round, and what must live as long: the undo log, its saved cells, the counters."""
+        arrays = memory(self.arrays)
+        saved = np.zeros(row.idx.size * self.class_room * len(arrays))
+        undo_log = np.zeros(UNDO.first + 2 * len(arrays), np.int64)
+        fill_named(undo_log, UNDO, touched=row.idx, saved=saved, cells=self.class_room, vectors=len(arrays))
+        fill(undo_log, UNDO.first, tuple(arrays))
+        counters, totals = np.frombuffer(self.arrays.n.base.data), np.asarray(self.totals)
+        table = np.zeros(count_slots(RoundSlots), np.int64)
+        fill_named(
+            table, ROUND, loop=self.loop, loop_table=address(loop_table), scores=self.out, counters=counters,
+            undo_log=address(undo_log), truth=row.truth, updated=row.updated, totals=totals, compare=self.compare,
+        )  # fmt: skip
+        return table, undo_log, (saved, loop_table, totals), counters
+
+    # ---- scoring and learning ------------------------------------------------------------------------------------
+
     def score(self, x: Any) -> Any:
-        """The score of a row, of many classes the number of the best; None when it is not for this fast_path."""
-        found = self.score_rows(x)
-        return self.score_rows() if found is None and self.written(x, learn=False) else found
+        """The score of a row, of many classes the number of the best; None when the general path must score it."""
+        found = self.score_row(x)
+        return self.score_bytes(x) if found is None else found
+
+    def score_bytes(self, x: Any) -> Any:
+        """Score a row that the compiled reader did not take as it is."""
+        try:
+            row = snapshot(x)
+            if type(x) is not dict and (found := self.score_row(row)) is not None:
+                return found
+            values = pack(row, "d", row.values())
+            numbers = pack(row, "q", self.find_numbers(row))
+        except UNFIT:
+            return None
+        if len(row) > self.scorer.features:
+            self.scorer = RowReader(self, 2 * len(row), False)
+            self.score_row = self.scorer.call
+        return self.scorer.call(numbers, values)
+
+    def find_numbers(self, row: dict[Any, Any]) -> Iterable[int]:
+        """The numbers of features that are only scored; unknown names share a cell that no feature owns."""
+        known, unknown = self.known, self.unknown_cell()
+        if self.by_column or row.keys() <= known.keys():
+            return row if self.by_column else map(known.__getitem__, row)
+        if unknown < 0 or not all(name in known or isinstance(name, str) for name in row):
+            raise KeyError
+        return map(known.get, row, repeat(unknown))
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
-        """Learn a round; False, with nothing changed, when it is not for this fast_path."""
+        """Learn a round; False, with nothing changed, when the general path must learn it."""
         if weight is not None:
             return False
-        learned = None
         try:
-            truth = target(y) if self.regression else self.truth[y]
-            learned = self.round(x, truth)
-            if learned is True:
-                return True
-            if learned is False:
-                deque(map(self.known.__getitem__, x), 0)
-                learned = self.round(x, truth)
-            elif self.written(x, learn=True):
-                learned = self.round(truth)
-        except UNFIT:
-            pass
-        if not self.by_column and len(self.known) > self.used:
-            if learned:
-                self.used = len(self.known)
-                self.model.space = self.model.known_space.with_features(self.used)
-                self.set_unknown_slot()
-            else:
-                self.model.names.truncate(self.used)
-        return bool(learned)
-
-    def written(self, x: Any, learn: bool) -> bool:
-        """Whether a row could be written into its place, whatever kind of names and numbers it is made of."""
-        try:
-            n = len(x)
-            if n > self.features:
-                self.make_room(2 * n)
-            table = self.learns if learn else self.looks
-            struct.pack_into(f"{n}i", self.idx, 0, *self.numbers(x, learn))
-            struct.pack_into(f"{n}d", self.val, 0, *x.values())
+            truth = as_target(y) if self.regression else self.truth[y]
+            learned = self.learn_row(x, truth)
+            return True if learned is True else self.learn_otherwise(x, truth, learned)
         except UNFIT:
             return False
-        table[dict_reader.SIZE] = n
-        return len(self.known) <= self.room
 
-    def numbers(self, x: Any, learn: bool) -> Any:
-        """The numbers of features; those of new names are added where they are learned."""
-        if self.by_column:
-            if len(x) and not (min(x) >= 0 and max(x) < self.used):
-                raise KeyError
-            return x
-        if learn:
-            return map(self.known.__getitem__, x)
-        unknown_slot = int(self.looks[dict_reader.UNKNOWN_SLOT])
-        if not all(name in self.known or (isinstance(name, str) and unknown_slot >= 0) for name in x):
-            raise KeyError
-        return map(self.known.get, x, repeat(unknown_slot))
+    def learn_otherwise(self, x: Any, truth: float, answer: bool | None) -> bool:
+        """Learn a row with new names (False), or one that the compiled reader did not take as it is (None)."""
+        self.refuse_reentry()
+        row = snapshot(x)
+        if answer is None and type(x) is not dict:
+            answer = self.learn_row(row, truth)
+            if answer is True:
+                return True
+        used, rounds, known, values = self.used, self.totals[ROUNDS], self.known, pack(row, "d", row.values())
+        if len(known) + len(row) > self.room and len(known) + sum(name not in known for name in row) > self.room:
+            return False
+        try:
+            numbers = pack(row, "q", row if self.by_column else map(known.__getitem__, row))  # new names are added
+            if self.totals[ROUNDS] != rounds or self.loops.fast_path is not self:
+                # A name or a value called the learner again: what it learned stays, the names of this row do not.
+                self.model.names.truncate(self.model.known_space.features)
+                return False
+            if not self.by_column and len(known) > used:
+                self.use_features(len(known))
+            if len(row) > self.trainer.features:
+                self.trainer = RowReader(self, max(len(row), min(2 * len(row), self.room)), True)
+                self.learn_row = self.trainer.call
+            return self.trainer.call(numbers, values, truth) is True
+        finally:
+            if self.totals[ROUNDS] == rounds and not self.by_column and len(known) > used:
+                self.model.names.truncate(used)
+                self.use_features(used)
+
+    def use_features(self, used: int) -> None:
+        """Count so many features as learned."""
+        self.scorer.words[AT.unknown] = self.unknown_cell(used)
+        self.model.space = self.model.known_space.with_features(used)
+        self.used = used
+
+    def unknown_cell(self, used: int | None = None) -> int:
+        """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
+        used = self.used if used is None else used
+        return self.room - 1 if self.from_zero and used < self.room else dict_reader.UNFIT
+
+    def refuse_reentry(self) -> None:
+        """Raise an error when the names of a row that is being learned call their learner again."""
+        if self.trainer.words[AT.busy]:
+            raise Error("learning a row called this learner again, while it compared names; it can learn one at a time")
 
 
-def target(y: Any) -> float:
-    """A real target as a float; anything else is not for this fast_path."""
-    truth = float(y + 0.0)
-    if truth - truth != 0.0:
+def snapshot(x: Any) -> dict[Any, Any]:
+    """A copy of a row, so that there are as many names as values whatever happens to it meanwhile."""
+    if not isinstance(x, Mapping):
+        raise TypeError
+    return dict(x)
+
+
+def pack(row: dict[Any, Any], kind: str, values: Iterable[Any]) -> bytes:
+    """The numbers ("q") or the values ("d") of a row, 64 bits each."""
+    return struct.pack(f"{len(row)}{kind}", *values)
+
+
+def as_target(y: Any) -> float:
+    """A real target as a float; anything else is for the general path."""
+    target = float(y + 0.0)
+    if target - target != 0.0:
         raise ValueError
-    return truth
-
-
-@cache
-def python_addresses() -> tuple[int, ...]:
-    """The functions, types and objects of Python that `dict_reader.take_round` asks for, in the order of its slots."""
-    functions = [
-        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in dict_reader.FUNCTIONS
-    ]
-    return (*functions, *map(id, (dict, str, int, bool, float, np.float64, None, True, False)))
-
-
-@cache
-def objects_are_as_known() -> bool:
-    """Whether objects are laid out as in every Python so far that runs one thread at a time."""
-    alone = getattr(sys, "_is_gil_enabled", lambda: True)()
-    if not alone or sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    things: tuple[Any, ...] = ({}, "x", 1, True, 2.5, np.float64(2.5))
-    typed = all(ctypes.c_int64.from_address(id(one) + dict_reader.TYPE).value == id(type(one)) for one in things)
-    valued = all(ctypes.c_double.from_address(id(one) + dict_reader.CONTENT).value == 2.5 for one in things[-2:])
-    array = np.zeros(1)
-    return typed and valued and ctypes.c_int64.from_address(id(array) + dict_reader.CONTENT).value == address(array)
+    return target

@@ -1,4 +1,4 @@
-"""Merging: two learners of one rule become one, as far as the card's merge law goes."""
+"""Merge two models of one rule into one, as far as the card's merge law goes."""
 
 from typing import Any
 
@@ -8,8 +8,10 @@ from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
-from noregret.state.growth import bank_of, grow, make, mirror, parts, settle, split
+from noregret.state.align import rearrange, share_supports
+from noregret.state.growth import grow, mirror, parts, settle, split
 from noregret.state.space import enlarge
+from noregret.state.stores.covariance import symmetrize
 from noregret.tasks.binary import Binary
 from noregret.tasks.regression import Regression
 from noregret.tasks.task import Task
@@ -100,15 +102,15 @@ def align(a: Model, b: Model) -> None:
     features = len(names) + bias if order is not None else max(a.known_space.features, b.known_space.features)
     classes = a.task.blocks(len(a.labels))
     if a.class_counts.size or b.class_counts.size:
-        a.class_counts = pooled_counts(a, b)
+        a.class_counts = add_class_counts(a, b)
     ahead = a.task.first_block
     codes = [*range(ahead), *(ahead + a.labels.code[label] for label in b.labels.order)] if a.task.many else [0]
-    place(a, features, classes, list(range(a.known_space.classes)), None)
-    place(b, features, classes, codes, order)
+    move_cells(a, features, classes, list(range(a.known_space.classes)), None)
+    move_cells(b, features, classes, codes, order)
     a.labels.committed = len(a.labels)
 
 
-def pooled_counts(a: Model, b: Model) -> np.ndarray:
+def add_class_counts(a: Model, b: Model) -> np.ndarray:
     """How many rounds of every class both learners saw, where they balance classes."""
     class_counts = np.zeros(len(a.labels), np.int64)
     class_counts[: a.class_counts.size] += a.class_counts
@@ -133,53 +135,34 @@ def to_multiclass(model: Model, task: Task) -> None:
     model.space, model.task = wide, task
 
 
-def place(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
+def move_cells(model: Model, features: int, classes: int, codes: list[int], order: list[int] | None) -> None:
     """Move the cells of a learner to the classes and features of the merged one."""
-    shape, old = model.shape, model.known_space
+    old = model.known_space
     new = enlarge(old, features, classes)
-    state = make(shape, new)
-    rows = np.array(codes, dtype=np.int64)
-    columns = np.arange(old.features) if order is None else np.array(order, dtype=np.int64)
-    for (_, _, source), (_, _, target) in zip(parts(shape, model.arrays, old), parts(shape, state, new), strict=True):
-        if old.algebra == "kernel":
-            target[codes, : source.shape[1]] = source[: len(codes)]
-        elif source.ndim == 3:
-            target[np.ix_(rows, columns, columns)] = symmetric(source[: len(codes), : old.features, : old.features])
-        else:
-            target[np.ix_(rows, columns)] = source[: len(codes), : old.features]
-    if old.algebra == "kernel":
-        before, after = bank_of(model.arrays), bank_of(state)
-        for mine, fresh in zip(before[:5], after[:5], strict=True):
-            fresh[: mine.size] = mine
-        if order is not None:
-            held = int(before.start[before.n[0]])
-            after.idx[:held] = columns[before.idx[:held]]
-        after.n[:] = before.n
-    for name in state.n.dtype.names:
-        state.n[name] = model.arrays.n[name]
-    model.arrays, model.space = state, new
+    model.arrays, model.space = rearrange(model.shape, model.arrays, old, new, codes, order), new
 
 
 def combine(a: Model, b: Model) -> None:
-    shape, by = a.shape, a.card.merge.by
+    shape, by = a.shape, a.card.merge.method
     ta, tb = float(a.arrays.n.t), float(b.arrays.n.t)
     if a.algebra == "kernel":
-        append_supports(a, b)
+        a.arrays, b.arrays, space = share_supports(shape, a.arrays, b.arrays, (a.known_space, b.known_space))
+        a.space = b.space = space
     size = int(a.bank.n[0]) if a.algebra == "kernel" else a.known_space.features
     used = (slice(a.known_space.classes), slice(size), slice(size))  # the room beyond may differ
     mine = {name: (field, array[used[: array.ndim]]) for name, field, array in parts(shape, a.arrays, a.known_space)}
     theirs = {name: array[used[: array.ndim]] for name, _, array in parts(shape, b.arrays, b.known_space)}
     share = ta / max(ta + tb, 1.0)
     if by == "accumulate":
-        sums = sum_of_all(mine["w"][1], mine["u"][1], ta) + sum_of_all(theirs["w"], theirs["u"], tb)
+        sums = sum_of_weights(mine["w"][1], mine["u"][1], ta) + sum_of_weights(theirs["w"], theirs["u"], tb)
         mine["w"][1][...] = share * mine["w"][1] + (1.0 - share) * theirs["w"]
         mine["u"][1][...] = (ta + tb + 1.0) * mine["w"][1] - sums
     elif by == "pool":
-        pool(mine, theirs)
+        pool_gaussians(mine, theirs)
     else:
         for name, (field, array) in mine.items():
             if field.law == "copy":
-                array[...] = added_precisions(array, theirs[name], field.start)
+                array[...] = add_precisions(array, theirs[name], field.start)
             elif by == "mix":
                 array[...] = share * array + (1.0 - share) * theirs[name]
             elif field.law == "multiply":
@@ -192,57 +175,28 @@ def combine(a: Model, b: Model) -> None:
         a.arrays.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
 
 
-def sum_of_all(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:
+def sum_of_weights(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:
     """The sum of all weight vectors that an averaged learner went through."""
     return np.asarray((t + 1.0) * w - u)
 
 
-def added_precisions(a: np.ndarray, b: np.ndarray, start: float) -> np.ndarray:
+def add_precisions(a: np.ndarray, b: np.ndarray, start: float) -> np.ndarray:
     """Sigma^-1 = A^-1 + B^-1 - I / start, cell by cell or matrix by matrix."""
     if a.ndim == 2:
         return np.asarray(1.0 / (1.0 / a + 1.0 / b - 1.0 / start))
     fixed = np.eye(a.shape[1]) / start
-    return np.asarray(np.linalg.inv(np.linalg.inv(symmetric(a)) + np.linalg.inv(symmetric(b)) - fixed))
+    return np.asarray(np.linalg.inv(np.linalg.inv(symmetrize(a)) + np.linalg.inv(symmetrize(b)) - fixed))
 
 
-def symmetric(lower: np.ndarray) -> np.ndarray:
-    """Matrices of which only the lower triangle is kept, in full."""
-    below = np.tril(lower, -1)
-    return np.asarray(np.tril(lower) + np.swapaxes(below, 1, 2))
-
-
-def pool(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
+def pool_gaussians(mine: dict[str, Any], theirs: dict[str, np.ndarray]) -> None:
     """Precisions add, and so does precision times weights."""
     (_, w), (field, sigma) = mine["w"], mine["sigma"]
     if sigma.ndim == 2:
         theta = w / sigma + theirs["w"] / theirs["sigma"]
-        sigma[...] = added_precisions(sigma, theirs["sigma"], field.start)
+        sigma[...] = add_precisions(sigma, theirs["sigma"], field.start)
         w[...] = sigma * theta
         return
-    a, b = np.linalg.inv(symmetric(sigma)), np.linalg.inv(symmetric(theirs["sigma"]))
+    a, b = np.linalg.inv(symmetrize(sigma)), np.linalg.inv(symmetrize(theirs["sigma"]))
     theta = np.einsum("cij,cj->ci", a, w) + np.einsum("cij,cj->ci", b, theirs["w"])
     sigma[...] = np.linalg.inv(a + b - np.eye(sigma.shape[1]) / field.start)
     w[...] = np.einsum("cij,cj->ci", sigma, theta)
-
-
-def append_supports(a: Model, b: Model) -> None:
-    """Both learners get the supports of both, in the same places; those of the other have coefficient zero."""
-    first, second = bank_of(a.arrays), bank_of(b.arrays)
-    na, nb = int(first.n[0]), int(second.n[0])
-    held_a, held_b = int(first.start[na]), int(second.start[nb])
-    shape = a.shape
-    space = enlarge(a.known_space, a.known_space.features, a.known_space.classes, na + nb, held_a + held_b)
-    old_b = [array[:, :nb].copy() for _, _, array in parts(shape, b.arrays, b.known_space)]
-    a.arrays, a.space = grow(shape, a.arrays, a.known_space, space), space
-    bank = bank_of(a.arrays)
-    bank.idx[held_a : held_a + held_b] = second.idx[:held_b]
-    bank.val[held_a : held_a + held_b] = second.val[:held_b]
-    bank.sq[na : na + nb] = second.sq[:nb]
-    bank.start[na : na + nb + 1] = second.start[: nb + 1] + held_a
-    bank.n[0] = na + nb
-    counters = b.arrays.n
-    b.arrays, b.space = make(shape, space), space
-    for (_, _, array), coefficients in zip(parts(shape, b.arrays, space), old_b, strict=True):
-        array[:, na : na + nb] = coefficients[: array.shape[0]]
-    for name in counters.dtype.names:
-        b.arrays.n[name] = counters[name]

@@ -21,7 +21,7 @@ from noregret.features.names import Names
 from noregret.features.scaling import Scaling
 from noregret.learner.config import Config
 from noregret.learner.transform_loops import start_transforms
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import bank_of, copy_state, grow, memory_needed
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.savepoint import Savepoint
@@ -65,7 +65,7 @@ class Model:
         )
 
     @property
-    def card(self) -> Card:
+    def card(self) -> RuleCard:
         return self.config.card
 
     @property

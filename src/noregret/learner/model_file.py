@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue, Error
 from noregret.learner.registry import load_cards
-from noregret.rules.card import Card, suggestion
+from noregret.rules.card import Card
+from noregret.rules.parameters import suggestion
 
 FORMAT = 4
 KEY = "noregret"
@@ -162,7 +163,7 @@ def unpack(content: bytes, where: str, rule: Card | None = None) -> Any:
     except Error as error:
         text = str(error)
         raise Error(text if text.startswith(where) else f"{where}: {text}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         raise Error(f"{where}: corrupt model file: its parts do not fit together") from None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import SparseBlock, to_dense
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
@@ -28,7 +29,7 @@ class OutsideSteps:
     _loops: Loops
     _lock: threading.RLock
 
-    def step(self, z: Any, margin: float = 1.0, weight: float | None = None) -> bool:
+    def step(self, z: RowLike, margin: float = 1.0, weight: float | None = None) -> bool:
         """Learn from a signed example z, whose score should reach `margin`; says whether the rule updated."""
         with self._lock:
             if not isinstance(self.model.task, Structured):
@@ -115,8 +116,8 @@ class OutsideSteps:
 
     if TYPE_CHECKING:  # what the learner has
 
-        def _one(self, x: Any) -> Any: ...
-        def _play(self, X: Any, y: Any, weight: Any) -> Any: ...
+        def _one(self, x: RowLike) -> Any: ...
+        def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> Any: ...
         def copy(self) -> Self: ...
 
 

@@ -1,4 +1,4 @@
-"""Warming: compile loops ahead of time, in parallel processes that share the cache folder."""
+"""Compile loops ahead of time, in parallel processes that share the cache folder."""
 
 import contextlib
 import hashlib
@@ -7,41 +7,39 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from noregret.errors import Error
-from noregret.jit.layout import cache_folder
+from noregret.jit.cache import cache_folder
 from noregret.learner.factory import learners, make
-from noregret.rules.card import built_in
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
-    from noregret.learner.rule_learner import RuleLearner
+    from noregret.learner.config import Config
 
-USUAL = ("binary", "multiclass")
-Tell = Callable[[int, int], None]
+USUAL = ("binary", "multiclass")  # the tasks of `warm`
+Progress = Callable[[int, int], None]  # is told how many loops are ready, of how many
 
 
 class Job(NamedTuple):
-    """A loop to compile: a learner, what is told to make it, and the kind of rows it is given."""
+    """A loop to compile: a learner, the options it is made with, and a hash of the loop's code."""
 
     name: str
-    told: Mapping[str, Any]
+    options: Mapping[str, Any]
+    code: str
 
     @property
     def key(self) -> str:
-        return json.dumps([self.name, dict(sorted(self.told.items()))], sort_keys=True)
+        return json.dumps([self.name, dict(sorted(self.options.items())), self.code], sort_keys=True)
 
     @property
     def marker(self) -> Path:
-        """A file in the cache folder that says: this loop, of these texts, under these versions, is there."""
-        return cache_folder() / f"warm-{hashlib.sha256((texts() + self.key).encode()).hexdigest()[:16]}"
+        """An empty file in the cache folder: this loop was compiled there."""
+        return cache_folder() / f"warm-{hashlib.sha256(self.key.encode()).hexdigest()[:16]}"
 
 
 def warm(
@@ -49,45 +47,61 @@ def warm(
     tasks: Sequence[str] = USUAL,
     algebras: Sequence[str] = ("sparse",),
     processes: int | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> int:
     """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
     cards = learners()
-    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if built_in(card.rule)]
-    jobs = [
-        job_of(make(card, task=task, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})), task, algebra)
+    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if card.built_in]
+    loops = [
+        (card.name, {"task": task, "algebra": algebra, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})})
         for card in chosen
         for task in tasks
         for algebra in algebras
         if task in card.tasks and algebra in card.algebras
     ]
-    finish(missing(jobs), processes, tell)
+    precompile(loops, processes, progress)
+    return len(loops)
+
+
+def precompile(
+    loops: Iterable[tuple[str, Mapping[str, Any]]], processes: int | None = None, progress: Progress | None = None
+) -> int:
+    """Compile the loops of learners, each a name and the options of `make`, unless they are on disk already.
+
+    The options must name an algebra other than "reference". Returns how many loops had to be compiled.
+    """
+    learners = [make(name, **options) for name, options in loops]
+    jobs = find_missing([make_job(learner.config, learner.task, str(learner.algebra)) for learner in learners])
+    compile_jobs(jobs, processes, progress)
     return len(jobs)
 
 
-def job_of(learner: "RuleLearner", task: str, algebra: str) -> Job:
-    """The loop of a learner in a task and an algebra: its options are bound in, its numbers are not."""
-    config = learner.config
-    bound = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
+def make_job(config: "Config", task: str, algebra: str) -> Job:
+    """The loop of a learner in a task and an algebra: its options are part of the code, its numbers are not."""
+    from noregret.jit.compiled import fingerprint_plan
+
+    options = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
     if config.task.name == task and config.task.cost is None:
         usual = config.task.options
-        bound |= {name: value for name, value in config.task.chosen.items() if value != usual[name].default}
-    if TASKS[task].needs_classes or "labels" in bound:
-        bound["classes"] = [0.0, 1.0]
-    return Job(learner.card.name, {**dict(config.choices), **bound, "task": task, "algebra": algebra})
+        options |= {name: value for name, value in config.task.chosen.items() if value != usual[name].default}
+    if TASKS[task].needs_classes or "labels" in options:
+        options["classes"] = [0.0, 1.0]
+    options |= {**dict(config.choices), "task": task, "algebra": algebra}
+    same = make(config.card, **options).config
+    return Job(config.card.name, options, fingerprint_plan(same.plan(same.task, algebra)))
 
 
-def missing(jobs: Sequence[Job]) -> list[Job]:
+def find_missing(jobs: Sequence[Job]) -> list[Job]:
     """The loops that are not known to be in the cache folder."""
     return [job for job in {job.key: job for job in jobs}.values() if not os.path.exists(job.marker)]
 
 
-def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None = None) -> None:
-    """Compile loops, dealt out to processes in turn; `tell` hears how many are ready, of how many."""
+def compile_jobs(jobs: Sequence[Job], processes: int | None = None, progress: Progress | None = None) -> None:
+    """Compile loops, dealt out to processes in turn."""
     if not jobs:
         return
     workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
-    ready, lock, complaints = 0, threading.Lock(), []
+    ready, lock, failures = 0, threading.Lock(), []
 
     def follow(process: "subprocess.Popen[str]", part: Sequence[Job]) -> None:
         nonlocal ready
@@ -96,10 +110,10 @@ def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None 
                 with lock, contextlib.suppress(OSError, IndexError):
                     ready += 1
                     part[number].marker.touch()
-                    if tell is not None:
-                        tell(ready, len(jobs))
+                    if progress is not None:
+                        progress(ready, len(jobs))
         if process.returncode:
-            complaints.append(process.returncode)
+            failures.append(process.returncode)
 
     running, following = [], []
     try:
@@ -113,40 +127,25 @@ def finish(jobs: Sequence[Job], processes: int | None = None, tell: Tell | None 
     finally:
         for process in running:
             process.kill()
-    if complaints:
-        raise Error(f"warming failed: a compiling process ended with {complaints[0]}; run `noregret warm` to see why")
+    if failures:
+        raise Error(f"a process that compiles loops ended with {failures[0]}; run `noregret warm` to see why")
 
 
 def start(jobs: Sequence[Job]) -> "subprocess.Popen[str]":
-    told = json.dumps([[job.name, dict(job.told)] for job in jobs])
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "noregret.learner.precompile",
-        told,
-    ]  # -P: nothing beside the data is imported
+    """A process that compiles loops and prints a line when one is ready; -P: it imports nothing beside the data."""
+    text = json.dumps([[job.name, dict(job.options), job.code] for job in jobs])
+    command = [sys.executable, "-P", "-m", "noregret.learner.precompile", text]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
 
-@cache
-def texts() -> str:
-    """A digest of all that loops are made from."""
-    digest = hashlib.sha256(repr((sys.version, version("numba"), version("numpy"))).encode())
-    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 def compile_here(jobs: Sequence[Job]) -> None:
-    """Compile by use: every job learns three rounds and predicts one; a line on standard output says it is ready."""
+    """Compile by use: every learner learns a few rounds and predicts one; a line on standard output says it is done."""
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    for name, told in jobs:
-        learner = make(name, **told)
+    for name, options, _ in jobs:
+        learner = make(name, **options)
         task = learner.config.task
-        learner.learn(
-            X, np.array([0.0, 1.0, 1.0]) if task.needs_labels else None, query=np.zeros(3) if task.needs_query else None
-        )
+        y = np.array([0.0, 1.0, 1.0]) if task.needs_labels else None
+        learner.learn(X, y, query=np.zeros(3) if task.needs_query else None)
         if task.needs_labels and not task.needs_query:
             learner.learn_one({0: 1.0}, 1.0)
         learner.predict_one({0: 1.0})

@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.rules.card import Card
 
@@ -23,6 +24,10 @@ class Learner(Protocol):
         """Name, paper, parameters, guarantee, merge law; also of methods that are not rules."""
 
     @property
+    def task(self) -> str:
+        """The name of the task it plays."""
+
+    @property
     def rounds(self) -> int:
         """How many rounds were learned."""
 
@@ -34,19 +39,19 @@ class Learner(Protocol):
     def updates(self) -> int:
         """On how many of them the learner changed."""
 
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; all of them, or none."""
 
-    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Self:
+    def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does."""
 
-    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
+    def learn_one(self, x: RowLike, y: LabelsLike = None, weight: float | None = None) -> Self:
         """Learn one round."""
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """What the task defines for every row: labels, targets, components."""
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """The same for one row; None before anything was learned."""
 
     def copy(self) -> Self:
@@ -54,3 +59,11 @@ class Learner(Protocol):
 
     def save(self, path: Any) -> None:
         """Write the learner to a file."""
+
+
+@runtime_checkable
+class Revertible(Learner, Protocol):
+    """A learner that can go back to an earlier state."""
+
+    def revert_to(self, saved: Self) -> None:
+        """Take the state of a copy made earlier, which must not be used any more."""

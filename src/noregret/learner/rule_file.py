@@ -15,6 +15,7 @@ from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
+from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
 from noregret.tasks.regression import Regression
@@ -73,7 +74,7 @@ def dump_arrays(model: Model) -> Arrays:
 
 
 def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | None]]:
-    """The transforms, how their arrays are called, and of how many features; what scale=True asked for is the last."""
+    """The transforms with the names of their arrays and their number of features; scale=True comes last."""
     for number, _ in enumerate(model.config.transforms):
         yield f"transform.{number}", model.transforms[number], None
     if model.config.scale:
@@ -107,7 +108,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("cost") is not None:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
-    if not is_consistent(header, arrays):
+    if not isinstance(card, RuleCard) or not is_consistent(header, arrays):
         raise BadValue(f"{CORRUPT}: inconsistent header")
     model = Model.new(resolve(card, parameters))
     for label in header["labels"]:
@@ -170,6 +171,7 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
 def is_consistent(header: Header, arrays: Arrays) -> bool:
     """Whether the parts of a header agree with each other and with the arrays that are there."""
     labels, mode, learned = header["labels"], header["names"], header["counters"] is not None
+    hashes = header["parameters"].get("bits") is not None
     task = TASKS[header["task"]]
     most = (task.most_classes or len(labels)) if task.labelled else 0
     return (
@@ -179,10 +181,10 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
         and (mode == "names") == ("names.bytes" in arrays)
-        and (mode == "hashed") <= (header["parameters"].get("bits") is not None)
+        and (mode == "hashed") <= hashes
         and (
             mode in ("names", "columns", "hashed")
-            or (mode is None and header["features"] <= bool(header["parameters"].get("bias")))
+            or (mode is None and (hashes or header["features"] <= bool(header["parameters"].get("bias"))))
         )
         and learned == any(name.startswith("state.") for name in arrays)
     )

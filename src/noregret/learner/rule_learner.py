@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, narrow, verify
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
 from noregret.features.transforms import Pipeline, Transform
-from noregret.jit.cache import waits
+from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import find_overflow, find_rule_error, locate_error
@@ -27,7 +28,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header, register_kind,
 from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
 from noregret.tasks.task import Outcome
 
@@ -56,20 +57,20 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
-    def learn(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Self:
+    def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query names the list of each row."""
         self._play(X, self.model.task.accept(labels_to_list(y), query), weight)
         return self
 
-    def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
+    def play(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
-        began, y = time.perf_counter() - waits(), labels_to_list(y)
+        began, y = time.perf_counter() - seconds_waited(), labels_to_list(y)
         with self._lock:
             y = self.model.task.accept(y, query)
             outcomes = self._play(X, y, weight)
-            return transcribe(self.model, outcomes, y, time.perf_counter() - waits() - began)
+            return transcribe(self.model, outcomes, y, time.perf_counter() - seconds_waited() - began)
 
-    def learn_one(self, x: Any, y: Any = None, weight: float | None = None) -> Self:
+    def learn_one(self, x: RowLike, y: LabelsLike = None, weight: float | None = None) -> Self:
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
             fast = self._loops.fast_path or self._open_fast_path()
@@ -77,10 +78,11 @@ class RuleLearner(BanditFeedback, OutsideSteps):
                 self._play(self._one(x), [y], weight)
         return self
 
-    def _play(self, X: Any, y: Any, weight: Any) -> list[Outcome]:
+    def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> list[Outcome]:
         """Play every round, all or none."""
         X = convert_frame(X, self.model.config.allows_missing)
         with self._lock:
+            self._loops.refuse_reentry()
             transaction = Transaction(self.model, self._loops, X, y, weight)
             try:
                 return transaction.run()
@@ -96,7 +98,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     # ---- predicting ----------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """The label (or target) of every row."""
         with self._lock:
             return self.decide(self.scores(X))
@@ -105,7 +107,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         """The label (or target) that each of these scores stands for."""
         return self.model.task.decide(self.model.labels, scores)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
             fast = self._loops.fast_path or self._open_fast_path()
@@ -120,10 +122,10 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     def _open_fast_path(self) -> FastPath | None:
         if self.model.arrays is not None:
-            self._loops.fast_path = FastPath.beside(self.model, self._loops)
+            self._loops.fast_path = FastPath.open(self.model, self._loops)
         return self._loops.fast_path
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
         with self._lock:
             self._must_have_learned()
@@ -145,7 +147,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
                     return slow.scores(X)
             return out
 
-    def scores_one(self, x: Any) -> Any:
+    def scores_one(self, x: RowLike) -> Any:
         """The score of one row: a number for two classes and regression, a dict by label otherwise."""
         with self._lock:
             self._must_have_learned()
@@ -157,7 +159,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             each: list[float] = scores.tolist()
             return dict(zip(self.model.labels.order, each, strict=True)) if self.model.task.many else each[0]
 
-    def confidence(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def confidence(self, X: RowsLike, y: LabelsLike = None) -> NDArray[np.float64]:
         """The probability that weights drawn from N(w, Sigma) give the prediction (or the labels) a positive margin.
 
         For learners that keep a covariance. For many classes: the margin over the closest rival.
@@ -169,7 +171,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             check_confidence(self.model)
             return confidence(self.model, self.scores(X), self._encode(X, include_unknown=True), y)
 
-    def explain_one(self, x: Any, label: Any = None) -> dict[Any, float]:
+    def explain_one(self, x: RowLike, label: Any = None) -> dict[Any, float]:
         """What each feature of a row adds to its score, by name, the largest first.
 
         For many classes: to the score of `label`, by default the predicted one. Where scores are not sums over
@@ -185,11 +187,11 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         if self.model.arrays is None:
             raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
 
-    def _one(self, x: Any) -> Any:
+    def _one(self, x: RowLike) -> Any:
         """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
         return [x] if self.card.ignores_features else one_row(x, self.model.config.allows_missing)
 
-    def _encode(self, X: Any, include_unknown: bool = False) -> Block:
+    def _encode(self, X: RowsLike, include_unknown: bool = False) -> Block:
         """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""
         model = self.model
         include_unknown = include_unknown or model.scores_unknown
@@ -198,6 +200,8 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             return block
         if not include_unknown and model.names.mode != "names" and not model.config.transforms:
             return narrow(block, model.space.features)
+        if block.width > model.space.room:
+            self._loops.refuse_reentry()
         if model.make_room(block.width):
             self._loops.bind(model)
         if model.full_covariance:
@@ -212,6 +216,14 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             new = type(self).of(self.model.copy())
             new.source = deepcopy(self.source)
             return new
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def revert_to(self, saved: Self) -> None:
+        """Take the state of a copy made earlier, which must not be used any more."""
+        with self._lock:
+            vars(self).update({name: value for name, value in vars(saved).items() if name != "_lock"})
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""
@@ -265,7 +277,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     # ---- looking at it -------------------------------------------------------------------------------------------
 
     @property
-    def card(self) -> Card:
+    def card(self) -> RuleCard:
         """What the rule declares: paper, parameters, guarantee, merge law."""
         return self.model.card
 

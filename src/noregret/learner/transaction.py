@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from noregret.algebra import examples
 from noregret.data.blocks import Block, SparseBlock, check_weights, verify
 from noregret.data.class_weights import balanced_weights
+from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
@@ -37,7 +38,7 @@ class RuleRaised(Exception):
 class Transaction:
     """The rounds of one call on a model. After an error the model is as it was before."""
 
-    def __init__(self, model: Model, loops: Loops, X: Any, y: Any, weight: Any) -> None:
+    def __init__(self, model: Model, loops: Loops, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
         self.model, self.loops, self.X, self.y, self.weight = model, loops, X, y, weight
         self.counted = 0  # rounds the rule had counted when an error came
         self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it
@@ -103,7 +104,7 @@ class Transaction:
         """The importance weight of every round."""
         config = self.model.config
         h = check_weights(self.weight, rows)
-        if h is not None and not config.card.weighs:
+        if h is not None and not config.card.supports_weights:
             raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
         if config.class_weight is not None:
             by_class = self.class_weights(config.class_weight)
@@ -151,7 +152,7 @@ class Transaction:
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if isinstance(rows, examples.SparseRows) and bool(rows.found[0]):
+        if isinstance(rows, examples.SparseRows) and bool(rows.bad_row[0]):
             raise Unchecked  # a row turned out not to be sound while it was read
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow

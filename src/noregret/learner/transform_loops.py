@@ -16,37 +16,37 @@ NOTHING = np.zeros(0, np.int32)
 def start_transforms(config: Config, selectors: FeatureSelectors) -> list[FittedTransform]:
     """The transforms of a learner; what scale=True asks for is the last."""
     steps = (*config.transforms, *(scale() if config.scale else ()))
-    tidy = sorted_out if config.native else sort_rows
-    keys = None if config.bits is None else HashedKeys(1 << config.bits, tidy)
-    return [step.create_fitted(runner(config.native), selectors, keys) for step in steps]
+    sort = sort_rows_compiled if config.native else sort_rows
+    keys = None if config.bits is None else HashedKeys(1 << config.bits, sort)
+    return [step.create_fitted(choose_runner(config.native), selectors, keys) for step in steps]
 
 
-def runner(native: bool) -> Runner:
+def choose_runner(native: bool) -> Runner:
     """What runs the loops of transforms: compiled, or the same texts in plain Python."""
-    return compiled if native else run_interpreted
+    return run_compiled if native else run_interpreted
 
 
-def compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
-    from noregret.jit.compiled import over_arrays
+def run_compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
+    from noregret.jit.compiled import compile_function
 
     places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
     table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
     table[LEARN] = learn
-    over_arrays(loop.entry, places)(table, *arrays)
+    compile_function(loop.entry, places)(table, *arrays)
 
 
-def arranged(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
+def renumber_rows(numbers: np.ndarray, block: SparseBlock) -> SparseBlock:
     """Rows with other numbers for their features, at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    return canonicalize.renumber_block(numbers, block, over_arrays(canonicalize.entry, canonicalize.slots()))
+    return canonicalize.renumber_block(numbers, block, compile_function(canonicalize.entry, canonicalize.slots()))
 
 
-def sorted_out(block: SparseBlock) -> SparseBlock:
+def sort_rows_compiled(block: SparseBlock) -> SparseBlock:
     """The rows sorted, one value for each feature, at full speed."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     copied = block._replace(indptr=block.indptr.copy(), idx=block.idx.copy(), val=block.val.copy())
     return canonicalize.renumber_block(
-        NOTHING, copied, over_arrays(canonicalize.entry, canonicalize.slots()), new_only=True
+        NOTHING, copied, compile_function(canonicalize.entry, canonicalize.slots()), new_only=True
     )

@@ -1,15 +1,13 @@
-"""The shelf: one file a family. A learner is found because its file is here; there is no list to keep."""
+"""The built-in rules, one file for each family. A rule is found because its file is in this folder."""
 
-import importlib
-import pkgutil
 from functools import cache
 
-from noregret.rules.card import REGISTRY, Card
+from noregret.rules.card import Card
+from noregret.rules.registry import REGISTRY, load_package
 
 
 @cache
 def load_all() -> dict[str, Card]:
-    """Import every file of this folder; each registers its cards, and so do users their own, later."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    """Import every file of this folder; each registers its cards, and users' files register theirs later."""
+    load_package(__name__)
     return REGISTRY

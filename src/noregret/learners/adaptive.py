@@ -1,10 +1,14 @@
-"""Adaptive learners: every weight has a rate of its own, by the gradients it has met."""
+"""Adaptive gradient methods: every weight has a learning rate of its own, set by its past gradients."""
 
 import math
 
 from noregret.algebra import at, put
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, coordinate_rule
+from noregret.rules.decorators import coordinate_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S
 from noregret.state.fields import counts, plain
 
 DUCHI_2011 = (
@@ -15,48 +19,73 @@ ZEILER_2012 = "Zeiler, ADADELTA: an adaptive learning rate method, arXiv 1212.57
 MCMAHAN_2013 = "McMahan et al., Ad click prediction: a view from the trenches, KDD 2013"
 
 
+AVERAGE_ALL = Merge(
+    "heuristic", "weights and squares are averaged in proportion to the rounds; no bound is known", "mix"
+)
 onto = unbound
 
 
 def everywhere(p: P, a: float) -> float:
-    """A weight may be any."""
+    """No constraint."""
     return a
 
 
 def box(p: P, a: float) -> float:
-    """A weight beyond the radius stays there."""
+    """Clip the weight to [-radius, radius]."""
     if a > p.radius:
         return float(p.radius)
     return float(-p.radius if a < -p.radius else a)
 
 
-def adagrad_regret(reach: float, roots: float, eta: float) -> float:
-    """(D^2 / (2 eta) + eta) times the sum over coordinates of sqrt(sum of g^2) + delta."""
-    return (reach**2 / (2.0 * eta) + eta) * roots
+def adagrad_regret(p: P, distance_inf: float, coordinate_gradients: float, active_features: float) -> float:
+    """(D^2 / (2 eta)) (B + m delta) + eta B, where B is the sum over coordinates of sqrt(sum of g^2)."""
+    B = coordinate_gradients
+    return float(distance_inf**2 / (2.0 * p.eta) * (B + active_features * p.delta) + p.eta * B)
+
+
+def adagrad_box_regret(p: P, norm_inf: float, coordinate_gradients: float, active_features: float) -> float:
+    """The same in the box, where D is at most the radius plus |u|_inf."""
+    return adagrad_regret(p, p.radius + norm_inf, coordinate_gradients, active_features)
+
+
+ADAGRAD_SAYS = (
+    "regret against u <= (D^2 / (2 eta)) sum over coordinates of (sqrt(sum of g^2) + delta) "
+    "+ eta sum over coordinates of sqrt(sum of g^2)"
+)
 
 
 @coordinate_rule(
     paper=DUCHI_2011,
     params={
-        "eta": Param(0.1, above=0.0, about="how far a weight goes at its first step"),
-        "delta": Param(1e-8, above=0.0, about="what is added to the root of the summed squares"),
-        "onto": Choice("everywhere", {"everywhere": everywhere, "box": box}, "where the weights may be"),
-        "radius": Param(1.0, above=0.0, about="the largest size of a weight in the box"),
+        "eta": Param(0.1, above=0.0, about="the length of the first step of a weight", search=(1e-3, 1e1, "log")),
+        "delta": Param(
+            1e-8,
+            above=0.0,
+            about="added to the root of the sum of squared gradients",
+            untuned="it only prevents a division by zero",
+        ),
+        "onto": Choice("everywhere", {"everywhere": everywhere, "box": box}, "the set the weights are projected onto"),
+        "radius": Param(1.0, above=0.0, about="the largest |weight| in the box", search=(1e-2, 1e3, "log")),
     },
     state={"w": plain, "squares": counts},
-    guarantee=Guarantee(
-        "regret against u <= (D^2 / (2 eta) + eta) sum over coordinates of sqrt(sum of g^2) + delta; "
-        "with eta = D / sqrt(2) that is sqrt(2) D times the sum",
-        "a convex loss; no |w_i - u_i| above D, as in the box of radius D / 2; all weights 1",
-        adagrad_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            ADAGRAD_SAYS,
+            "a convex loss; u in the box; D = radius + max |u_j|; all importance weights 1",
+            adagrad_box_regret,
+            options={"onto": ("box",)},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret", ADAGRAD_SAYS, "a convex loss; D = max |w_tj - u_j|; all importance weights 1", adagrad_regret
+        ),
     ),
-    merge=Merge(
-        "heuristic", "weights and squares are averaged in proportion to the rounds; no bound is claimed", "mix"
-    ),
+    merge=AVERAGE_ALL,
     title="AdaGrad",
 )
 def adagrad(p: P, s: S, j: int, g: float) -> None:
-    """Step against the gradient, each weight by eta over the root of its summed squares."""
+    """Gradient descent with a step size for each weight: eta over the root of the sum of its squared gradients."""
     put(s.squares, j, at(s.squares, j) + g * g)
     put(s.w, j, onto(p, at(s.w, j) - p.eta * g / (math.sqrt(at(s.squares, j)) + p.delta)))
 
@@ -64,19 +93,25 @@ def adagrad(p: P, s: S, j: int, g: float) -> None:
 @coordinate_rule(
     paper=ZEILER_2012,
     params={
-        "rho": Param(0.95, at_least=0.0, below=1.0, about="how much of the mean squares a step keeps"),
-        "delta": Param(1e-6, above=0.0, about="what is added to the mean squares; the first steps depend on it"),
-        "eta": Param(1.0, above=0.0, about="a factor on every step"),
+        "rho": Param(
+            0.95,
+            at_least=0.0,
+            below=1.0,
+            about="the decay of the running means of squares",
+            search=(0.5, 0.999, "linear"),
+        ),
+        "delta": Param(
+            1e-6, above=0.0, about="added to the mean squares; it sets the first steps", search=(1e-8, 1e-2, "log")
+        ),
+        "eta": Param(1.0, above=0.0, about="a factor on every step", search=(1e-2, 1e1, "log")),
     },
     state={"w": plain, "squares": counts, "moves": counts},
-    merge=Merge(
-        "heuristic", "weights and squares are averaged in proportion to the rounds; no bound is claimed", "mix"
-    ),
+    merge=AVERAGE_ALL,
 )
 def adadelta(p: P, s: S, j: int, g: float) -> None:
-    """Step against the gradient, each weight by the size of its late steps over the size of its late gradients.
+    """Gradient descent with a step size for each weight: the size of its recent steps over that of its gradients.
 
-    No theorem is known. A weight whose gradient is zero stands still, and so do its means.
+    No theorem is known. A weight whose gradient is zero does not change, and neither do its running means.
     """
     squares = p.rho * at(s.squares, j) + (1.0 - p.rho) * g * g
     move = -math.sqrt(at(s.moves, j) + p.delta) / math.sqrt(squares + p.delta) * g
@@ -85,46 +120,48 @@ def adadelta(p: P, s: S, j: int, g: float) -> None:
     put(s.w, j, at(s.w, j) + p.eta * move)
 
 
-def ftrl_regret(
-    size: float, absolute: float, reach: float, roots: float, alpha: float, beta: float, l1: float, l2: float
-) -> float:
+def ftrl_regret(p: P, norm: float, norm_1: float, distance_inf: float, coordinate_gradients: float) -> float:
     """l1 |u|_1 + (l2 + beta / alpha) |u|^2 / 2 + (D^2 / (2 alpha) + alpha) sum over coordinates of sqrt(sum of g^2)."""
-    return l1 * absolute + 0.5 * (l2 + beta / alpha) * size**2 + (reach**2 / (2.0 * alpha) + alpha) * roots
+    penalty = p.l1 * norm_1 + 0.5 * (p.l2 + p.beta / p.alpha) * norm**2
+    return float(penalty + (distance_inf**2 / (2.0 * p.alpha) + p.alpha) * coordinate_gradients)
 
 
 def ftrl_weight(p: P, s: S, j: int) -> float:
-    """Zero unless what pulls at the weight exceeds l1."""
-    pull = at(s.z, j)
-    beyond = math.copysign(max(abs(pull) - p.l1, 0.0), pull)
-    take_snapshot = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
-    return float(-p.alpha * beyond / take_snapshot) if take_snapshot > 0.0 else 0.0  # the square of a tiny pull is zero
+    """Soft thresholding: zero unless |z_j| exceeds l1."""
+    z = at(s.z, j)
+    beyond = math.copysign(max(abs(z) - p.l1, 0.0), z)
+    curvature = p.beta + math.sqrt(at(s.squares, j)) + p.alpha * p.l2
+    return float(-p.alpha * beyond / curvature) if curvature > 0.0 else 0.0  # the square of a tiny gradient is zero
 
 
 @coordinate_rule(
     paper=MCMAHAN_2013,
     params={
-        "alpha": Param(0.1, above=0.0, about="how far a weight goes at its first steps"),
-        "beta": Param(1.0, at_least=0.0, about="the larger, the shorter the first steps"),
-        "l1": Param(1.0, at_least=0.0, about="a pull up to this leaves a weight at zero"),
-        "l2": Param(0.0, at_least=0.0, about="the larger, the closer to zero all weights stay"),
+        "alpha": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log")),
+        "beta": Param(1.0, at_least=0.0, about="larger values shorten the first steps", search=(1e-2, 1e1, "log")),
+        "l1": Param(1.0, at_least=0.0, about="the strength of the l1 penalty", search=(1e-3, 1e2, "log")),
+        "l2": Param(0.0, at_least=0.0, about="the strength of the l2 penalty", grid=(0.0, 0.01, 0.1, 1.0, 10.0)),
     },
     state={"z": plain, "squares": counts},
     weight=ftrl_weight,
     loss="logistic",
-    guarantee=Guarantee(
-        "regret against u <= l1 |u|_1 + (l2 + beta / alpha) |u|^2 / 2 "
-        "+ (D^2 / (2 alpha) + alpha) sum over coordinates of sqrt(sum of g^2)",
-        "a convex loss; no |w_i - u_i| above D; all weights 1",
-        ftrl_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            "regret against u <= l1 |u|_1 + (l2 + beta / alpha) |u|^2 / 2 "
+            "+ (D^2 / (2 alpha) + alpha) sum over coordinates of sqrt(sum of g^2)",
+            "a convex loss; D = max |w_tj - u_j|; all importance weights 1",
+            ftrl_regret,
+        ),
     ),
     merge=Merge(
-        "heuristic", "the pulls and the squares add; each side's pull stays centred at the weights it had", "add"
+        "heuristic", "sums of gradients and of squares add; each proximal term stays at the weights it had", "add"
     ),
     title="FTRL",
 )
 def ftrl(p: P, s: S, j: int, g: float) -> None:
-    """Follow the leader of all gradients so far, held near the weights that met them, with weights of exactly zero."""
+    """Follow the regularised leader (FTRL-Proximal): a learning rate for each weight, and an l1 penalty."""
     squares = at(s.squares, j) + g * g
-    take_snapshot = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
-    put(s.z, j, at(s.z, j) + g - take_snapshot * ftrl_weight(p, s, j))
+    sigma = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
+    put(s.z, j, at(s.z, j) + g - sigma * ftrl_weight(p, s, j))
     put(s.squares, j, squares)

@@ -1,9 +1,12 @@
-"""Partial feedback: only what was played is found to be right or wrong."""
+"""Bandit feedback: only the loss of the class that was played is observed."""
 
 import math
 from typing import Any
 
-from noregret.rules.card import Guarantee, P, Param, S, bandit_rule, schedule
+from noregret.rules.decorators import bandit_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain
 
@@ -25,39 +28,42 @@ def best(scores: Any) -> int:
 
 
 def banditron_chances(p: P, s: S, scores: Any, out: Any) -> None:
-    """The best class almost always, any class now and then."""
+    """The best class with probability 1 - gamma, otherwise a class at random."""
     out[:] = p.gamma / scores.size
     out[best(scores)] += 1.0 - p.gamma
 
 
-def banditron_mistakes(
-    comparator_loss: float, size: float, classes: float, rounds: float, gamma: float = 0.05
-) -> float:
+def banditron_mistakes(p: P, comparator_loss: float, norm: float, classes: float, rounds: float) -> float:
     """L + gamma T + 3 max(k D / gamma, sqrt(D gamma T)) + sqrt(k D L / gamma), D = 2 |U|^2"""
-    D = 2.0 * size**2
-    explored = 3.0 * max(classes * D / gamma, math.sqrt(D * gamma * rounds))
-    return comparator_loss + gamma * rounds + explored + math.sqrt(classes * D * comparator_loss / gamma)
+    D = 2.0 * norm**2
+    explored = 3.0 * max(classes * D / p.gamma, math.sqrt(D * p.gamma * rounds))
+    return float(comparator_loss + p.gamma * rounds + explored + math.sqrt(classes * D * comparator_loss / p.gamma))
 
 
 @bandit_rule(
     paper=KAKADE_2008,
     params={
-        "gamma": Param(0.05, above=0.0, below=0.5, about="how often a class is played at random"),
+        "gamma": Param(
+            0.05, above=0.0, below=0.5, about="the probability of exploring a random class", search=(1e-3, 0.45, "log")
+        ),
     },
     state={"w": plain},
     counters={"random": 1.0},
     chances=banditron_chances,
-    guarantee=Guarantee(
-        "E mistakes <= L + gamma T + 3 max(k D / gamma, sqrt(D gamma T)) + sqrt(k D L / gamma), D = 2 |U|^2",
-        "every |x| <= 1; k classes, T rounds, and any U with multiclass hinge losses of L in all",
-        banditron_mistakes,
+    guarantees=(
+        Guarantee(
+            "expected mistakes",
+            "E mistakes <= L + gamma T + 3 max(k D / gamma, sqrt(D gamma T)) + sqrt(k D L / gamma), D = 2 |U|^2",
+            "every |x| <= 1; k classes, T rounds; any matrix U, with L the sum of its multiclass hinge losses",
+            banditron_mistakes,
+        ),
     ),
     title="Banditron",
     full_information={"rule": "perceptron", "competitor": "predicted"},
-    shown=True,
+    runs_by_default=True,
 )
 def banditron(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
-    """Step as the perceptron of many classes does in the mean: away from the best class, toward what proved right."""
+    """Perceptron with bandit feedback: explores at random; its expected step is that of the multiclass perceptron."""
     steps[best(scores)] -= 1.0
     if loss == 0.0:
         steps[played] += 1.0 / chance
@@ -65,7 +71,7 @@ def banditron(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, l
 
 
 def exp3_chances(p: P, s: S, scores: Any, out: Any) -> None:
-    """By the exponentials of the estimated losses, mixed with any class at random."""
+    """Softmax of the estimated losses, mixed with the uniform distribution."""
     eta, most = rate(p.eta, s.n.t + 1.0), scores[best(scores)]
     total = 0.0
     for c in range(scores.size):
@@ -75,32 +81,62 @@ def exp3_chances(p: P, s: S, scores: Any, out: Any) -> None:
         out[c] = (1.0 - p.gamma) * out[c] / total + p.gamma / scores.size
 
 
-def exp3_regret(actions: float, rounds: float, eta: float = 0.1, gamma: float = 0.0) -> float:
-    """ln K / eta + eta K T / 2 + gamma T"""
-    return math.log(actions) / eta + eta * actions * rounds / 2.0 + gamma * rounds
+def exp3_regret(p: P, classes: float, rounds: float) -> float:
+    """ln k / eta + eta k T / 2 + gamma T"""
+    return float(math.log(classes) / p.eta + p.eta * classes * rounds / 2.0 + p.gamma * rounds)
+
+
+def exp3_anytime_regret(p: P, classes: float, rounds: float) -> float:
+    """ln k sqrt(T) / eta + eta k (sqrt(T) - 1/2) + gamma T"""
+    root = math.sqrt(rounds)
+    return float(math.log(classes) * root / p.eta + p.eta * classes * (root - 0.5) + p.gamma * rounds)
 
 
 @bandit_rule(
     paper=AUER_2002,
     params={
-        "eta": Param(0.1, above=0.0, about="how fast a loss counts; sqrt(2 ln K / (K T)) for K classes and T rounds"),
-        "gamma": Param(0.0, at_least=0.0, at_most=1.0, about="how often a class is played at random"),
+        "eta": Param(
+            0.1,
+            above=0.0,
+            about="the learning rate; sqrt(2 ln k / (k T)) is best for k classes and T rounds",
+            search=(1e-3, 1.0, "log"),
+        ),
+        "gamma": Param(
+            0.0,
+            at_least=0.0,
+            at_most=1.0,
+            about="the probability of exploring a random class",
+            grid=(0.0, 0.01, 0.05, 0.1),
+        ),
         "rate": schedule("constant"),
     },
     state={"w": plain},
     counters={"random": 1.0},
     chances=exp3_chances,
-    guarantee=Guarantee(
-        "E regret <= ln K / eta + eta K T / 2 + gamma T",
-        "the sum of losses beside that of the best of K classes over T rounds; losses in [0, 1], eta constant",
-        exp3_regret,
+    guarantees=(
+        Guarantee(
+            "expected regret",
+            "E regret against the best of k classes <= ln k / eta + eta k T / 2 + gamma T",
+            "losses in [0, 1]; T rounds",
+            exp3_regret,
+            options={"rate": ("constant",)},
+            comparator="none",
+        ),
+        Guarantee(
+            "expected regret",
+            "E regret against the best of k classes <= ln k sqrt(T) / eta + eta k (sqrt(T) - 1/2) + gamma T",
+            "losses in [0, 1]; T rounds, which need not be known before",
+            exp3_anytime_regret,
+            options={"rate": ("inv_sqrt",)},
+            comparator="none",
+        ),
     ),
     title="Exp3",
     ignores_features=True,
-    graded=True,
-    shown=True,
+    real_valued_losses=True,
+    runs_by_default=True,
 )
 def exp3(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:
-    """Count the loss of what was played, divided by its chance, against it; rows are not looked at."""
+    """Exponential weights over classes from importance-weighted losses of the class played; ignores the features."""
     steps[played] = -loss / chance
     return loss > 0.0

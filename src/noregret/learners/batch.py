@@ -1,18 +1,29 @@
-"""Batch learners: a batch of rounds is predicted with the weights it began with, and makes one step."""
+"""Mini-batch learners: all rounds of a batch are predicted with the same weights, then one step is made."""
 
 import math
 
 from noregret.algebra import add, snapshot_at, take_snapshot
 from noregret.algebra.verbs import unbound
-from noregret.learners.gradient import WIDROW_HOFF_1960, constant_rate_regret
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.learners.gradient import WIDROW_HOFF_1960
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import snapshot
 
 DEKEL_2012 = (
     "Dekel, Gilad-Bachrach, Shamir and Xiao, Optimal distributed online prediction using mini-batches, JMLR 13, 2012"
 )
-GATHERED = Merge("heuristic", "weights and what is gathered are averaged in proportion to the rounds", "mix")
-BATCH = Param(12.0, at_least=1.0, about="after how many rounds a step is taken; of 2.5, after 2")
+GATHERED = Merge(
+    "heuristic", "weights and the gradients of the current batch are averaged in proportion to the rounds", "mix"
+)
+BATCH = Param(
+    12.0,
+    at_least=1.0,
+    about="the number of rounds in a batch, rounded down",
+    grid=(1.0, 4.0, 12.0, 32.0, 128.0),
+)
 
 reduction = unbound
 
@@ -26,68 +37,96 @@ def total(p: P) -> float:
 
 
 def batch_weight(p: P, s: S, j: int) -> float:
-    """The weight the batch began with."""
+    """The weight at the start of the batch."""
     return float(snapshot_at(s.w, j))
 
 
 def begin_anew_when_full(p: P, s: S) -> None:
-    """Once the batch is full, the weights its gradients have led to are those the next one begins with."""
+    """When the batch is full, its step takes effect: the next batch starts from the new weights."""
     s.n.gathered += 1.0
     if s.n.gathered >= math.floor(p.batch):
         take_snapshot(s.w)
         s.n.gathered = 0.0
 
 
+def mean_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
+    """|u|^2 / (2 eta) + (eta / 2) times the sum of squared batch gradients, for eta over the size of a batch."""
+    eta = p.eta / math.floor(p.batch)
+    return float(norm**2 / (2.0 * eta) + 0.5 * eta * squared_batch_gradients)
+
+
+def sum_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
+    """|u|^2 / (2 eta) + (eta / 2) times the sum of squared batch gradients."""
+    return float(norm**2 / (2.0 * p.eta) + 0.5 * p.eta * squared_batch_gradients)
+
+
 @gradient_rule(
     paper=DEKEL_2012,
     params={
-        "eta": Param(0.1, above=0.0, about="the length of a step for each unit of gradient"),
+        "eta": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e2, "log")),
         "batch": BATCH,
-        "reduction": Choice(
-            "mean", {"mean": mean, "sum": total}, "what of the gradients of a batch is stepped against"
-        ),
+        "reduction": Choice("mean", {"mean": mean, "sum": total}, "how the gradients of a batch are combined"),
     },
     state={"w": snapshot},
     counters={"gathered": 0.0},
     weight=batch_weight,
-    guarantee=Guarantee(
-        "regret against u over whole batches <= |u|^2 / (2 eta) + (eta / 2) sum of |the summed gradient of a batch|^2",
-        "a convex loss; reduction sum, or eta / batch in place of eta with reduction mean; any u; all weights 1",
-        constant_rate_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            "regret against u <= batch |u|^2 / (2 eta) + (eta / (2 batch)) sum of |sum of the gradients of a batch|^2",
+            "a convex loss; whole batches; any u; all importance weights 1",
+            mean_batch_regret,
+            options={"reduction": ("mean",)},
+        ),
+        Guarantee(
+            "regret",
+            "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |sum of the gradients of a batch|^2",
+            "a convex loss; whole batches; any u; all importance weights 1",
+            sum_batch_regret,
+            options={"reduction": ("sum",)},
+        ),
     ),
     merge=GATHERED,
 )
 def gradient_batch(p: P, s: S, g: G) -> None:
-    """Gather the gradients of a batch of rounds, then take one step against their mean or their sum."""
+    """Mini-batch gradient descent: one step per batch, against the mean or the sum of its gradients."""
     add(s.w, -p.eta * reduction(p), g)
     begin_anew_when_full(p, s)
 
 
-def contraction(smallest: float, largest: float, rho: float, steps: float) -> float:
-    """max(|1 - rho a|, |1 - rho b|)^(2 steps), for eigenvalues from a to b."""
-    return float(max(abs(1.0 - rho * smallest), abs(1.0 - rho * largest)) ** (2.0 * steps))
+def contraction(
+    p: P, smallest_eigenvalue: float, largest_eigenvalue: float, rounds: float, initial_excess: float
+) -> float:
+    """max(|1 - rho a|, |1 - rho b|)^(2 k) times the first excess, for eigenvalues from a to b and k steps."""
+    factor = max(abs(1.0 - p.rho * smallest_eigenvalue), abs(1.0 - p.rho * largest_eigenvalue))
+    return float(factor ** (2.0 * math.floor(rounds / math.floor(p.batch))) * initial_excess)
 
 
 @gradient_rule(
     paper=WIDROW_HOFF_1960,
     params={
-        "rho": Param(1e-3, above=0.0, about="the share of the error that a row of length 1 takes away"),
+        "rho": Param(1e-3, above=0.0, about="the learning rate", search=(1e-6, 1e-1, "log")),
         "batch": BATCH,
     },
     state={"w": snapshot},
     counters={"gathered": 0.0},
     weight=batch_weight,
     loss="squared",
-    guarantee=Guarantee(
-        "after k steps the squared errors exceed the least by at most max |1 - rho e|^(2 k) times what "
-        "they did at first",
-        "the squared loss, two classes or targets, the same rows in every batch; e any eigenvalue of X'X that is not "
-        "zero; all weights 1",
-        contraction,
+    guarantees=(
+        Guarantee(
+            "excess squared errors",
+            "after k steps the sum of squared errors exceeds the least possible by at most max |1 - rho e|^(2 k) times "
+            "the first excess",
+            "two classes or targets; the same rows X in every batch; e runs over the eigenvalues of X'X that are not "
+            "zero; all importance weights 1",
+            contraction,
+            options={"loss": ("squared",)},
+            comparator="none",
+        ),
     ),
     merge=GATHERED,
 )
 def adaline_batch(p: P, s: S, g: G) -> None:
-    """Sum the errors times rows of a batch of rounds, then take one step by rho."""
+    """Batch Adaline (Widrow-Hoff): one least-squares gradient step per batch."""
     add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
     begin_anew_when_full(p, s)

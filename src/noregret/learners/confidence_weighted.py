@@ -1,19 +1,24 @@
-"""Confidence-weighted learners: the nearest Gaussian over weights that is right on this round with probability eta."""
+"""Confidence-weighted learners: the closest Gaussian over weights that is right on the example with probability eta."""
 
 import math
 
 from noregret.algebra import add, image, inner, sharpen, sqnorm
-from noregret.rules.card import Guarantee, Merge, P, Param, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S, Z
 from noregret.state.fields import covariance, plain
 
 DREDZE_2008 = "Dredze, Crammer and Pereira, Confidence-weighted linear classification, ICML 2008"
 CRAMMER_2008 = "Crammer, Dredze and Pereira, Exact convex confidence-weighted learning, NIPS 2008"
 HOI_2012 = "Hoi, Wang and Zhao, Exact soft confidence-weighted learning, ICML 2012"
 
-POOLING = Merge("heuristic", "precisions add, and so do precision times weights; no bound is claimed", "pool")
+POOLING = Merge("heuristic", "precisions add, and so do precision times weights; no bound is known", "pool")
+FULL = {"covariance": ("full",)}
 LONGEST_STEP = 1e150
 LEAST_VARIANCE = 1e-300
-# On labels that contradict each other the variance is squared again and again, and soon nothing could move any more.
+# On contradictory labels the variance is squared again and again, and soon no update could change anything.
 FLOOR = 1e-12
 
 # Wichura, Algorithm AS 241, 1988: a numerator and a denominator, the highest power first, for eta up to 0.925, for
@@ -85,7 +90,7 @@ def step(margin: float, v: float, n: float, phi: float) -> float:
 
 
 def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, left: float) -> bool:
-    """w += alpha Sigma z and Sigma^-1 += kappa z z', unless that left almost no variance to this round."""
+    """w += alpha Sigma z and Sigma^-1 += kappa z z', unless that leaves almost no variance along z."""
     add(s.w, alpha, Sz)
     if left > FLOOR * sqnorm(z):
         sharpen(s.sigma, kappa, Sz)
@@ -93,7 +98,7 @@ def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, left: float) -> bool:
 
 
 def move(s: S, z: Z, Sz: Z, alpha: float, phi: float) -> bool:
-    """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation it leaves to this round, agrees with alpha."""
+    """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation along z that is left, agrees with alpha."""
     if 0.0 < alpha < LONGEST_STEP:
         v = inner(z, Sz)
         a = alpha * v * phi
@@ -103,54 +108,68 @@ def move(s: S, z: Z, Sz: Z, alpha: float, phi: float) -> bool:
 
 
 def eta(default: float) -> Param:
-    return Param(default, above=0.5, below=1.0, about="how probable it must be that this round is now right")
+    about = "the probability with which the example must be classified correctly after the update"
+    return Param(default, above=0.5, below=1.0, about=about, search=(0.55, 0.99, "linear"))
 
 
-def cw_margin(phi: float, deviation: float) -> float:
-    """phi sqrt(x'Sigma x), the margin reached; deviation is the root."""
-    return phi * deviation
+def cw_margin(p: P, variance_after: float) -> float:
+    """phi sqrt(x'Sigma x), the margin reached."""
+    return quantile(p.eta) * math.sqrt(variance_after)
 
 
 @margin_rule(
     paper=CRAMMER_2008,
     params={"eta": eta(0.9)},
     state={"w": plain, "sigma": covariance},
-    guarantee=Guarantee(
-        "y w.x = phi sqrt(x'Sigma x): weights drawn from N(w, Sigma) are right on this round with probability eta",
-        "full covariance; after an update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
-        cw_margin,
+    guarantees=(
+        Guarantee(
+            "margin after the update",
+            "y w.x = phi sqrt(x'Sigma x): weights drawn from N(w, Sigma) classify the example correctly with "
+            "probability eta",
+            "after an update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            cw_margin,
+            options=FULL,
+            comparator="none",
+            relation="equal",
+        ),
     ),
     merge=POOLING,
     title="CW",
-    leads=True,
+    default_variant=True,
 )
 def cw(p: P, s: S, z: Z, margin: float) -> bool:
-    """Be right with probability eta, however far that is."""
+    """Confidence-weighted: the closest Gaussian over weights that is right on the example with probability eta."""
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
     return move(s, z, Sz, step(margin, v, v, phi), phi)
 
 
-def cw_variance_margin(phi: float, variance: float) -> float:
-    """phi x'Sigma x, the margin reached; variance is x'Sigma x."""
-    return phi * variance
+def cw_variance_margin(p: P, variance_after: float) -> float:
+    """phi x'Sigma x, the margin reached."""
+    return quantile(p.eta) * variance_after
 
 
 @margin_rule(
     paper=DREDZE_2008,
     params={"eta": eta(0.9)},
     state={"w": plain, "sigma": covariance},
-    guarantee=Guarantee(
-        "y w.x = phi x'Sigma x",
-        "full covariance; after an update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
-        cw_variance_margin,
+    guarantees=(
+        Guarantee(
+            "margin after the update",
+            "y w.x = phi x'Sigma x",
+            "after an update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            cw_variance_margin,
+            options=FULL,
+            comparator="none",
+            relation="equal",
+        ),
     ),
     merge=POOLING,
     title="CW",
 )
 def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
-    """The same with the variance in place of the deviation: reach margin phi v."""
+    """Confidence-weighted with the variance in place of the standard deviation in its constraint."""
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
@@ -166,53 +185,71 @@ def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
     return shift(s, z, Sz, alpha, kappa, v / (1.0 + kappa * v))
 
 
-def scw1_bound(C: float, loss: float) -> float:
-    """C l, where l is what the round cost before the update."""
-    return C * loss
+def scw1_bound(p: P, loss_before: float) -> float:
+    """C l, where l is the loss of the example before the update."""
+    return float(p.C * loss_before)
 
 
 @margin_rule(
     paper=HOI_2012,
-    params={"eta": eta(0.75), "C": Param(1.0, above=0.0, about="the largest step taken on one round")},
+    params={
+        "eta": eta(0.75),
+        "C": Param(1.0, above=0.0, about="the largest step size", search=(2.0**-8, 2.0**8, "log")),
+    },
     state={"w": plain, "sigma": covariance},
-    guarantee=Guarantee(
-        "KL(new, old) + C l(new) <= C l(old), where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
-        scw1_bound,
+    guarantees=(
+        Guarantee(
+            "divergence plus loss of the update",
+            "KL(new, old) + C l(new) <= C l(old), where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
+            "every update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            scw1_bound,
+            options=FULL,
+            comparator="none",
+        ),
     ),
     merge=POOLING,
     title="SCW1",
 )
 def scw1(p: P, s: S, z: Z, margin: float) -> bool:
-    """Be right with probability eta, but never step further than C."""
+    """Soft confidence-weighted (SCW-I): confidence-weighted with the step size capped at C."""
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
     return move(s, z, Sz, min(p.C, step(margin, v, v, phi)), phi)
 
 
-def scw2_bound(C: float, loss: float) -> float:
-    """C l^2, where l is what the round cost before the update."""
-    return C * loss**2
+def scw2_bound(p: P, loss_before: float) -> float:
+    """C l^2, where l is the loss of the example before the update."""
+    return float(p.C * loss_before**2)
 
 
 @margin_rule(
     paper=HOI_2012,
     params={
         "eta": eta(0.9),
-        "C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian"),
+        "C": Param(
+            1.0,
+            above=0.0,
+            about="the weight of the squared loss against the change of the Gaussian",
+            search=(2.0**-8, 2.0**8, "log"),
+        ),
     },
     state={"w": plain, "sigma": covariance},
-    guarantee=Guarantee(
-        "KL(new, old) + C l(new)^2 <= C l(old)^2, where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-        "full covariance; every update, on its own round; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
-        scw2_bound,
+    guarantees=(
+        Guarantee(
+            "divergence plus loss of the update",
+            "KL(new, old) + C l(new)^2 <= C l(old)^2, where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
+            "every update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            scw2_bound,
+            options=FULL,
+            comparator="none",
+        ),
     ),
     merge=POOLING,
     title="SCW2",
 )
 def scw2(p: P, s: S, z: Z, margin: float) -> bool:
-    """Step toward being right with probability eta, the shorter the smaller C."""
+    """Soft confidence-weighted (SCW-II): confidence-weighted with a squared loss of weight C for what is missing."""
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)

@@ -1,22 +1,37 @@
-"""Forward-backward splitting: a step against the slope, then the best compromise between staying and a penalty."""
+"""Forward-backward splitting: a gradient step, then the proximal step of a penalty."""
 
 import math
 
 from noregret.algebra import add, clip_peaks, norm, scale, shorten, shrink
-from noregret.learners.gradient import constant_rate_regret
-from noregret.rules.card import G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.learners.gradient import constant_rate_regret, falling_rate_regret
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import lazy, lazy_groups, plain, scaled
 
 DUCHI_SINGER_2009 = (
     "Duchi and Singer, Efficient online and batch learning using forward backward splitting, JMLR 10, 2009"
 )
-ETA0 = Param(0.1, above=0.0, about="the rate of the first round")
-LAM = Param(1e-3, at_least=0.0, about="how much the penalty weighs beside the loss")
-REGRET = Guarantee(
-    "regret of the loss with its penalty against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2",
-    "a convex loss, schedule constant; any u; all weights 1",
-    constant_rate_regret,
+ETA0 = Param(0.1, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log"))
+LAM = Param(1e-3, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log"))
+REGRETS = (
+    Guarantee(
+        "regularised regret",
+        "regret of the loss plus penalty against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2",
+        "a convex loss; any u; all importance weights 1",
+        constant_rate_regret,
+        options={"schedule": ("constant",)},
+    ),
+    Guarantee(
+        "regularised regret",
+        "regret of the loss plus penalty against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)",
+        "a convex loss with every |g_t| <= G; any u; D = max |w_t - u|; all importance weights 1",
+        falling_rate_regret,
+        options={"schedule": ("inv_sqrt",)},
+    ),
 )
 AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds; zeros of only one are lost", "mix")
 
@@ -26,17 +41,22 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
     params={
         "eta0": ETA0,
         "lam": LAM,
-        "lam2": Param(0.0, at_least=0.0, about="how much |w|^2 / 2 weighs; with lam, an elastic net"),
+        "lam2": Param(
+            0.0,
+            at_least=0.0,
+            about="the strength of an l2 penalty |w|^2 / 2 in addition (elastic net)",
+            grid=(0.0, 1e-4, 1e-3, 1e-2, 1e-1),
+        ),
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
-    guarantee=REGRET,
+    guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
-    leads=True,
+    default_variant=True,
 )
 def fobos(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then pull every weight toward zero, so that many are exactly zero."""
+    """Gradient step, then the proximal step of an l1 penalty, which sets many weights to exactly zero."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     shrink(s.w, eta * p.lam, math.inf)
@@ -47,12 +67,12 @@ def fobos(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": scaled},
-    guarantee=REGRET,
+    guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
 )
 def fobos_l2(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then shorten the weights: all of them are zero, or none."""
+    """Gradient step, then the proximal step of a penalty on the norm |w|: all weights become zero together."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     length = norm(s.w, 2.0)
@@ -64,12 +84,12 @@ def fobos_l2(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": scaled},
-    guarantee=REGRET,
+    guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
 )
 def fobos_l2_squared(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then scale the weights down."""
+    """Gradient step, then the proximal step of an l2 penalty |w|^2 / 2: all weights shrink by one factor."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     scale(s.w, 1.0 / (1.0 + eta * p.lam))
@@ -79,12 +99,12 @@ def fobos_l2_squared(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": lazy_groups},
-    guarantee=REGRET,
+    guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
 )
 def fobos_group(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then shorten every group of weights: a group is zero, or none of it."""
+    """Gradient step, then the proximal step of a group lasso penalty: a group of weights becomes zero together."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     shorten(s.w, eta * p.lam)
@@ -94,12 +114,12 @@ def fobos_group(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": plain},
-    guarantee=REGRET,
+    guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
 )
 def fobos_infinity(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then cut the largest weights down to one height; a round looks at every weight."""
+    """Gradient step, then the proximal step of a penalty on the largest |weight|; every round visits all weights."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     clip_peaks(s.w, eta * p.lam)

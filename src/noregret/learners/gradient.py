@@ -1,10 +1,14 @@
-"""Gradient learners: a step against the slope of the loss just suffered."""
+"""Gradient descent: a step against the gradient of the loss of each round."""
 
 import math
 
 from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule, schedule
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain, scaled
 
@@ -14,42 +18,42 @@ NAGUMO_NODA_1967 = (
 )
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
-MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix")
+MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix")
 onto = unbound
 
 
 def everywhere(p: P, s: S, g: G) -> None:
-    """The weights may be any."""
+    """No constraint."""
 
 
 def ball(p: P, s: S, g: G) -> None:
-    """Weights longer than the radius become so long."""
+    """Project onto the Euclidean ball."""
     size = norm(s.w, 2.0)
     if sqnorm(g) > 0.0 and size > p.radius:
         scale(s.w, p.radius / size)
 
 
 def box(p: P, s: S, g: G) -> None:
-    """Only the weights that moved can have left."""
+    """Clip the weights that have moved; no other can have left the box."""
     clip(s.w, -p.radius, p.radius, g)
 
 
 def orthant(p: P, s: S, g: G) -> None:
-    """Only the weights that moved can have become negative; those a third class splits wait for their next step."""
+    """Clip the weights that have moved; those that a third class made negative wait for their next step."""
     clip(s.w, 0.0, math.inf, g)
 
 
 def l1(p: P, s: S, g: G) -> None:
-    """All weights give the same amount (Duchi et al. 2008)."""
+    """Project onto the l1 ball (Duchi et al. 2008)."""
     if sqnorm(g) > 0.0:
         contract(s.w, p.radius, g)
 
 
 def simplex(p: P, s: S, g: G) -> None:
-    """Over all features up to the highest that had a gradient; one that comes later comes with nothing.
+    """Project onto the simplex of all features up to the highest that had a gradient; new ones start at zero.
 
-    Zero, the start, is not on it: the first step brings the weights there. The bounds need no more than that, since a
-    projection brings any point nearer to all of the set.
+    The start, zero, is not on the simplex: the first step brings the weights there. The bounds still hold, since a
+    projection brings any point closer to every point of the set.
     """
     if sqnorm(g) > 0.0:
         s.n.features = max(s.n.features, extent(g))
@@ -60,34 +64,84 @@ def simplex(p: P, s: S, g: G) -> None:
 SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, "l1": l1, "simplex": simplex}
 
 
-def projected_regret(diameter: float, largest_gradient: float, rounds: float) -> float:
-    """1.5 G D sqrt(T), for rates of D / (G sqrt(t)) on a set that, with zero, has the diameter D."""
-    return 1.5 * largest_gradient * diameter * math.sqrt(rounds)
+def constant_rate_regret(p: P, norm: float, squared_gradients: float) -> float:
+    """|u|^2 / (2 eta0) + (eta0 / 2) times the sum of squared gradients."""
+    return float(norm**2 / (2.0 * p.eta0) + 0.5 * p.eta0 * squared_gradients)
 
 
-def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> float:
-    """|u|^2 / (2 eta) + (eta / 2) times the sum of squared gradients."""
-    return size**2 / (2.0 * eta0) + 0.5 * eta0 * squared_gradients
+def falling_rate_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
+    """D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2), for rates of eta0 / sqrt(t)."""
+    root = math.sqrt(rounds)
+    return float(distance**2 * root / (2.0 * p.eta0) + p.eta0 * largest_gradient**2 * (root - 0.5))
+
+
+def ball_regret(p: P, norm: float, largest_gradient: float, rounds: float) -> float:
+    """The same on a set within the ball of the radius, where D is at most the radius plus |u|."""
+    return falling_rate_regret(p, p.radius + norm, largest_gradient, rounds)
+
+
+def box_regret(p: P, norm: float, features: float, largest_gradient: float, rounds: float) -> float:
+    """The same in the box, where D is at most radius sqrt(n) plus |u|."""
+    return falling_rate_regret(p, p.radius * math.sqrt(features) + norm, largest_gradient, rounds)
+
+
+FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)"
 
 
 @gradient_rule(
     paper=ZINKEVICH_2003,
     params={
-        "eta0": Param(0.1, above=0.0, about="the rate of the first round"),
+        "eta0": Param(0.1, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log")),
         "schedule": schedule("inv_sqrt", steps=True),
         "onto": Choice(
             "everywhere",
             SETS,
-            "the set the weights are brought back to; l1 and simplex look at all weights at each step",
+            "the set the weights are projected onto; l1 and simplex visit all weights at each step",
+            search=("everywhere", "ball", "l1"),
         ),
-        "radius": Param(1.0, above=0.0, about="the size of that set: a length, the largest weight, or the sum of all"),
+        "radius": Param(
+            1.0,
+            above=0.0,
+            about="the size of that set: the largest norm, |weight|, or sum of |weights|",
+            search=(1e-2, 1e3, "log"),
+        ),
     },
     state={"w": scaled},
     counters={"steps": 0.0, "features": 0.0, "classes": 0.0},
-    guarantee=Guarantee(
-        "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2",
-        "a convex loss, schedule constant; any u of the set; all weights 1",
-        constant_rate_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            "regret against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2",
+            "a convex loss; any u of the set; all importance weights 1",
+            constant_rate_regret,
+            options={"schedule": ("constant",)},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret",
+            FALLING,
+            "a convex loss with every |g_t| <= G; any u of the set; D = radius + |u|; all importance weights 1",
+            ball_regret,
+            options={"schedule": ("inv_sqrt",), "onto": ("ball", "l1", "simplex")},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret",
+            FALLING,
+            "a convex loss with every |g_t| <= G; any u of the box; D = radius sqrt(n) + |u|, n features; all "
+            "importance weights 1",
+            box_regret,
+            options={"schedule": ("inv_sqrt",), "onto": ("box",)},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret",
+            FALLING,
+            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            falling_rate_regret,
+            options={"schedule": ("inv_sqrt",)},
+            comparator="in set",
+        ),
     ),
     merge=Merge(
         "bounded",
@@ -95,61 +149,93 @@ def constant_rate_regret(size: float, eta0: float, squared_gradients: float) -> 
         "mix",
     ),
     title="OGD",
-    shown=True,
+    runs_by_default=True,
 )
 def ogd(p: P, s: S, g: G) -> None:
-    """Step against the gradient, by a rate that falls with the rounds, and back into the set of allowed weights."""
+    """Online gradient descent: a step at a falling learning rate, then projection onto the allowed set."""
     if sqnorm(g) > 0.0:
         s.n.steps += 1.0
     add(s.w, -rate(p.eta0, s.n.t, s.n.steps), g)
     onto(p, s, g)
 
 
-def adaline_bound(radius: float, size: float, comparator_squares: float) -> float:
-    """2 times the squared errors of u, plus 2 R^2 |u|^2."""
-    return 2.0 * comparator_squares + 2.0 * (radius * size) ** 2
+def squared_error_bound(rate: float, share: float, norm: float, errors: float) -> float:
+    """((sqrt(E) + sqrt(E + c |u|^2 / rate)) / c)^2, c = 2 - share, where E are the squared errors of u.
+
+    A step changes |w - u|^2 by at most -rate e^2 (c - a) + rate e_u^2 / a for every a > 0, where e and e_u are the
+    errors of w and u; summed, and with the best a, that is the bound.
+    """
+    c = 2.0 - share
+    if c <= 0.0:
+        return math.inf
+    return ((math.sqrt(errors) + math.sqrt(errors + c * norm**2 / rate)) / c) ** 2
+
+
+def adaline_bound(p: P, radius: float, norm: float, comparator_squared_errors: float) -> float:
+    """((sqrt(E) + sqrt(E + c |u|^2 / rho)) / c)^2, c = 2 - rho R^2; at most 2 E + 2 R^2 |u|^2 if rho = 1 / (2 R^2)."""
+    return squared_error_bound(p.rho, p.rho * radius**2, norm, comparator_squared_errors)
 
 
 @gradient_rule(
     paper=WIDROW_HOFF_1960,
-    params={"rho": Param(0.01, above=0.0, about="the share of the error that a row of length 1 takes away")},
+    params={"rho": Param(0.01, above=0.0, about="the learning rate", search=(1e-5, 1.0, "log"))},
     state={"w": plain},
     loss="squared",
-    guarantee=Guarantee(
-        "the sum of (y - w.x)^2 <= 2 sum of (y - u.x)^2 + 2 R^2 |u|^2",
-        "the squared loss, every |x| <= R, rho = 1 / (2 R^2); any u; all weights 1",
-        adaline_bound,
+    guarantees=(
+        Guarantee(
+            "squared errors",
+            "E = sum of (y - w.x)^2 <= ((sqrt(E_u) + sqrt(E_u + c |u|^2 / rho)) / c)^2, c = 2 - rho R^2; "
+            "for rho = 1 / (2 R^2) that is at most 2 E_u + 2 R^2 |u|^2",
+            "two classes or targets; every |x| <= R and rho R^2 < 2; any u, with squared errors E_u; all importance "
+            "weights 1",
+            adaline_bound,
+            options={"loss": ("squared",)},
+        ),
     ),
     merge=MIXING,
 )
 def adaline(p: P, s: S, g: G) -> None:
-    """Step by rho times the error, on every round, right or wrong."""
+    """Adaline (least mean squares): a step of rho times the error on every round."""
     add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
 
 
-def normalised_bound(size: float, rho: float, comparator_squares: float) -> float:
-    """2 / (2 - rho) (|u|^2 / rho + 2 / (2 - rho) times the squared errors of u, each over delta + |x|^2)."""
-    share = 2.0 / (2.0 - rho)
-    return share * (size**2 / rho + share * comparator_squares)
+def normalised_bound(p: P, norm: float, comparator_normalised_errors: float) -> float:
+    """((sqrt(E) + sqrt(E + c |u|^2 / rho)) / c)^2, c = 2 - rho, with errors over sqrt(delta + |x|^2)."""
+    return squared_error_bound(p.rho, p.rho, norm, comparator_normalised_errors)
 
 
 @gradient_rule(
     paper=NAGUMO_NODA_1967,
     params={
-        "rho": Param(0.5, above=0.0, below=2.0, about="the share of the error that a round takes away"),
-        "delta": Param(1e-6, above=0.0, about="what is added to the squared length of a row, against very short ones"),
+        "rho": Param(
+            0.5,
+            above=0.0,
+            below=2.0,
+            about="the fraction of the error that a step removes",
+            search=(0.05, 1.9, "linear"),
+        ),
+        "delta": Param(
+            1e-6,
+            above=0.0,
+            about="added to the squared norm of the row",
+            untuned="it only prevents a division by almost zero",
+        ),
     },
-    weigh="",  # a share of the error of 2 or more would not settle
+    weight_param="",  # a fraction of 2 or more would diverge
     state={"w": plain},
     loss="squared",
-    guarantee=Guarantee(
-        "the sum of (y - w.x)^2 / (delta + |x|^2) <= 2 / (2 - rho) (|u|^2 / rho + 2 / (2 - rho) times that of u)",
-        "the squared loss, two classes or targets; any u; all weights 1",
-        normalised_bound,
+    guarantees=(
+        Guarantee(
+            "normalised squared errors",
+            "N = sum of (y - w.x)^2 / (delta + |x|^2) <= ((sqrt(N_u) + sqrt(N_u + c |u|^2 / rho)) / c)^2, c = 2 - rho",
+            "two classes or targets; any u, where N_u is the same sum for u; all importance weights 1",
+            normalised_bound,
+            options={"loss": ("squared",)},
+        ),
     ),
     merge=MIXING,
     title="NormalisedAdaline",
 )
 def adaline_normalised(p: P, s: S, g: G) -> None:
-    """Take the share rho of the error away, however long the row is."""
+    """Normalised least mean squares: a step removes the fraction rho of the error, whatever the norm of the row."""
     add(s.w, -0.5 * p.rho / (p.delta + sqsource(g)), g)

@@ -1,11 +1,14 @@
-"""Group learners: features that belong together are in use together, or not at all."""
+"""Group sparsity: groups of features are used together or not at all."""
 
 import math
 
 from noregret.algebra import add, at, group_norm, group_size
 from noregret.algebra.verbs import unbound
 from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, rda_regret
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import grouped
 
 YANG_2010 = "Yang, Xu, King and Lyu, Online learning for group lasso, ICML 2010"
@@ -14,7 +17,7 @@ penalties = unbound
 
 
 def beyond_group(p: P, s: S, j: int, alone: float, together: float) -> float:
-    """The weight whose mean gradient exceeds one limit alone, and with its group another."""
+    """Soft thresholding of the mean gradient, of each weight by one limit and of its group by another."""
     t = max(s.n.t, 1.0)
     length = group_norm(s.G, j, alone * t)
     pull = abs(at(s.G, j)) - alone * t
@@ -24,7 +27,7 @@ def beyond_group(p: P, s: S, j: int, alone: float, together: float) -> float:
 
 
 def group_weight(p: P, s: S, j: int) -> float:
-    """A large group must exceed more than a small one."""
+    """The limit of a group grows with the root of its size."""
     alone = p.lam * p.r + p.gamma * p.rho / math.sqrt(max(s.n.t, 1.0))
     return beyond_group(p, s, j, alone, p.lam * math.sqrt(group_size(s.G, j)))
 
@@ -32,44 +35,57 @@ def group_weight(p: P, s: S, j: int) -> float:
 @gradient_rule(
     paper=YANG_2010,
     params={
-        "lam": Param(1e-3, at_least=0.0, about="a group stays at zero up to mean gradients of this times sqrt(size)"),
+        "lam": Param(
+            1e-3,
+            at_least=0.0,
+            about="the strength of the group penalty, times sqrt(size of the group)",
+            search=(1e-6, 1e-1, "log"),
+        ),
         "gamma": GAMMA,
-        "r": Param(0.0, at_least=0.0, about="single weights stay at zero up to mean gradients of lam r"),
-        "rho": Param(0.0, at_least=0.0, about="how much more the early mean gradients of single weights must exceed"),
+        "r": Param(
+            0.0,
+            at_least=0.0,
+            about="the strength of an l1 penalty, relative to lam (sparse group lasso)",
+            grid=(0.0, 0.1, 1.0, 10.0),
+        ),
+        "rho": Param(0.0, at_least=0.0, about="an additional l1 term of the early rounds", grid=(0.0, 0.005, 0.05)),
     },
     state={"G": grouped},
     weight=group_weight,
     loss="logistic",
-    guarantee=Guarantee(
-        "regret of the regularised loss against u <= (gamma (|u|^2 / 2 + rho |u|_1) + G^2 / gamma) sqrt(T)",
-        "a convex loss with every |g| <= G, and the penalty lam sum of sqrt(size) |w_group| + lam r |w|_1; any u; "
-        "all weights 1",
-        enhanced_regret,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of the loss plus penalty against u <= (gamma (|u|^2 / 2 + rho |u|_1) + G^2 / gamma) sqrt(T)",
+            "a convex loss with every |g_t| <= G, and the penalty lam sum of sqrt(size) |w_group| + lam r |w|_1; any "
+            "u; all importance weights 1",
+            enhanced_regret,
+        ),
     ),
     merge=SUMMED,
 )
 def group_lasso(p: P, s: S, g: G) -> None:
-    """Sum the gradients; the weights minimise their mean plus the lengths of the groups."""
+    """Dual averaging with a group lasso penalty: the weights minimise the mean gradient plus the norms of groups."""
     add(s.G, 1.0, g)
 
 
 def across(p: P) -> tuple[float, float]:
-    """A feature is in use for all tasks, or for none."""
+    """A feature is used by all tasks, or by none (aMTFS)."""
     return 0.0, p.lam
 
 
 def within(p: P) -> tuple[float, float]:
-    """Every task has features of its own."""
+    """Every task selects its own features (iMTFS)."""
     return p.lam, 0.0
 
 
 def both(p: P) -> tuple[float, float]:
-    """Few features for all tasks, and of these few for each."""
+    """Features are selected for all tasks together, and among these for each task (MTFTS)."""
     return p.lam * p.r, p.lam
 
 
 def task_weight(p: P, s: S, j: int) -> float:
-    """The groups are one feature over all tasks, all of one size."""
+    """A group is one feature in all tasks; all groups have the same size."""
     alone, together = penalties(p)
     return beyond_group(p, s, j, alone, together)
 
@@ -77,26 +93,38 @@ def task_weight(p: P, s: S, j: int) -> float:
 @gradient_rule(
     paper=YANG_2013,
     params={
-        "lam": Param(1e-3, at_least=0.0, about="mean gradients up to this size leave a feature, or a weight, at zero"),
+        "lam": Param(1e-3, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log")),
         "gamma": GAMMA,
-        "r": Param(1.0, at_least=0.0, about="where features are shared and tasks differ, single weights exceed lam r"),
+        "r": Param(
+            1.0,
+            at_least=0.0,
+            about="with shared=both: the strength of the l1 penalty of single weights, relative to lam",
+            search=(1e-2, 1e2, "log"),
+        ),
         "shared": Choice(
             "across",
             {"across": across, "within": within, "both": both},
-            "whether features are selected across all tasks (aMTFS), within each (iMTFS), or both (MTFTS)",
+            "whether features are selected across all tasks (aMTFS), within each task (iMTFS), or both (MTFTS)",
             binds="penalties",
         ),
     },
     state={"G": grouped},
     weight=task_weight,
     loss="logistic",
-    guarantee=Guarantee(
-        "regret of the regularised loss against u <= (gamma |u|^2 / 2 + G^2 / gamma) sqrt(T)",
-        "a convex loss with every |g| <= G; the weights of all tasks are one vector; any u; all weights 1",
-        rda_regret,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of the loss plus penalty against u <= (gamma |u|^2 / 2 + G^2 / gamma) sqrt(T)",
+            "a convex loss with every |g_t| <= G; the weights of all tasks form one vector; any u; all importance "
+            "weights 1",
+            rda_regret,
+        ),
     ),
     merge=SUMMED,
 )
 def multitask(p: P, s: S, g: G) -> None:
-    """Sum the gradients of all tasks; rows are seated by `stack_tasks`, and groups= is the number of tasks."""
+    """Dual averaging for several tasks at once, which select features together or each on its own.
+
+    Rows are laid out by `stack_tasks`, and groups= is the number of tasks.
+    """
     add(s.G, 1.0, g)

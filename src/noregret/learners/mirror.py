@@ -1,10 +1,13 @@
-"""Mirror descent: steps against the gradient in one space, predictions in its mirror image."""
+"""Mirror descent: gradient steps on a dual vector, which a link function maps to the weights."""
 
 from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
-from noregret.learners.exponentiated import ADDING, FEATURES, eg_score, widen
+from noregret.learners.exponentiated import ADDING, FEATURES, eg_regret, eg_score, widen
 from noregret.learners.p_norm import p_norm_score
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, X, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S, X
 from noregret.state.fields import log_weights
 
 NEMIROVSKI_YUDIN_1983 = (
@@ -15,46 +18,68 @@ link = unbound
 
 
 def euclidean(p: P, s: S, x: X) -> float:
-    """The sum of the steps itself."""
+    """The identity link."""
     return float(dot(s.theta, x))
 
 
 def mirror_score(p: P, s: S, x: X) -> float:
-    """w.x, where w is the sum of the steps seen through the link."""
+    """w.x, where the link maps the sum of the steps to w."""
     return float(link(p, s, x))
 
 
-def mirror_regret(divergence: float, eta: float, squared_gradients: float, convexity: float) -> float:
-    """B(u, w_1) / eta + eta / (2 sigma) times the sum of the squared gradients in the dual norm."""
-    return divergence / eta + 0.5 * eta / convexity * squared_gradients
+def euclidean_regret(p: P, norm: float, squared_gradients: float) -> float:
+    """|u|^2 / (2 eta) + (eta / 2) times the sum of |g_t|^2."""
+    return float(norm**2 / (2.0 * p.eta) + 0.5 * p.eta * squared_gradients)
+
+
+def p_norm_regret(p: P, norm_q: float, squared_gradients_p: float) -> float:
+    """|u|_q^2 / (2 eta) + (eta / 2) (p - 1) times the sum of |g_t|_p^2."""
+    return float(norm_q**2 / (2.0 * p.eta) + 0.5 * p.eta * (p.p - 1.0) * squared_gradients_p)
 
 
 @gradient_rule(
     paper=NEMIROVSKI_YUDIN_1983,
     params={
-        "eta": Param(0.05, above=0.0, about="the length of a step"),
+        "eta": Param(0.05, above=0.0, about="the learning rate", search=(1e-4, 1e1, "log")),
         "link": Choice(
             "euclidean",
             {"euclidean": euclidean, "entropic": eg_score, "p_norm": p_norm_score},
-            "the mirror: none, the simplex of eg, or the p-norm",
+            "the link function: the identity, the softmax of eg, or that of the p-norm",
         ),
-        "p": Param(4.0, at_least=2.0, about="the norm that measures gradients where link is p_norm"),
+        "p": Param(4.0, at_least=2.0, about="the p of the p-norm link", search=(2.0, 20.0, "log")),
         "features": FEATURES,
     },
     state={"theta": log_weights},
     counters={"features": 0.0, "classes": 1.0},
     score=mirror_score,
-    guarantee=Guarantee(
-        "regret against u <= B(u, w_1) / eta + eta / (2 sigma) sum of |g_t|_*^2, where B(u, w_1) is |u|^2 / 2, "
-        "KL(u, uniform) or |u|_q^2 / 2, the norm of g the Euclidean, the largest or the p-norm, and sigma is 1, 1 or "
-        "1 / (p - 1)",
-        "a convex loss; for the link entropic, u >= 0 and |u|_1 = 1, features the number of all of them; all weights 1",
-        mirror_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2",
+            "a convex loss; any u; all importance weights 1",
+            euclidean_regret,
+            options={"link": ("euclidean",)},
+        ),
+        Guarantee(
+            "regret",
+            "regret against u <= KL(u, uniform) / eta + (eta / 2) sum of max |g_tj|^2",
+            "a convex loss; u >= 0 and |u|_1 = 1; features is the number of all features; all importance weights 1",
+            eg_regret,
+            options={"link": ("entropic",)},
+            comparator="simplex",
+        ),
+        Guarantee(
+            "regret",
+            "regret against u <= |u|_q^2 / (2 eta) + (eta / 2) (p - 1) sum of |g_t|_p^2, where 1/p + 1/q = 1",
+            "a convex loss; any u; all importance weights 1",
+            p_norm_regret,
+            options={"link": ("p_norm",)},
+        ),
     ),
     merge=ADDING,
     title="MirrorDescent",
 )
 def mirror_descent(p: P, s: S, g: G) -> None:
-    """Sum the steps against the gradients; a link makes weights of the sum."""
+    """Mirror descent: gradient steps on a dual vector, which a link function maps to the weights."""
     widen(s, g)
     add(s.theta, -p.eta, g)

@@ -1,10 +1,14 @@
-"""Multiplicative learners: weights move by a factor, so that irrelevant features cost only a logarithm."""
+"""Multiplicative updates: mistakes multiply weights, so that irrelevant features cost only a logarithm."""
 
 import math
 
-from noregret.algebra import add, dot, extent, multiply, prune, side, swelled, swelled_total
+from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, prune, side
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import log_weights, positive
 
 LITTLESTONE_1988 = "Littlestone, Learning quickly when irrelevant attributes abound, Machine Learning 2, 1988"
@@ -13,17 +17,41 @@ LITTLESTONE_1989 = (
 )
 TIE = 5e-324  # a sum of exactly theta counts as positive
 ROUNDING = 1e-9  # a sum that falls short of theta by this part of it counts as theta
+ALPHA = Param(2.0, above=1.0, about="the factor of a promotion or demotion", search=(1.05, 4.0, "log"))
+POOLED = Merge("exact", "the exponents of the weights add: updates are pooled; no bound is known", "add")
+DISJUNCTION = (
+    "x in {0,1}^n; y is the disjunction of k of the n features; with theta = 0, the first row contains the last feature"
+)
 move = unbound
 
 
-def winnow_bound(features: float, relevant: float) -> float:
-    """Promotions are at most k ceil(log2 n) = u, demotions under 2 (u + 1)."""
-    return 3.0 * relevant * math.ceil(math.log2(features)) + 2.0
+def most_promotions(alpha: float, theta: float) -> float:
+    """How often one weight, from 1, can be multiplied by alpha while it is below theta: ceil(log theta / log alpha)."""
+    promotions = 0.0
+    while alpha**promotions < theta:
+        promotions += 1.0
+    return promotions
 
 
-def elimination_bound(features: float, relevant: float) -> float:
-    """Promotions are at most k ceil(log2 n); with demotion eliminate, demotions are no more than promotions."""
-    return 2.0 * relevant * math.ceil(math.log2(features))
+def halving_bound(alpha: float, theta: float, features: float, relevant: float) -> float:
+    """(1 + alpha) u + alpha n / ((alpha - 1) theta), where u = k ceil(log theta / log alpha).
+
+    A promotion multiplies one of the k relevant weights, which are never demoted, and adds less than (alpha - 1) theta
+    to the sum of all weights, n at first; a demotion takes at least (1 - 1 / alpha) theta away.
+    """
+    promotions = relevant * most_promotions(alpha, theta)
+    return (1.0 + alpha) * promotions + alpha / (alpha - 1.0) * features / theta
+
+
+def winnow_bound(p: P, features: float, relevant: float) -> float:
+    """(1 + alpha) u + alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); 3 u + 2 by default."""
+    return halving_bound(p.alpha, p.theta if p.theta > 0.0 else features, features, relevant)
+
+
+def elimination_bound(p: P, features: float, relevant: float) -> float:
+    """alpha u + n / theta, u = k ceil(log theta / log alpha), as a demotion takes at least theta away."""
+    theta = p.theta if p.theta > 0.0 else features
+    return float(p.alpha * relevant * most_promotions(p.alpha, theta) + features / theta)
 
 
 def halve(p: P, s: S, z: Z) -> None:
@@ -43,34 +71,52 @@ def winnow_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": Param(2.0, above=1.0, about="the factor of a promotion or demotion"),
-        "theta": Param(0.0, at_least=0.0, about="the threshold; 0 stands for the number of features seen so far"),
+        "alpha": ALPHA,
+        "theta": Param(
+            0.0,
+            at_least=0.0,
+            about="the threshold; 0 stands for the number of features seen so far",
+            untuned="it should be the number of features",
+        ),
         "demotion": Choice(
             "halve",
             {"halve": halve, "eliminate": eliminate},
-            "what a false alarm does to the weights in it: divide them by alpha, or make them zero for ever",
+            "what a false positive does to the weights of its features: divide them by alpha, or set them to zero",
             binds="move",
         ),
     },
     state={"w": positive},
     counters={"features": 0.0},
     score=winnow_score,
-    guarantee=Guarantee(
-        "mistakes < 3 k ceil(log2 n) + 2; with demotion eliminate, at most 2 k ceil(log2 n)",
-        "x in {0,1}^n, y an or of k of the n features, alpha = 2, theta = n",
-        winnow_bound,
+    guarantees=(
+        Guarantee(
+            "mistakes",
+            "mistakes < (1 + alpha) u + alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); "
+            "for alpha = 2 and theta = n, < 3 k ceil(log2 n) + 2",
+            DISJUNCTION,
+            winnow_bound,
+            options={"demotion": ("halve",)},
+            comparator="disjunction",
+            relation="below",
+        ),
+        Guarantee(
+            "mistakes",
+            "mistakes < alpha u + n / theta, u = k ceil(log theta / log alpha); "
+            "for alpha = 2 and theta = n, at most 2 k ceil(log2 n)",
+            DISJUNCTION,
+            elimination_bound,
+            options={"demotion": ("eliminate",)},
+            comparator="disjunction",
+            relation="below",
+        ),
     ),
-    merge=Merge(
-        "exact",
-        "the exponents of the weights add: promotions and demotions are pooled; no bound is claimed",
-        "add",
-    ),
-    shown=True,
-    one_sided=True,
-    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
+    merge=POOLED,
+    runs_by_default=True,
+    nonnegative=True,
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
-    """Promote the active features of a missed positive, demote those of a false alarm."""
+    """Multiply the weights of the active features after a missed positive, divide them after a false positive."""
     s.n.features = max(s.n.features, extent(z))
     if margin <= 0.0:
         move(p, s, z)
@@ -78,9 +124,9 @@ def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def duplicated_bound(features: float, relevant: float) -> float:
+def duplicated_bound(p: P, features: float, relevant: float) -> float:
     """That of Winnow with twice the features."""
-    return winnow_bound(2.0 * features, relevant)
+    return halving_bound(p.alpha, p.theta if p.theta > 0.0 else 2.0 * features, 2.0 * features, relevant)
 
 
 def duplicated_score(p: P, s: S, x: X) -> float:
@@ -88,32 +134,48 @@ def duplicated_score(p: P, s: S, x: X) -> float:
     n = max(p.features, s.n.features, extent(x), 1.0)
     theta = p.theta if p.theta > 0.0 else 2.0 * n
     net = s.n.net * math.log(p.alpha)
-    negated = swelled_total(s.e, -1.0, n, net) - swelled(s.e, x, -1.0, net)
-    return float(swelled(s.e, x, 1.0, 0.0) + negated - theta * (1.0 - ROUNDING))
+    negated = exp_total(s.e, -1.0, n, net) - exp_dot(s.e, x, -1.0, net)
+    return float(exp_dot(s.e, x, 1.0, 0.0) + negated - theta * (1.0 - ROUNDING))
 
 
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": Param(2.0, above=1.0, about="the factor of a promotion or demotion"),
-        "theta": Param(0.0, at_least=0.0, about="the threshold; 0 stands for twice the number of features"),
-        "features": Param(0.0, at_least=0.0, about="how many features there are; 0 stands for those seen so far"),
+        "alpha": ALPHA,
+        "theta": Param(
+            0.0,
+            at_least=0.0,
+            about="the threshold; 0 stands for twice the number of features",
+            untuned="it should be twice the number of features",
+        ),
+        "features": Param(
+            0.0,
+            at_least=0.0,
+            about="the number of features; 0 stands for those seen so far",
+            untuned="it is a property of the data",
+        ),
     },
     state={"e": log_weights},
     counters={"features": 0.0, "net": 0.0},
     score=duplicated_score,
-    guarantee=Guarantee(
-        "mistakes < 3 k ceil(log2 2n) + 2",
-        "x in {0,1}^n and no row of zeros (a bias sees to that), y an or of k features or negations of features, "
-        "alpha = 2, features = n",
-        duplicated_bound,
+    guarantees=(
+        Guarantee(
+            "mistakes",
+            "mistakes < (1 + alpha) u + 2 alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); "
+            "for alpha = 2 and theta = 2n, < 3 k ceil(log2 2n) + 2",
+            "x in {0,1}^n and no row of zeros (with a bias there is none); y is the disjunction of k features or "
+            "negated features; features = n",
+            duplicated_bound,
+            comparator="disjunction",
+            relation="below",
+        ),
     ),
-    merge=Merge("none", "the exponent that all negated features share counts the rounds of one learner"),
+    merge=Merge("none", "the exponent that all negated features share counts the updates of one learner"),
     title="DuplicatedWinnow",
-    plays=("binary",),
+    tasks=("binary",),
 )
 def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
-    """Winnow over every feature and its negation, at the cost of the features that are on."""
+    """Winnow over every feature and its negation, at the cost of the active features only."""
     s.n.features = max(s.n.features, extent(z))
     if margin <= 0.0:
         add(s.e, math.log(p.alpha), z)
@@ -122,48 +184,48 @@ def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def balanced_bound(features: float, margin: float, alpha: float, theta: float, start: float) -> float:
+def balanced_bound(p: P, features: float, margin_1: float) -> float:
     """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)
 
-    An update multiplies the sum of all weights, the fraction included, by at most cosh ln alpha; after M of them some
-    exponent has reached gamma M.
+    An update multiplies the sum of all weights and of theta (alpha + 1) / (alpha - 1) by at most cosh ln alpha; after M
+    updates some exponent has reached gamma M.
     """
-    gain = margin * math.log(alpha) - math.log(0.5 * (alpha + 1.0 / alpha))
+    gain = margin_1 * math.log(p.alpha) - math.log(0.5 * (p.alpha + 1.0 / p.alpha))
     if gain <= 0.0:
         return math.inf
-    return math.log((1.0 + start) * features + theta * (alpha + 1.0) / (alpha - 1.0)) / gain
+    return math.log((1.0 + p.start) * features + p.theta * (p.alpha + 1.0) / (p.alpha - 1.0)) / gain
 
 
 def balanced_score(p: P, s: S, x: X) -> float:
-    """(w+ - w-).x against the threshold; w+ is kept as a multiple of its first value."""
+    """(w+ - w-).x against the threshold; w+ is stored as a multiple of its first value."""
     return float(p.start * dot(s.plus, x) - dot(s.minus, x) - p.theta + TIE)
 
 
 @margin_rule(
     paper=LITTLESTONE_1989,
     params={
-        "alpha": Param(2.0, above=1.0, about="the factor of a promotion or demotion"),
-        "theta": Param(1.0, at_least=0.0, about="the threshold"),
-        "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1"),
+        "alpha": ALPHA,
+        "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
+        "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1", search=(1.0, 4.0, "linear")),
     },
     state={"plus": positive, "minus": positive},
     score=balanced_score,
-    guarantee=Guarantee(
-        "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
-        "n features, every |x_j| <= 1, and some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
-        "where gamma ln alpha > ln cosh ln alpha",
-        balanced_bound,
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
+            "n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
+            "where gamma ln alpha > ln cosh ln alpha",
+            balanced_bound,
+            comparator="separating",
+        ),
     ),
-    merge=Merge(
-        "exact",
-        "the exponents of the weights add: promotions and demotions are pooled; no bound is claimed",
-        "add",
-    ),
+    merge=POOLED,
     title="BalancedWinnow",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
-    """Promote what speaks for the label and demote what speaks against it: weights of either sign."""
+    """Winnow with two weights for every feature, whose difference can have either sign."""
     if margin <= 0.0:
         multiply(s.plus, p.alpha, z)
         multiply(s.minus, 1.0 / p.alpha, z)

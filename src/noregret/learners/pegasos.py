@@ -1,10 +1,14 @@
-"""Pegasos: stochastic steps on the objective of a support vector machine."""
+"""Pegasos: stochastic subgradient descent on the objective of a support vector machine."""
 
 import math
 
 from noregret.algebra import add, norm, scale, sqnorm
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, G, Guarantee, Merge, P, Param, S, gradient_rule
+from noregret.rules.decorators import gradient_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import scaled
 
 SHALEV_2011 = (
@@ -16,37 +20,57 @@ rein = unbound
 
 
 def to_the_ball(p: P, s: S, g: G) -> None:
-    """The best weights are no longer than 1 / sqrt(lam): longer ones become so long."""
+    """Project onto the ball of radius 1 / sqrt(lam), which contains the optimum."""
     size = norm(s.w, 2.0) * math.sqrt(p.lam)
     if sqnorm(g) > 0.0 and size > 1.0:
         scale(s.w, 1.0 / size)
 
 
 def as_they_are(p: P, s: S, g: G) -> None:
-    """The weights may be of any length."""
+    """No projection."""
 
 
-def pegasos_regret(radius: float, lam: float, rounds: float) -> float:
+def projected_regret(p: P, radius: float, rounds: float) -> float:
     """(sqrt(lam) + R)^2 (1 + ln T) / (2 lam)"""
-    return (math.sqrt(lam) + radius) ** 2 * (1.0 + math.log(rounds)) / (2.0 * lam)
+    return float((math.sqrt(p.lam) + radius) ** 2 * (1.0 + math.log(rounds)) / (2.0 * p.lam))
+
+
+def unprojected_regret(p: P, radius: float, rounds: float) -> float:
+    """2 R^2 (1 + ln T) / lam: no weights are longer than R / lam, so that no gradient is longer than 2 R."""
+    return float(2.0 * radius**2 * (1.0 + math.log(rounds)) / p.lam)
+
+
+SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "huber")
 
 
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": Param(
-            3e-3, above=0.0, about="what long weights cost beside the loss; the larger, the shorter they stay"
-        ),
+        "lam": Param(3e-3, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log")),
         "projection": Choice(
-            "yes", {"yes": to_the_ball, "no": as_they_are}, "whether weights longer than 1 / sqrt(lam) are cut", "rein"
+            "yes",
+            {"yes": to_the_ball, "no": as_they_are},
+            "whether the weights are projected onto the ball of radius 1 / sqrt(lam)",
+            binds="rein",
         ),
     },
     state={"w": scaled},
-    guarantee=Guarantee(
-        "the sum of lam |w|^2 / 2 + the loss is at most that of any u, plus (sqrt(lam) + R)^2 (1 + ln T) / (2 lam)",
-        "the hinge, the logistic or the eps-insensitive loss, every |x| <= R, two classes or targets, projection, "
-        "|u| <= 1 / sqrt(lam); all weights 1",
-        pegasos_regret,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of lam |w|^2 / 2 plus the loss against u <= (sqrt(lam) + R)^2 (1 + ln T) / (2 lam)",
+            "every |x| <= R; two classes or targets; |u| <= 1 / sqrt(lam); all importance weights 1",
+            projected_regret,
+            options={"projection": ("yes",), "loss": SLOPE_ONE},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regularised regret",
+            "regret of lam |w|^2 / 2 plus the loss against u <= 2 R^2 (1 + ln T) / lam",
+            "every |x| <= R; two classes or targets; any u; all importance weights 1",
+            unprojected_regret,
+            options={"projection": ("no",), "loss": SLOPE_ONE},
+        ),
     ),
     merge=Merge(
         "bounded",
@@ -55,7 +79,7 @@ def pegasos_regret(radius: float, lam: float, rounds: float) -> float:
     ),
 )
 def pegasos(p: P, s: S, g: G) -> None:
-    """Shorten the weights on every round, and step by 1 / (lam t) where there is a loss."""
+    """Stochastic subgradient descent on the SVM objective, with learning rate 1 / (lam t)."""
     scale(s.w, 1.0 - 1.0 / s.n.t)
     add(s.w, -1.0 / (p.lam * s.n.t), g)
     rein(p, s, g)

@@ -1,13 +1,18 @@
-"""The perceptron family: step toward an example when it is on the wrong side.
+"""The perceptron family: add an example to the weights when it is misclassified.
 
-Taught the same rows until none is wrong (the incremental perceptron): `nr.epochs(nr.make("perceptron"), X, y)`.
+Repeated over the same rows until none is misclassified: `nr.epochs(nr.make("perceptron"), X, y)`.
 """
 
+import math
 from collections.abc import Mapping
 
 from noregret.algebra import add, dot
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.rules.decorators import margin_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain, random_init
 
@@ -18,14 +23,38 @@ FREUND_SCHAPIRE_1999 = (
 DUDA_HART_1973 = "Duda and Hart, Pattern Classification and Scene Analysis, Wiley, 1973"
 
 
-def novikoff(radius: float, margin: float) -> float:
+def novikoff(p: P, radius: float, margin: float) -> float:
     """(R / gamma)^2 mistakes, whatever the order and the number of rounds."""
     return (radius / margin) ** 2
 
 
-def novikoff_from(radius: float, margin: float, start: float = 0.0) -> float:
-    """(R / gamma)^2 + 2 W / gamma mistakes for weights that begin at W steps from zero."""
-    return novikoff(radius, margin) + 2.0 * start / margin
+def noisy_bound(p: P, radius: float, norm: float, comparator_squares: float) -> float:
+    """(R |u| + sqrt(sum of the squared hinge losses of u))^2 mistakes."""
+    return (radius * norm + math.sqrt(comparator_squares)) ** 2
+
+
+def novikoff_from(p: P, radius: float, margin: float, initial_norm: float) -> float:
+    """(R / gamma)^2 + 2 W / gamma mistakes, where W = |w_1| / eta."""
+    return float(novikoff(p, radius, margin) + 2.0 * initial_norm / p.eta / margin)
+
+
+def starts_at_zero(p: P) -> str | None:
+    return None if p.random_start == 0.0 else "it is proved for random_start = 0"
+
+
+SEPARABLE = Guarantee(
+    "updates",
+    "updates <= (R / gamma)^2",
+    "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds",
+    novikoff,
+    comparator="separating",
+)
+NOISY = Guarantee(
+    "updates",
+    "updates <= (R |u| + sqrt(sum of the squared hinge losses of u))^2",
+    "every |x| <= R; any u; each row once",
+    noisy_bound,
+)
 
 
 def not_right(margin: float) -> bool:
@@ -37,10 +66,16 @@ def wrong(margin: float) -> bool:
 
 
 misses = unbound
+RANDOM_START = Param(
+    0.0,
+    at_least=0.0,
+    about="the standard deviation of random initial weights",
+    untuned="the start matters little; weights of zero are the usual choice",
+)
 
 
 def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
-    """From zero every score is zero, and none is wrong."""
+    """From weights of zero every score is zero, and no margin is negative."""
     if choices["strict"] == "yes" and numbers["random_start"] == 0.0:
         return 'strict="yes" never leaves weights of zero; give random_start a deviation above 0'
     return None
@@ -49,28 +84,56 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
 @margin_rule(
     paper=ROSENBLATT_1958,
     params={
-        "eta": Param(1.0, above=0.0, about="the length of a step"),
-        "random_start": Param(0.0, at_least=0.0, about="the deviation of the random weights it begins with"),
+        "eta": Param(
+            1.0, above=0.0, about="the step size", untuned="with a constant schedule it only rescales the weights"
+        ),
+        "random_start": RANDOM_START,
         "schedule": schedule("constant", steps=True),
         "strict": Choice(
-            "no", {"no": not_right, "yes": wrong}, "whether a score of zero is left as it is", binds="misses"
+            "no",
+            {"no": not_right, "yes": wrong},
+            "whether a score of zero counts as correct",
+            binds="misses",
+            search=("no",),
         ),
     },
     state={"w": random_init},
     counters={"steps": 0.0},
-    weigh="eta",
-    guarantee=Guarantee(
-        "updates <= (R / gamma)^2",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant eta, all weights 1; "
-        "from random weights 2 W / gamma more, where W = |w| / eta before the first round",
-        novikoff_from,
+    weight_param="eta",
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= (R / gamma)^2",
+            "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; random_start = 0; all importance "
+            "weights 1",
+            novikoff,
+            options={"schedule": ("constant",)},
+            requires=starts_at_zero,
+            comparator="separating",
+        ),
+        Guarantee(
+            "updates",
+            "updates <= (R |u| + sqrt(sum of the squared hinge losses of u))^2",
+            "every |x| <= R; any u; each row once; random_start = 0; all importance weights 1",
+            noisy_bound,
+            options={"schedule": ("constant",)},
+            requires=starts_at_zero,
+        ),
+        Guarantee(
+            "updates",
+            "updates <= (R / gamma)^2 + 2 |w_1| / (eta gamma), where w_1 are the random weights of the start",
+            "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; all importance weights 1",
+            novikoff_from,
+            options={"schedule": ("constant",)},
+            comparator="separating",
+        ),
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
     check=can_move,
-    shown=True,
+    runs_by_default=True,
 )
 def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
-    """Add the example when it is not on the right side."""
+    """Add the example to the weights when it is misclassified."""
     if misses(margin):
         s.n.steps += 1.0
         add(s.w, rate(p.eta, s.n.t, s.n.steps), z)
@@ -79,7 +142,7 @@ def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
 
 
 def averaged_final(p: P, s: S, x: X) -> float:
-    """The mean of all weight vectors so far, the first being zero."""
+    """w.x with the mean of all weight vectors so far, the first being zero."""
     return float(dot(s.w, x) - dot(s.u, x) / (s.n.t + 1.0))
 
 
@@ -88,19 +151,15 @@ def averaged_final(p: P, s: S, x: X) -> float:
     params={},
     state={"w": plain, "u": plain},
     final=averaged_final,
-    guarantee=Guarantee(
-        "updates <= (R / gamma)^2",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
-        novikoff,
-    ),
+    guarantees=(SEPARABLE, NOISY),
     merge=Merge(
         "exact", "the sums of all weight vectors add, and so do the rounds; the last vectors are averaged", "accumulate"
     ),
     title="AveragedPerceptron",
-    shown=True,
+    runs_by_default=True,
 )
 def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
-    """Learn as the perceptron, predict with the average of all its vectors."""
+    """Train as the perceptron, predict with the average of all weight vectors."""
     if margin <= 0.0:
         add(s.w, 1.0, z)
         add(s.u, s.n.t, z)
@@ -108,29 +167,33 @@ def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def margin_bound(radius: float, margin: float, b: float, eta: float) -> float:
+def margin_bound(p: P, radius: float, margin: float) -> float:
     """(R^2 + 2 b / eta) / gamma^2 updates; with b = 0 it is the bound of the perceptron."""
-    return (radius**2 + 2.0 * b / eta) / margin**2
+    return float((radius**2 + 2.0 * p.b / p.eta) / margin**2)
 
 
 @margin_rule(
     paper=DUDA_HART_1973,
     params={
-        "b": Param(1.0, at_least=0.0, about="the margin below which an example is added"),
-        "eta": Param(1.0, above=0.0, about="the length of a step"),
+        "b": Param(1.0, at_least=0.0, about="the margin below which it updates", search=(1e-2, 1e2, "log")),
+        "eta": Param(1.0, above=0.0, about="the step size", untuned="only b / eta matters"),
     },
     state={"w": plain},
-    weigh="eta",
-    guarantee=Guarantee(
-        "updates <= (R^2 + 2 b / eta) / gamma^2",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; all weights 1",
-        margin_bound,
+    weight_param="eta",
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= (R^2 + 2 b / eta) / gamma^2",
+            "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; all importance weights 1",
+            margin_bound,
+            comparator="separating",
+        ),
     ),
-    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is claimed", "mix"),
+    merge=Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix"),
     title="MarginPerceptron",
 )
 def perceptron_margin(p: P, s: S, z: Z, margin: float) -> bool:
-    """Add the example also when it is right by less than b."""
+    """Perceptron with margin: add the example when its margin is below b."""
     if margin < p.b or margin <= 0.0:
         add(s.w, p.eta, z)
         return True

@@ -1,12 +1,16 @@
-"""Perceptrons that predict with a copy: the pocket keeps the best vector so far, a batch the one it began with."""
+"""Perceptrons that predict with a copy of the weights: the best so far (pocket), or those at the start of a batch."""
 
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import add, at, count_correct, remember, remembered, snapshot_at, snapshot_dot, take_snapshot
+from noregret.algebra import add, at, count_correct, remember, sample_size, snapshot_at, snapshot_dot, take_snapshot
 from noregret.algebra.verbs import unbound
-from noregret.learners.perceptron import DUDA_HART_1973, novikoff
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule, schedule
+from noregret.learners.perceptron import DUDA_HART_1973, NOISY, novikoff
+from noregret.rules.decorators import margin_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.fields import reservoir, snapshot
 
@@ -14,7 +18,7 @@ GALLANT_1990 = "Gallant, Perceptron-based learning algorithms, IEEE Transactions
 
 
 def pocket_final(p: P, s: S, x: X) -> float:
-    """The vector in the pocket."""
+    """w.x with the weights in the pocket."""
     return float(snapshot_dot(s.w, x))
 
 
@@ -22,24 +26,24 @@ ratchet = unbound
 
 
 def by_run(p: P, s: S, z: Z, longer: bool) -> bool:
-    """The longest run goes into the pocket."""
+    """The weights with the longest run of correct rounds go into the pocket."""
     return longer
 
 
 def by_sample(p: P, s: S, z: Z, longer: bool) -> bool:
-    """The longest run goes into the pocket if w puts more of the sample right than the pocket did, or all of it."""
+    """The longest run goes into the pocket if w classifies more of the sample correctly than the pocket, or all."""
     remember(s.sample, p.reservoir, z)
     if not longer:
         return False
     right = count_correct(s.sample, s.w, z, s.n.moves, s.n.right)
-    if right <= s.n.right and right < remembered(s.sample):
+    if right <= s.n.right and right < sample_size(s.sample):
         return False
     s.n.right = right
     return True
 
 
 def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
-    """Rows are counted."""
+    """The size of the sample must be a whole number."""
     size = numbers["reservoir"]
     return None if size.is_integer() else f"reservoir must be a whole number of rows, not {size:g}"
 
@@ -47,31 +51,44 @@ def whole(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | Non
 @margin_rule(
     paper=GALLANT_1990,
     params={
-        "reservoir": Param(1000.0, at_least=1.0, about="how many rows the ratchet tries vectors on, drawn from all"),
+        "reservoir": Param(
+            1000.0,
+            at_least=1.0,
+            about="the number of rows, a uniform sample, that the ratchet compares weights on",
+            grid=(100.0, 1000.0, 10000.0),
+        ),
         "ratchet": Choice(
-            "yes", {"yes": by_sample, "no": by_run}, "whether a longer run must also put more of these rows right"
+            "yes",
+            {"yes": by_sample, "no": by_run},
+            "whether the pocket changes only if the sample is classified better",
         ),
     },
     state={"w": snapshot, "sample": reservoir},
     counters={"run": 0.0, "longest": 0.0, "moves": 0.0, "right": 0.0},
     final=pocket_final,
-    guarantee=Guarantee(
-        "updates <= (R / gamma)^2, and once w errs no more, neither does the pocket as soon as that run is the longest",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds",
-        novikoff,
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= (R / gamma)^2; once w makes no more mistakes, neither does the pocket when that run is the "
+            "longest",
+            "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds",
+            novikoff,
+            comparator="separating",
+        ),
+        NOISY,
     ),
-    merge=Merge("none", "each pocket was tried on rows of its own, and neither w goes on from the other"),
+    merge=Merge("none", "each pocket was chosen on a sample of its own"),
     title="PocketPerceptron",
     check=whole,
-    plays=("binary", "multiclass", "regression"),  # it remembers rows, not differences of rows
+    tasks=("binary", "multiclass", "regression"),  # it stores rows, not differences of rows
 )
 def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
-    """Learn as the perceptron, predict with the vector that was right for the most rounds in a row.
+    """Train as the perceptron, predict with the weights that had the longest run of correct rounds.
 
-    The ratchet counts how many rows of a uniform sample of all rows so far w puts right, and the pocket keeps the count
-    it was taken with, which never falls. It begins at 0: a place of the sample that is not filled yet is nothing right,
-    so that a vector tried on a few rows does not outdo all that are tried on many. Of two vectors that put the whole
-    sample right, the longer run decides, since there are rows that the sample does not have.
+    The ratchet counts how many rows of a uniform sample of all rows so far are classified correctly; the pocket keeps
+    its count, which never falls. Places of the sample that are not filled yet count as wrong, so that weights compared
+    on a few rows do not beat all that are compared on many. Of two vectors that classify the whole sample correctly
+    the one with the longer run wins, since there are rows outside the sample.
     """
     missed = margin <= 0.0
     s.n.run = 0.0 if missed else s.n.run + 1.0
@@ -84,37 +101,49 @@ def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
     return missed
 
 
-def batch_bound(radius: float, margin: float, batch: float) -> float:
-    """batch (R / gamma)^2 rows are added, whatever the order and the number of rounds; of 2.5, some batches have 3."""
-    return math.ceil(batch) * novikoff(radius, margin)
+def batch_bound(p: P, radius: float, margin: float) -> float:
+    """batch (R / gamma)^2 rows are added, whatever the order and the number of rounds; batch is rounded up."""
+    return float(math.ceil(p.batch) * novikoff(p, radius, margin))
 
 
 def batch_weight(p: P, s: S, j: int) -> float:
-    """The weight a batch began with; after its last round, the weight it ends with."""
+    """The weight at the start of the batch; after its last round, the weight at its end."""
     return float(at(s.w, j) if s.n.t >= s.n.last else snapshot_at(s.w, j))
 
 
 @margin_rule(
     paper=DUDA_HART_1973,
     params={
-        "batch": Param(16.0, at_least=1.0, about="how many rounds make one update; for one update a pass, all rows"),
-        "rho": Param(1.0, above=0.0, about="the length of a step"),
+        "batch": Param(
+            16.0,
+            at_least=1.0,
+            about="the number of rounds in a batch; the number of rows, for one update per pass",
+            grid=(1.0, 4.0, 16.0, 64.0, 256.0),
+        ),
+        "rho": Param(
+            1.0, above=0.0, about="the step size", untuned="with a constant schedule it only rescales the weights"
+        ),
         "schedule": schedule("constant"),
     },
     state={"w": snapshot},
     counters={"last": 0.0},
     weight=batch_weight,
-    weigh="rho",
-    guarantee=Guarantee(
-        "updates <= batch (R / gamma)^2, each row that is added being one; batch rounded up",
-        "every |x| <= R, and some unit vector u has y u.x >= gamma > 0 on all rounds; constant rho, all weights 1",
-        batch_bound,
+    weight_param="rho",
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= batch (R / gamma)^2, where every added row counts as an update and batch is rounded up",
+            "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; all importance weights 1",
+            batch_bound,
+            options={"schedule": ("constant",)},
+            comparator="separating",
+        ),
     ),
-    merge=Merge("none", "the rows of a batch are gathered by one learner"),
+    merge=Merge("none", "a batch belongs to one learner"),
     title="BatchPerceptron",
 )
 def perceptron_batch(p: P, s: S, z: Z, margin: float) -> bool:
-    """Add all examples of a batch that are not on the right side, at its end."""
+    """Perceptron with one update per batch: the sum of its misclassified examples."""
     if s.n.t > s.n.last:
         take_snapshot(s.w)
         s.n.last = math.floor(p.batch * math.ceil(s.n.t / p.batch))

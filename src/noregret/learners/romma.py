@@ -1,7 +1,10 @@
-"""Relaxed online maximum margin: the shortest weights that keep a promise for this round and one for all before."""
+"""Relaxed online maximum margin: the shortest weights under one constraint for this example and one for all before."""
 
 from noregret.algebra import add, norm, scale, sqnorm
-from noregret.rules.card import NO_MERGE, Guarantee, P, S, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import NO_MERGE
+from noregret.rules.rule_card import P, S, Z
 from noregret.state.fields import scaled
 
 LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
@@ -9,13 +12,13 @@ PARALLEL = 1e-12  # below this share of |w|^2 |z|^2, what separates w and z is r
 LONGEST_STEP = 1e150
 
 
-def romma_bound(radius: float, size: float) -> float:
+def romma_bound(p: P, radius: float, norm: float) -> float:
     """(R |u|)^2, where u has margin 1."""
-    return (radius * size) ** 2
+    return (radius * norm) ** 2
 
 
 def relax(s: S, z: Z, margin: float) -> bool:
-    """Go to the shortest w with w.z >= 1 and w.w_t >= |w_t|^2; stay where the two contradict each other."""
+    """Move to the shortest w with w.z >= 1 and w.w_t >= |w_t|^2; no update where the two contradict each other."""
     size, length = norm(s.w, 2.0) ** 2, sqnorm(z)
     apart = size * length - margin * margin
     parallel = apart <= PARALLEL * size * length
@@ -36,18 +39,22 @@ def relax(s: S, z: Z, margin: float) -> bool:
     paper=LI_LONG_2002,
     params={},
     state={"w": scaled},
-    guarantee=Guarantee(
-        "updates <= R^2 |u|^2, and |w| never shrinks nor exceeds |u|",
-        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds",
-        romma_bound,
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= R^2 |u|^2, and |w| never decreases nor exceeds |u|",
+            "every |x| <= R; some u has margin y u.x >= 1 on all rounds",
+            romma_bound,
+            comparator="lossless",
+        ),
     ),
     merge=NO_MERGE,
     title="ROMMA",
-    leads=True,
-    plays=("binary", "multiclass", "multilabel", "ranking"),
+    default_variant=True,
+    tasks=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma(p: P, s: S, z: Z, margin: float) -> bool:
-    """Keep the shortest weights that give a missed round margin 1 and all before it what they had."""
+    """Relaxed maximum margin: after a mistake, the shortest weights with margin 1 that keep the earlier constraint."""
     if margin <= 0.0:
         return relax(s, z, margin)
     return False
@@ -57,17 +64,21 @@ def romma(p: P, s: S, z: Z, margin: float) -> bool:
     paper=LI_LONG_2002,
     params={},
     state={"w": scaled},
-    guarantee=Guarantee(
-        "updates on rounds of margin 0 or less, hence the mistakes, <= R^2 |u|^2",
-        "every |x| <= R, and some u has margin y u.x >= 1 on all rounds",
-        romma_bound,
+    guarantees=(
+        Guarantee(
+            "mistakes",
+            "updates on rounds of margin 0 or less, hence the mistakes, <= R^2 |u|^2",
+            "every |x| <= R; some u has margin y u.x >= 1 on all rounds",
+            romma_bound,
+            comparator="lossless",
+        ),
     ),
     merge=NO_MERGE,
     title="ROMMA",
-    plays=("binary", "multiclass", "multilabel", "ranking"),
+    tasks=("binary", "multiclass", "multilabel", "ranking"),
 )
 def romma_aggressive(p: P, s: S, z: Z, margin: float) -> bool:
-    """As ROMMA, but on every round whose margin is short of 1."""
+    """ROMMA that updates whenever the margin is below 1."""
     if margin < 1.0:
         return relax(s, z, margin)
     return False

@@ -1,10 +1,14 @@
-"""Second-order learners: a confidence for every direction, so that rare features may still move far."""
+"""Second-order learners: a variance for every feature or direction, so that rare features still take long steps."""
 
 import math
 
 from noregret.algebra import add, dot, image, inner, posterior_image, sharpen
 from noregret.algebra.verbs import unbound
-from noregret.rules.card import Choice, Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import covariance, plain
 
 CESA_BIANCHI_2005 = "Cesa-Bianchi, Conconi and Gentile, A second-order perceptron algorithm, SIAM J. Computing 34, 2005"
@@ -13,36 +17,54 @@ CRAMMER_LEE_2010 = "Crammer and Lee, Learning via Gaussian herding, NIPS 2010"
 ORABONA_2010 = "Orabona and Crammer, New adaptive algorithms for online classification, NIPS 2010"
 YANG_2009 = "Yang, Jin and Ye, Online learning by ellipsoid method, ICML 2009"
 
+FULL = {"covariance": ("full",)}
 LARGEST_PRECISION = 1e150
 LEAST_VARIANCE = 1e-300
 age = unbound
 
 
-def arow_bound(spread: float, log_det: float, near_misses: float, comparator_loss: float) -> float:
-    """sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + the hinge losses of u - U; spread is the first radicand.
-
-    U counts the near misses: rounds with an update but no mistake.
-    """
-    return math.sqrt(spread) * math.sqrt(log_det + near_misses) + comparator_loss - near_misses
+def arow_bound(
+    p: P,
+    norm: float,
+    squared_scores_on_updates: float,
+    log_det: float,
+    updates_without_mistake: float,
+    comparator_loss_on_updates: float,
+) -> float:
+    """sqrt(r |u|^2 + u'S u) sqrt(ln det(I + S/r) + U) + the hinge losses of u - U, U the updates without a mistake."""
+    spread = p.r * norm**2 + squared_scores_on_updates
+    potential = math.sqrt(spread) * math.sqrt(log_det + updates_without_mistake)
+    return float(potential + comparator_loss_on_updates - updates_without_mistake)
 
 
 @margin_rule(
     paper=CRAMMER_2009,
-    params={"r": Param(1.0, above=0.0, about="the larger, the slower confidence grows and the shorter the steps")},
+    params={
+        "r": Param(
+            1.0,
+            above=0.0,
+            about="regularization: larger values shorten the steps and shrink the variance more slowly",
+            search=(1e-3, 1e3, "log"),
+        )
+    },
     state={"w": plain, "sigma": covariance},
-    weigh="1/r",
-    guarantee=Guarantee(
-        "mistakes <= sqrt(r |u|^2 + u'X u) sqrt(ln det(I + X/r) + U) + sum of the hinge losses of u - U, "
-        "X = sum of x x' and all sums over the rounds with an update, U of which are no mistakes",
-        "full covariance; any u; all weights 1",
-        arow_bound,
+    weight_param="1/r",
+    guarantees=(
+        Guarantee(
+            "mistakes",
+            "mistakes <= sqrt(r |u|^2 + u'S u) sqrt(ln det(I + S/r) + U) + sum of the hinge losses of u - U, "
+            "where S = sum of x x', all sums are over the rounds with an update, and U of these are no mistakes",
+            "any u; all importance weights 1",
+            arow_bound,
+            options=FULL,
+        ),
     ),
     merge=Merge("exact", "precisions add, and so do precision times weights: the updates of both are pooled", "pool"),
     title="AROW",
-    shown=True,
+    runs_by_default=True,
 )
 def arow(p: P, s: S, z: Z, margin: float) -> bool:
-    """Shift the mean and shrink the variance along the directions seen."""
+    """Adaptive regularization of weights: a Gaussian over weights, whose variance shrinks along every update."""
     if margin < 1.0:
         Sz = image(s.sigma, z)
         add(s.w, (1.0 - margin) / (inner(z, Sz) + p.r), Sz)
@@ -51,13 +73,15 @@ def arow(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def sop_bound(gamma: float, comparator_loss: float, spread: float, log_det: float) -> float:
-    """D / gamma + sqrt((1 + u'S u) ln det(I + S)) / gamma; spread is 1 + u'S u, D the losses of u at margin gamma."""
-    return (comparator_loss + math.sqrt(spread * log_det)) / gamma
+def sop_bound(
+    p: P, norm: float, comparator_loss_on_updates: float, squared_scores_on_updates: float, log_det: float
+) -> float:
+    """The hinge losses of u + sqrt((|u|^2 + u'S u) ln det(I + S))."""
+    return comparator_loss_on_updates + math.sqrt((norm**2 + squared_scores_on_updates) * log_det)
 
 
 def sop_score(p: P, s: S, x: X) -> float:
-    """v' (A + x x')^-1 x: the confidence counts the current row as seen."""
+    """v' (A + x x')^-1 x, where A already counts the current row."""
     return float(dot(s.v, posterior_image(s.sigma, 1.0, x)))
 
 
@@ -66,19 +90,23 @@ def sop_score(p: P, s: S, x: X) -> float:
     params={},
     state={"v": plain, "sigma": covariance},
     score=sop_score,
-    guarantee=Guarantee(
-        "updates <= (1/gamma) (sum of max(0, gamma - y u.x) + sqrt((1 + u'S u) ln det(I + S))), "
-        "S = sum of x x' and all sums over the rounds with an update",
-        "full covariance; any unit u and gamma > 0",
-        sop_bound,
+    guarantees=(
+        Guarantee(
+            "updates",
+            "updates <= sum of the hinge losses of u + sqrt((|u|^2 + u'S u) ln det(I + S)), "
+            "where S = sum of x x' and all sums are over the rounds with an update",
+            "any u",
+            sop_bound,
+            options=FULL,
+        ),
     ),
     merge=Merge("exact", "the sums v and A - I add", "add"),
     title="SOP",
-    shown=True,
-    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
+    runs_by_default=True,
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def sop(p: P, s: S, z: Z, margin: float) -> bool:
-    """The perceptron, seen through the directions already met."""
+    """Second-order perceptron: the perceptron on examples whitened by those of the earlier updates."""
     if margin <= 0.0:
         add(s.v, 1.0, z)
         sharpen(s.sigma, 1.0, image(s.sigma, z))
@@ -86,25 +114,37 @@ def sop(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def nherd_loss(loss: float, C: float, variance: float) -> float:
+def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:
     """l / (1 + C x'Sigma x), where l and Sigma are those before the update."""
-    return loss / (1.0 + C * variance)
+    return float(loss_before / (1.0 + p.C * variance_before))
 
 
 @margin_rule(
     paper=CRAMMER_LEE_2010,
-    params={"C": Param(1.0, above=0.0, about="how much a squared loss costs beside a change of the Gaussian")},
+    params={
+        "C": Param(
+            1.0,
+            above=0.0,
+            about="the weight of the squared loss against the change of the Gaussian",
+            search=(1e-3, 1e3, "log"),
+        )
+    },
     state={"w": plain, "sigma": covariance},
-    guarantee=Guarantee(
-        "an update takes the hinge loss l of its round to l / (1 + C v), v = x'Sigma x before it",
-        "any covariance; on the round of the update",
-        nherd_loss,
+    guarantees=(
+        Guarantee(
+            "loss after the update",
+            "an update reduces the hinge loss l of its example to l / (1 + C v), where v = x'Sigma x before it",
+            "after an update, on its own example",
+            nherd_loss,
+            comparator="none",
+            relation="equal",
+        ),
     ),
-    merge=Merge("heuristic", "precisions add, and so do precision times weights; no bound is claimed", "pool"),
+    merge=Merge("heuristic", "precisions add, and so do precision times weights; no bound is known", "pool"),
     title="NHERD",
 )
 def nherd(p: P, s: S, z: Z, margin: float) -> bool:
-    """Herd all weight vectors of a Gaussian toward margin 1: the mean as AROW, the variance faster."""
+    """Gaussian herding: the mean moves as in AROW, the variance shrinks faster."""
     if margin < 1.0:
         Sz = image(s.sigma, z)
         v = inner(z, Sz)
@@ -114,38 +154,46 @@ def nherd(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def narow_bound(spread: float, variances: float) -> float:
-    """(u'A u + the sum of x'Sigma x after each update) / 2; spread is u'A u, and no variance is above 1/b."""
-    return 0.5 * (spread + variances)
+def narow_bound(p: P, comparator_precision: float, variances_on_updates: float) -> float:
+    """(u'A u + the sum of x'Sigma x after each update) / 2; no variance is above 1/b."""
+    return 0.5 * (comparator_precision + variances_on_updates)
 
 
 def narow_kappa(b: float, v: float) -> float:
-    """How much to sharpen along an example of variance v, so that none above 1/b is left."""
+    """The precision to add along an example of variance v, so that its variance is at most 1/b."""
     return b - 1.0 / v if b * v > 1.0 else 0.0
 
 
 def narow_score(p: P, s: S, x: X) -> float:
-    """theta' A'^-1 x: the confidence counts the current row as seen, as far as it is new."""
+    """theta' A^-1 x, where A already counts the current row, as far as its variance is above 1/b."""
     v = inner(x, image(s.sigma, x))
     return float(dot(s.theta, posterior_image(s.sigma, narow_kappa(p.b, v), x)))
 
 
 @margin_rule(
     paper=ORABONA_2010,
-    params={"b": Param(1.0, above=0.0, about="directions whose variance is at most 1/b count as known")},
+    params={
+        "b": Param(
+            1.0, above=0.0, about="variances shrink only as long as they are above 1/b", search=(1e-3, 1e3, "log")
+        )
+    },
     state={"theta": plain, "sigma": covariance},
     score=narow_score,
-    guarantee=Guarantee(
-        "the sum of y u.x - y w.x <= (u'A u + sum of x'Sigma x) / 2, sums over the rounds with an update, "
-        "A after the last of them, each Sigma after its own, where x'Sigma x <= 1/b",
-        "full covariance; any u",
-        narow_bound,
+    guarantees=(
+        Guarantee(
+            "linear regret on updates",
+            "sum of y u.x - y w.x <= (u'A u + sum of x'Sigma x) / 2, where sums are over the rounds with an update, "
+            "A is taken after the last of them, each Sigma after its own, and x'Sigma x <= 1/b",
+            "any u",
+            narow_bound,
+            options=FULL,
+        ),
     ),
     title="NAROW",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # its score is not linear
 )
 def narow(p: P, s: S, z: Z, margin: float) -> bool:
-    """Add the example under margin 1, and gain confidence only along directions that are new."""
+    """AROW variant (NAROW): the variance shrinks only where it is above 1/b."""
     if margin < 1.0:
         add(s.theta, 1.0, z)
         Sz = image(s.sigma, z)
@@ -162,31 +210,46 @@ def by_update(t: float, updates: float) -> float:
     return updates
 
 
-def iellip_margin() -> float:
-    """1, the margin of a round once it has led to an update."""
+def iellip_margin(p: P) -> float:
+    """1"""
     return 1.0
 
 
 @margin_rule(
     paper=YANG_2009,
     params={
-        "c": Param(0.1, at_least=0.0, below=1.0, about="the share of the variance along a mistake that is cut off"),
-        "b": Param(0.3, above=0.0, below=1.0, about="by which that share falls"),
-        "decay": Choice("round", {"round": by_round, "update": by_update}, "what makes the share fall", binds="age"),
+        "c": Param(
+            0.1,
+            at_least=0.0,
+            below=1.0,
+            about="the fraction by which the first update shrinks the variance along its example",
+            search=(0.0, 0.9, "linear"),
+        ),
+        "b": Param(
+            0.3, above=0.0, below=1.0, about="the factor by which that fraction decays", search=(0.05, 0.95, "linear")
+        ),
+        "decay": Choice(
+            "round", {"round": by_round, "update": by_update}, "whether it decays with rounds or updates", binds="age"
+        ),
     },
     state={"w": plain, "sigma": covariance},
     counters={"updates": 0.0, "sigma_scale": 1.0},
-    guarantee=Guarantee(
-        "an update takes the margin of its round to 1",
-        "any covariance; variances above 1e-300",
-        iellip_margin,
+    guarantees=(
+        Guarantee(
+            "margin after the update",
+            "after an update the margin of its example is 1",
+            "variances above 1e-300",
+            iellip_margin,
+            comparator="none",
+            relation="equal",
+        ),
     ),
     title="IELLIP",
 )
 def iellip(p: P, s: S, z: Z, margin: float) -> bool:
-    """Cut the ellipsoid of possible weights by every mistake, ever more gently.
+    """Ellipsoid method: a mistake moves the weights to margin 1 and cuts the ellipsoid of possible weights.
 
-    The ellipsoid is sigma_scale times the sigma that is kept: that it grows by 1 / (1 - c_t) moves no weight.
+    The ellipsoid is sigma_scale times the stored sigma; its growth by 1 / (1 - c_t) does not change the weights.
     """
     if margin <= 0.0:
         Sz = image(s.sigma, z)

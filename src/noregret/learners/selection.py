@@ -1,4 +1,4 @@
-"""Online feature selection: at most B weights are ever in use."""
+"""Online feature selection: at most B weights are not zero."""
 
 import math
 from collections.abc import Mapping
@@ -6,23 +6,36 @@ from collections.abc import Mapping
 from noregret.algebra import Draw, add, coprime, dot, extent, keep, next_random, norm, partial_features, scale, sqnorm
 from noregret.algebra.partial_features import PRIME
 from noregret.learners.perceptron import novikoff
-from noregret.rules.card import Guarantee, Merge, P, Param, S, X, Z, margin_rule
+from noregret.rules.decorators import margin_rule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.merge_law import Merge
+from noregret.rules.parameters import Param
+from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
-B = Param(10.0, at_least=1.0, about="how many weights stay; with many classes, of all of them together")
+LARGEST = (5.0, 10.0, 20.0, 50.0, 100.0)
+B = Param(
+    10.0,
+    at_least=1.0,
+    about="the number of non-zero weights; with many classes, of all classes together",
+    grid=LARGEST,
+)
+ETA = Param(0.2, above=0.0, about="the step size", search=(1e-2, 1e1, "log"))
 MIXED = Merge(
-    "heuristic", "weights are averaged in proportion to the rounds; the next step keeps B of them; no bound", "mix"
+    "heuristic",
+    "weights are averaged in proportion to the rounds, and the next step keeps B of them; no bound is known",
+    "mix",
 )
 
 
-def largest_length(lam: float) -> float:
+def largest_norm(p: P) -> float:
     """1 / sqrt(lam)"""
-    return 1.0 / math.sqrt(lam) if lam > 0.0 else math.inf
+    return 1.0 / math.sqrt(p.lam) if p.lam > 0.0 else math.inf
 
 
 def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
-    """What is wrong with parameters that would turn the weights around."""
+    """lam * eta must be below 1: otherwise shrinking would change the signs of the weights."""
     if numbers["lam"] * numbers["eta"] < 1.0:
         return None
     return f"lam * eta must be below 1, not {numbers['lam'] * numbers['eta']:g}; take a smaller lam or eta"
@@ -32,19 +45,30 @@ def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | N
     paper=WANG_2014,
     params={
         "B": B,
-        "eta": Param(0.2, above=0.0, about="the length of a step"),
-        "lam": Param(0.01, at_least=0.0, about="how much weights shrink, and how long they may be: 1 / sqrt(lam)"),
+        "eta": ETA,
+        "lam": Param(
+            0.01,
+            at_least=0.0,
+            about="the strength of the l2 penalty; the norm of the weights is at most 1 / sqrt(lam)",
+            search=(1e-4, 1.0, "log"),
+        ),
     },
     state={"w": top_k},
-    guarantee=Guarantee(
-        "at most B weights are not zero, and |w| <= 1 / sqrt(lam)", "after every round; lam > 0", largest_length
+    guarantees=(
+        Guarantee(
+            "norm of the weights",
+            "at most B weights are not zero, and |w| <= 1 / sqrt(lam)",
+            "after every round; lam > 0",
+            largest_norm,
+            comparator="none",
+        ),
     ),
     merge=MIXED,
     title="OFS",
     check=shrinks,
 )
 def ofs(p: P, s: S, z: Z, margin: float) -> bool:
-    """Shrink the weights; if the margin is short, step, stay within a ball and keep the B largest."""
+    """Online feature selection: regularised gradient steps that keep the B largest weights."""
     scale(s.w, 1.0 - p.lam * p.eta)
     if margin <= 1.0:
         add(s.w, p.eta, z)
@@ -60,17 +84,21 @@ def ofs(p: P, s: S, z: Z, margin: float) -> bool:
     paper=WANG_2014,
     params={"B": B},
     state={"w": top_k},
-    guarantee=Guarantee(
-        "at most B weights are not zero; updates <= (R / gamma)^2",
-        "the updates: no more than B features, so that none is ever dropped, every |x| <= R, and some unit vector u "
-        "has y u.x >= gamma > 0 on all rounds",
-        novikoff,
+    guarantees=(
+        Guarantee(
+            "updates",
+            "at most B weights are not zero; updates <= (R / gamma)^2",
+            "for the updates: at most B features, so that no weight is dropped; every |x| <= R; some unit vector u has "
+            "y u.x >= gamma > 0 on all rounds",
+            novikoff,
+            comparator="separating",
+        ),
     ),
     merge=MIXED,
     title="TruncatedPerceptron",
 )
 def perceptron_truncated(p: P, s: S, z: Z, margin: float) -> bool:
-    """Add the example when it is not on the right side, and keep the B largest weights."""
+    """Perceptron that keeps only the B largest weights after each update."""
     if margin <= 0.0:
         add(s.w, 1.0, z)
         keep(s.w, p.B)
@@ -78,18 +106,18 @@ def perceptron_truncated(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
-def radius(R: float) -> float:
+def radius(p: P) -> float:
     """R"""
-    return R
+    return float(p.R)
 
 
 def readable(p: P, s: S) -> Draw:
-    """What may be read of the row at hand: decided before it came."""
+    """The features of this row that may be read: drawn before it was seen."""
     return Draw(s.n.factor, s.n.shift, s.n.among, math.floor(p.B))
 
 
 def draw(p: P, s: S) -> None:
-    """Decide what may be read of the next row: B of the features known so far, or those that have a weight."""
+    """Draw what may be read of the next row: B of the features known so far, or those with a non-zero weight."""
     s.n.random = next_random(s.n.random)
     s.n.among = 0.0
     if s.n.random < p.eps * PRIME:
@@ -101,35 +129,52 @@ def draw(p: P, s: S) -> None:
 
 
 def partial_score(p: P, s: S, x: X) -> float:
-    """w.x as far as x may be read."""
+    """w.x over the features that may be read."""
     return float(dot(s.w, partial_features(x, s.w, readable(p, s), 1.0, 1.0)))
 
 
 def partial_final(p: P, s: S, x: X) -> float:
-    """w.x, which reads no more than the B features that have a weight."""
+    """w.x, which reads only the B features with a non-zero weight."""
     return float(dot(s.w, x))
 
 
 @margin_rule(
     paper=WANG_2014,
     params={
-        "B": Param(10.0, at_least=1.0, about="how many features of a row are read, and how many weights stay"),
-        "eta": Param(0.2, above=0.0, about="the length of a step"),
-        "eps": Param(0.2, above=0.0, at_most=1.0, about="how often features are read at random, not those in use"),
-        "R": Param(10.0, above=0.0, about="how long the weights may be"),
+        "B": Param(
+            10.0,
+            at_least=1.0,
+            about="the number of features read from a row, and of non-zero weights",
+            grid=LARGEST,
+        ),
+        "eta": ETA,
+        "eps": Param(
+            0.2,
+            above=0.0,
+            at_most=1.0,
+            about="the probability of reading random features instead of those with a weight",
+            search=(0.05, 1.0, "linear"),
+        ),
+        "R": Param(10.0, above=0.0, about="the largest norm of the weights", search=(1e-1, 1e3, "log")),
     },
     state={"w": top_k},
     counters={"random": 1.0, "features": 0.0, "among": 0.0, "factor": 1.0, "shift": 0.0},
     score=partial_score,
     final=partial_final,
-    guarantee=Guarantee(
-        "at most B features of a row are read, at most B weights are not zero, and |w| <= R", "every round", radius
+    guarantees=(
+        Guarantee(
+            "norm of the weights",
+            "at most B features of a row are read, at most B weights are not zero, and |w| <= R",
+            "every round",
+            radius,
+            comparator="none",
+        ),
     ),
     title="OFSPartial",
-    plays=("binary", "multiclass", "regression", "multilabel"),  # it reads other features of every row
+    tasks=("binary", "multiclass", "regression", "multilabel"),  # it reads other features of every row
 )
 def ofs_partial(p: P, s: S, z: Z, margin: float) -> bool:
-    """Read B features of a row, at random or those in use, and step by what the whole row is expected to be."""
+    """Online feature selection that reads only B features of a row, with an unbiased estimate of the row."""
     chance = p.eps * min(1.0, math.floor(p.B) / max(s.n.features, 1.0))
     expected = partial_features(z, s.w, readable(p, s), 1.0 / (1.0 - p.eps + chance), 1.0 / chance)
     moved = margin <= 0.0 and sqnorm(expected) > 0.0

@@ -1,11 +1,15 @@
-"""Truncated gradient: steps against the slope, and every few rounds a pull of small weights toward zero."""
+"""Truncated gradient: gradient steps, and every few rounds small weights shrink toward zero."""
 
 import math
 
 from noregret.algebra import add, shrink
 from noregret.algebra.verbs import unbound
 from noregret.learners.fobos import AVERAGED, ETA0
-from noregret.rules.card import Choice, G, Guarantee, P, Param, S, gradient_rule, schedule
+from noregret.learners.gradient import FALLING, constant_rate_regret, falling_rate_regret
+from noregret.rules.decorators import gradient_rule, schedule
+from noregret.rules.guarantee import Guarantee
+from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import lazy
 
@@ -18,66 +22,107 @@ def due(t: float, K: float) -> bool:
     return math.floor(t / K) > math.floor((t - 1.0) / K)
 
 
-def truncated_bound(size: float, eta: float, rounds: float, free_slope: float, comparator: float) -> float:
-    """eta B T / 2 + |u|^2 / (2 eta) + the losses of u and the pull on those of its weights that w has near zero."""
-    return 0.5 * eta * free_slope * rounds + size**2 / (2.0 * eta) + comparator
+TRUNCATED = (
+    "a convex loss; the penalty of round t is K gravity every K rounds, else 0, times the sum of |w_t+1,j| "
+    "(for u, of |u_j|) over the j with |w_t+1,j| <= theta; any u; all importance weights 1"
+)
 
 
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
         "eta0": ETA0,
-        "gravity": Param(0.01, at_least=0.0, about="how hard a round pulls weights toward zero; 0 is plain descent"),
-        "theta": Param(0.0, at_least=0.0, about="larger weights than this are not pulled; 0 stands for no limit"),
-        "K": Param(1.0, at_least=1.0, about="every so many rounds the weights are pulled, for all of them at once"),
+        "gravity": Param(
+            0.01,
+            at_least=0.0,
+            about="the strength of the shrinking, per round; 0 is plain gradient descent",
+            search=(1e-5, 1.0, "log"),
+        ),
+        "theta": Param(
+            0.0,
+            at_least=0.0,
+            about="weights larger than this do not shrink; 0 stands for no limit",
+            grid=(0.0, 0.01, 0.1, 1.0),
+        ),
+        "K": Param(1.0, at_least=1.0, about="the weights shrink every K rounds", grid=(1.0, 10.0, 100.0)),
         "order": Choice(
-            "post", {"post": 0.0, "pre": 1.0}, "whether the pull of a round follows or precedes it", binds="ahead"
+            "post",
+            {"post": 0.0, "pre": 1.0},
+            "whether the weights shrink after or before the round",
+            binds="ahead",
+            search=("post",),
         ),
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
-    guarantee=Guarantee(
-        "(1 - A eta / 2) sum of L_t(w_t) + sum of g_t |w_t+1 near zero|_1 "
-        "<= eta B T / 2 + |u|^2 / (2 eta) + sum of (L_t(u) + g_t |u where w_t+1 is near zero|_1)",
-        "a convex loss with |gradient|^2 <= A L + B and A eta < 2 (hinge, logistic: A = 0, B = max |x|^2; squared: "
-        "A = 4 max |x|^2, B = 0); order post, schedule constant; g_t is the pull of round t, near zero within theta; "
-        "all weights 1",
-        truncated_bound,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of the loss plus penalty against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2",
+            TRUNCATED,
+            constant_rate_regret,
+            options={"schedule": ("constant",), "order": ("post",)},
+        ),
+        Guarantee(
+            "regularised regret",
+            "regret of the loss plus penalty against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)",
+            f"{TRUNCATED}; every |g_t| <= G, D = max |w_t - u|",
+            falling_rate_regret,
+            options={"schedule": ("inv_sqrt",), "order": ("post",)},
+        ),
     ),
     merge=AVERAGED,
 )
 def truncated_gradient(p: P, s: S, g: G) -> None:
-    """Step against the gradient, then pull every small weight toward zero, and no further."""
+    """Gradient descent that shrinks small weights toward zero every K rounds."""
     eta = rate(p.eta0, s.n.t)
     add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
         shrink(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
 
 
-def rounding_regret(size: float, sum_of_sizes: float, eta: float, squared_gradients: float, dropped: float) -> float:
-    """|u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2 + |u|_1 theta / eta for every time that weights were dropped."""
-    return size**2 / (2.0 * eta) + 0.5 * eta * squared_gradients + sum_of_sizes * dropped / eta
+def rounding_regret(p: P, norm: float, norm_1: float, squared_gradients: float, rounds: float) -> float:
+    """|u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta0"""
+    dropped = p.theta * math.floor(rounds / p.K)
+    return float(constant_rate_regret(p, norm, squared_gradients) + norm_1 * dropped / p.eta0)
+
+
+def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradient: float, rounds: float) -> float:
+    """D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2) + |u|_1 theta floor(T / K) sqrt(T) / eta0"""
+    dropped = p.theta * math.floor(rounds / p.K) * math.sqrt(rounds)
+    return float(falling_rate_regret(p, distance, largest_gradient, rounds) + norm_1 * dropped / p.eta0)
 
 
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
         "eta0": ETA0,
-        "theta": Param(0.01, at_least=0.0, about="weights up to this size are dropped"),
-        "K": Param(10.0, at_least=1.0, about="every so many rounds they are"),
+        "theta": Param(0.01, at_least=0.0, about="weights up to this size are set to zero", search=(1e-4, 1.0, "log")),
+        "K": Param(10.0, at_least=1.0, about="the weights are rounded every K rounds", grid=(1.0, 10.0, 100.0)),
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
-    guarantee=Guarantee(
-        "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta",
-        "a convex loss, schedule constant; any u; all weights 1; dropped is theta floor(T / K)",
-        rounding_regret,
+    guarantees=(
+        Guarantee(
+            "regret",
+            "regret against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta0",
+            "a convex loss; any u; all importance weights 1",
+            rounding_regret,
+            options={"schedule": ("constant",)},
+        ),
+        Guarantee(
+            "regret",
+            f"{FALLING} + |u|_1 theta floor(T / K) sqrt(T) / eta0",
+            "a convex loss with every |g_t| <= G; any u; D = max |w_t - u|; all importance weights 1",
+            falling_rounding_regret,
+            options={"schedule": ("inv_sqrt",)},
+        ),
     ),
     merge=AVERAGED,
     title="CoefficientRounding",
 )
 def rounding(p: P, s: S, g: G) -> None:
-    """Step against the gradient, and every few rounds set small weights to zero."""
+    """Gradient descent that sets small weights to zero every K rounds."""
     add(s.w, -rate(p.eta0, s.n.t), g)
     if due(s.n.t, p.K):
         shrink(s.w, 2.0 * p.theta, p.theta)

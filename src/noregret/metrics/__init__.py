@@ -1,12 +1,18 @@
-"""Metrics watch transcripts and keep score; they never touch a learner."""
+"""Metrics: they see the batches and transcripts of a run and report on it; they never touch a learner."""
 
-from noregret.metrics.baselines import Baselines
-from noregret.metrics.basic import Loss, Metric, Milestones, Mistakes, Runtime, Updates
+from collections.abc import Callable
+
+from noregret.metrics.baselines import LabelBaselines, TargetBaselines
+from noregret.metrics.basic import LearningCurve, Loss, Mistakes, Runtime, Updates
 from noregret.metrics.confusion import Confusion
+from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
-from noregret.metrics.ranking import AsTheyCome, Orders
+from noregret.metrics.ranking import InputOrder, Ranking
+
+METRICS: dict[str, Callable[[], Metric]] = {"multilabel": Multilabel, "ranking": Ranking}
+"""The metrics that a task can name beside those of every run."""
 
 __all__ = [
-    "AsTheyCome", "Baselines", "Confusion", "Loss", "Milestones", "Mistakes", "Multilabel", "Orders", "Metric",
-    "Runtime", "Updates",
+    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LearningCurve", "Loss", "MergeableMetric", "Metric",
+    "Mistakes", "Multilabel", "Ranking", "Runtime", "TargetBaselines", "Updates",
 ]  # fmt: skip

@@ -1,129 +1,140 @@
-"""What the simplest guesses would have done on the same rounds: the yardstick of every learner."""
+"""Baselines: what the simplest predictions would have done on the same rounds.
+
+Each prediction is made before the truth is seen.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 
-FEW, ROWS = 8, 8192  # classes up to which, and rounds of which, all counts are made at once
+FEW = 8  # up to this many classes, counts are computed for all rounds at once
+ROWS = 8192  # rounds counted at once
+
+Floats: TypeAlias = NDArray[np.float64]
+ErrorLoss: TypeAlias = Callable[[Floats, Floats], Floats]  # of errors, and of the deviation of the targets so far
 
 
-Suffered = Callable[[np.ndarray, np.ndarray], np.ndarray]
+def absolute_error(errors: Floats, deviation: Floats) -> Floats:
+    """The loss |error|."""
+    return np.abs(errors)
 
 
-class Baselines:
-    """Guessing the majority label so far, or the last label; for real targets their mean so far, or the last one.
-
-    Every guess is made before the truth is seen. Labels: mistakes; the first round is one, and among equally frequent
-    labels the one seen first is guessed. Targets, where a loss of errors and deviations is given: the sum of losses;
-    the first guess is 0.
-    """
-
-    def __init__(self, loss: Suffered | None = None) -> None:
-        self.guess: Labels | Targets = Labels() if loss is None else Targets(loss)
-
-    def see(self, transcript: Transcript) -> None:
-        if transcript.rounds:
-            self.guess.see(transcript.truth)
-
-    def report(self) -> dict[str, float]:
-        return self.guess.report()
-
-
-class Codes(dict[Any, int]):
-    """Gives every new label the next number."""
+class LabelCodes(dict[Any, int]):
+    """A dict from label to code that gives each new label the next code."""
 
     def __missing__(self, label: Any) -> int:
         code = self[label] = len(self)
         return code
 
 
-def is_label(label: Any) -> bool:
-    """Whether a truth is a class; a round of none is nobody's to guess."""
+def is_label(label: object) -> bool:
+    """Whether a truth is a class; rounds without a class are not scored."""
     return isinstance(label, (bool, int, float, str, tuple, np.generic))
 
 
-class Labels:
-    """Mistakes of the majority label and of the last label."""
+class LabelBaselines:
+    """Mistakes of predicting the majority label so far, and of predicting the last label.
+
+    The first round is a mistake. Among equally frequent labels the one seen first is predicted.
+    """
 
     def __init__(self) -> None:
-        self.code = Codes()
+        self.code = LabelCodes()
         self.counts: list[int] = []
         self.majority_mistakes = self.last_mistakes = 0
-        self.leader = self.last = -1
+        self.majority = self.last = -1
 
-    def see(self, truth: np.ndarray) -> None:
+    def see(self, batch: Batch | None, transcript: Transcript) -> None:
+        if transcript.truth is not None:
+            self.count(transcript.truth)
+
+    def count(self, truth: NDArray[Any]) -> None:
+        """Count the mistakes on rounds with these labels."""
         labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
         codes = np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
         if not codes.size:
             return
         self.counts += [0] * (len(self.code) - len(self.counts))
         for start in range(0, codes.size, ROWS):
-            some = codes[start : start + ROWS]
-            self.majority_mistakes += self.few(some) if len(self.counts) <= FEW else self.many(some.tolist())
+            part = codes[start : start + ROWS]
+            few = len(self.counts) <= FEW
+            self.majority_mistakes += self.count_at_once(part) if few else self.count_one_by_one(part.tolist())
         before = np.concatenate(([self.last], codes[:-1]))
         self.last_mistakes += int(np.count_nonzero(codes != before))
         self.last = int(codes[-1])
 
-    def few(self, codes: np.ndarray) -> int:
-        """The mistakes of the majority label: all counts before every round, at once."""
+    def count_at_once(self, codes: NDArray[np.int64]) -> int:
+        """The mistakes of the majority label, from the counts before every round."""
         seen = np.zeros((codes.size + 1, len(self.counts)), np.int64)
         seen[0] = self.counts
         seen[np.arange(1, codes.size + 1), codes] = 1
         np.cumsum(seen, axis=0, out=seen)
-        leaders = np.argmax(seen, axis=1)
+        majority = np.argmax(seen, axis=1)
         self.counts = seen[-1].tolist()
-        wrong = int(np.count_nonzero(leaders[:-1] != codes))
-        # Before the very first round all counts are equal, and nobody leads.
-        wrong += int(self.leader < 0 and codes[0] == leaders[0])
-        self.leader = int(leaders[-1])
+        wrong = int(np.count_nonzero(majority[:-1] != codes))
+        # Before the very first round all counts are equal, and no label has the majority.
+        wrong += int(self.majority < 0 and codes[0] == majority[0])
+        self.majority = int(majority[-1])
         return wrong
 
-    def many(self, codes: list[int]) -> int:
-        """The same, round by round."""
-        counts, leader, wrong = self.counts, self.leader, 0
-        most = counts[leader] if leader >= 0 else 0
+    def count_one_by_one(self, codes: list[int]) -> int:
+        """The mistakes of the majority label, round by round."""
+        counts, majority, wrong = self.counts, self.majority, 0
+        most = counts[majority] if majority >= 0 else 0
         for code in codes:
-            if code != leader:
+            if code != majority:
                 wrong += 1
             count = counts[code] = counts[code] + 1
-            if count > most or (count == most and code < leader):
-                leader, most = code, count
-        self.leader = leader
+            if count > most or (count == most and code < majority):
+                majority, most = code, count
+        self.majority = majority
         return wrong
 
     def report(self) -> dict[str, float]:
         return {"majority": self.majority_mistakes, "last_label": self.last_mistakes}
 
 
-class Targets:
-    """Losses of the running mean and of the last target, summed in the order of the rounds."""
+class TargetBaselines:
+    """Losses of predicting the mean of the targets so far, and of predicting the last target.
 
-    def __init__(self, loss: Suffered) -> None:
+    The first prediction is 0. The losses are summed in the order of the rounds.
+    """
+
+    def __init__(self, loss: ErrorLoss = absolute_error) -> None:
         self.loss = loss
         self.rounds = 0
-        self.sum = self.last = self.first = self.off = self.squares = self.mean_error = self.last_error = 0.0
+        self.sum = self.last = 0.0
+        self.first = self.centred_sum = self.centred_squares = 0.0
+        self.mean_loss = self.last_loss = 0.0
 
-    def see(self, truth: np.ndarray) -> None:
+    def see(self, batch: Batch | None, transcript: Transcript) -> None:
+        if transcript.truth is not None and transcript.rounds:
+            self.count(transcript.truth)
+
+    def count(self, truth: NDArray[Any]) -> None:
+        """Add the losses on rounds with these targets."""
         y = np.asarray(truth, np.float64)
         sums = np.cumsum(np.concatenate(([self.sum], y)))
         means = sums[:-1] / np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
-        before, spread = np.concatenate(([self.last], y[:-1])), self.deviations(y)
-        self.mean_error = float(np.cumsum(np.concatenate(([self.mean_error], self.loss(y - means, spread))))[-1])
-        self.last_error = float(np.cumsum(np.concatenate(([self.last_error], self.loss(y - before, spread))))[-1])
+        before, deviation = np.concatenate(([self.last], y[:-1])), self.deviations(y)
+        self.mean_loss = float(np.cumsum(np.concatenate(([self.mean_loss], self.loss(y - means, deviation))))[-1])
+        self.last_loss = float(np.cumsum(np.concatenate(([self.last_loss], self.loss(y - before, deviation))))[-1])
         self.rounds, self.sum, self.last = self.rounds + y.size, float(sums[-1]), float(y[-1])
 
-    def deviations(self, y: np.ndarray) -> np.ndarray:
-        """How much the targets before each round deviate from their mean; measured from the first of them."""
+    def deviations(self, y: Floats) -> Floats:
+        """The standard deviation of the targets before each round; sums are taken from the first target on."""
         if self.rounds == 0:
             self.first = float(y[0])
-        away, rounds = y - self.first, np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
-        off = np.cumsum(np.concatenate(([self.off], away)))
-        squares = np.cumsum(np.concatenate(([self.squares], away**2)))
-        self.off, self.squares = float(off[-1]), float(squares[-1])
-        return np.sqrt(np.maximum(squares[:-1] / rounds - (off[:-1] / rounds) ** 2, 0.0))
+        centred, rounds = y - self.first, np.maximum(np.arange(self.rounds, self.rounds + y.size), 1)
+        sums = np.cumsum(np.concatenate(([self.centred_sum], centred)))
+        squares = np.cumsum(np.concatenate(([self.centred_squares], centred**2)))
+        self.centred_sum, self.centred_squares = float(sums[-1]), float(squares[-1])
+        return np.sqrt(np.maximum(squares[:-1] / rounds - (sums[:-1] / rounds) ** 2, 0.0))
 
     def report(self) -> dict[str, float]:
-        return {"mean": self.mean_error, "last_target": self.last_error}
+        return {"mean": self.mean_loss, "last_target": self.last_loss}

@@ -1,69 +1,88 @@
-"""Who is taken for whom: rounds by truth and prediction, and all that follows from their counts."""
+"""The confusion matrix: rounds by truth and prediction, and what follows from their counts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
-from noregret.metrics.baselines import Codes, is_label
+from noregret.metrics.baselines import LabelCodes, is_label
 
-FEW = 8  # labels up to which numbers are coded by one pass for each
+FEW = 8  # up to this many labels, numbers are coded by one pass per label
 RARE = 0.5  # a class is rare when it has less than this part of an even share of the rounds
 
-
-Costs = Iterable[tuple[Any, Any, float]]
+Costs: TypeAlias = Iterable[tuple[Any, Any, float]]  # truth, predicted, cost
+Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
 
 
 class Confusion:
-    """Counts rounds by truth and prediction; classes join as they appear, and the same comes of any chunks.
+    """Counts rounds by truth and prediction; classes are added as they appear.
 
-    `costs` holds (truth, predicted, cost) for mistakes that do not cost 1. A round answered by no class, as the first
-    may be, counts against its class and costs 1; a round whose truth is no class is left out.
+    `costs` holds (truth, predicted, cost) for mistakes that do not cost 1. A round without a prediction, as the first
+    may be, is a mistake that costs 1; a round whose truth is not a class is left out.
     """
 
     def __init__(self, costs: Costs | None = None) -> None:
         self.costs = None if costs is None else tuple(costs)
-        self.code = Codes()
-        self.table = np.zeros((0, 1), np.int64)  # by truth and prediction; the last column is no prediction at all
+        self.code = LabelCodes()
+        self.table: Counts = np.zeros((0, 1), np.int64)  # by truth and prediction; the last column: no prediction
 
     def copy(self) -> "Confusion":
         """The counts as they are now."""
         new = Confusion(self.costs)
-        new.code, new.table = Codes(self.code), self.table.copy()
+        new.code, new.table = LabelCodes(self.code), self.table.copy()
         return new
 
-    def see(self, transcript: Transcript) -> None:
-        truth, predicted = self.codes(transcript.truth), self.codes(transcript.predictions)
+    def see(self, batch: Batch | None, transcript: Transcript) -> None:
+        if transcript.truth is None or transcript.predictions is None:
+            return
+        truth, predicted = self.encode(transcript.truth), self.encode(transcript.predictions)
+        self.grow()
         size = len(self.code)
-        if size > len(self.table):
-            grown = np.zeros((size, size + 1), np.int64)
-            grown[: len(self.table), : len(self.table)] = self.table[:, :-1]
-            grown[: len(self.table), -1] = self.table[:, -1]
-            self.table = grown
         predicted[predicted < 0] = size
         places = (truth * (size + 1) + predicted)[truth >= 0]
         self.table += np.bincount(places, minlength=self.table.size).reshape(self.table.shape)
 
-    def codes(self, labels: np.ndarray) -> np.ndarray:
-        """The number of every label; -1 for what is none."""
+    def grow(self) -> None:
+        """Make room for the classes known now."""
+        size, before = len(self.code), len(self.table)
+        if size > before:
+            grown = np.zeros((size, size + 1), np.int64)
+            grown[:before, :before] = self.table[:, :-1]
+            grown[:before, -1] = self.table[:, -1]
+            self.table = grown
+
+    def merge(self, other: "Confusion") -> "Confusion":
+        new = self.copy()
+        at = np.array([new.code[label] for label in other.code], np.int64)
+        new.grow()
+        new.table[np.ix_(at, at)] += other.counts
+        new.table[at, -1] += other.table[:, -1]
+        return new
+
+    def encode(self, labels: NDArray[Any]) -> Counts:
+        """The code of every label; -1 for what is not a label."""
         if labels.dtype.kind in "fiub":
-            return self.numeric(labels)
+            return self.encode_numbers(labels)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
         return np.array([self.code[label] if is_label(label) else -1 for label in values], np.int64)
 
-    def numeric(self, labels: np.ndarray) -> np.ndarray:
-        found = np.full(labels.size, -1, np.int64)
-        for label, number in list(self.code.items())[:FEW]:
+    def encode_numbers(self, labels: NDArray[Any]) -> Counts:
+        """The code of every label of a numeric array."""
+        codes = np.full(labels.size, -1, np.int64)
+        for label, code in list(self.code.items())[:FEW]:
             if not isinstance(label, str):
-                found[labels == label] = number
-        while (left := np.flatnonzero(found < 0)).size:
+                codes[labels == label] = code
+        while (left := np.flatnonzero(codes < 0)).size:
             if len(self.code) >= FEW:
-                found[left] = np.fromiter(map(self.code.__getitem__, labels[left].tolist()), np.int64, left.size)
+                codes[left] = np.fromiter(map(self.code.__getitem__, labels[left].tolist()), np.int64, left.size)
                 break
             label = labels[left[0]].item()
-            found[labels == label] = self.code[label]
-        return found
+            codes[labels == label] = self.code[label]
+        return codes
 
     # ---- what follows from the counts -----------------------------------------------------------------------------
 
@@ -73,47 +92,47 @@ class Confusion:
         return list(self.code)
 
     @property
-    def counts(self) -> np.ndarray:
-        """Rounds by truth (rows) and prediction (columns); those without a prediction are in no column."""
+    def counts(self) -> Counts:
+        """Rounds by truth (rows) and prediction (columns); rounds without a prediction are not included."""
         return self.table[:, :-1]
 
     @property
-    def rounds(self) -> np.ndarray:
+    def rounds(self) -> Counts:
         """How many rounds each class had."""
         return np.asarray(self.table.sum(axis=1))
 
-    def normalised(self) -> np.ndarray:
-        """The share of the rounds of a column's class that was taken for that of the row; NaN where it had none."""
-        return divided(self.counts.T, self.rounds)
+    def normalised(self) -> Floats:
+        """For each class (columns), the share of its rounds predicted as each class (rows); NaN where it had none."""
+        return divide(self.counts.T, self.rounds)
 
     @property
-    def recall(self) -> np.ndarray:
-        """The share of the rounds of each class that was predicted to be it; NaN where it had none."""
-        return divided(np.diag(self.counts), self.rounds)
+    def recall(self) -> Floats:
+        """The share of the rounds of each class that was predicted right; NaN where it had none."""
+        return divide(np.diag(self.counts), self.rounds)
 
     @property
-    def precision(self) -> np.ndarray:
+    def precision(self) -> Floats:
         """The share of the predictions of each class that was right; NaN where it was never predicted."""
-        return divided(np.diag(self.counts), self.counts.sum(axis=0))
+        return divide(np.diag(self.counts), self.counts.sum(axis=0))
 
     @property
-    def f1(self) -> np.ndarray:
-        """Twice the hits over hits, misses and false alarms: the harmonic mean of precision and recall."""
-        return divided(2 * np.diag(self.counts), self.rounds + self.counts.sum(axis=0))
+    def f1(self) -> Floats:
+        """The harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)."""
+        return divide(2 * np.diag(self.counts), self.rounds + self.counts.sum(axis=0))
 
     @property
     def balanced_accuracy(self) -> float:
         """The mean recall of the classes that had rounds; 0 before the first."""
-        found = self.recall[self.rounds > 0]
-        return float(found.mean()) if found.size else 0.0
+        recall = self.recall[self.rounds > 0]
+        return float(recall.mean()) if recall.size else 0.0
 
     @property
     def cost(self) -> float:
-        """What all mistakes cost."""
+        """The total cost of the mistakes."""
         return self.cost_by(self.costs)
 
     def cost_by(self, costs: Costs | None) -> float:
-        """What all mistakes would cost by these costs; 1 each where there are none."""
+        """The total cost of the mistakes by other costs; without any, every mistake costs 1."""
         each = 1.0 - np.eye(len(self.code), len(self.code) + 1)
         for truth, predicted, cost in costs or ():
             if truth in self.code and predicted in self.code:
@@ -123,15 +142,15 @@ class Confusion:
     @property
     def imbalanced(self) -> bool:
         """Whether some class had less than half of an even share of the rounds."""
-        met = self.rounds[self.rounds > 0]
-        return bool(met.size > 1 and met.min() < RARE * met.sum() / met.size)
+        rounds = self.rounds[self.rounds > 0]
+        return bool(rounds.size > 1 and rounds.min() < RARE * rounds.sum() / rounds.size)
 
     def report(self) -> dict[str, float]:
-        found = {"balanced_accuracy": self.balanced_accuracy}
-        return found if self.costs is None else {**found, "cost": self.cost}
+        balanced = {"balanced_accuracy": self.balanced_accuracy}
+        return balanced if self.costs is None else {**balanced, "cost": self.cost}
 
 
-def divided(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Shares of a whole; NaN where there is nothing to share."""
+def divide(part: NDArray[Any], whole: Counts) -> Floats:
+    """Shares of a whole; NaN where the whole is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(part / whole)

@@ -1,18 +1,23 @@
-"""What a rule, or a task, takes: numbers with limits, named options; and what a card says of theorems and merging."""
+"""What a method or a task takes: numbers with limits, named options, and other learners."""
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.rules.losses import Loss
+from noregret.rules.names import SCALES, Scale
 
 
 @dataclass(frozen=True)
 class Param:
-    """A number a rule takes, with its limits."""
+    """A number, with its default and limits, and where to search for a better value.
+
+    The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
+    none where a search makes no sense.
+    """
 
     default: float
     above: float = -math.inf
@@ -20,19 +25,48 @@ class Param:
     below: float = math.inf
     at_most: float = math.inf
     about: str = ""
+    search: tuple[float, float, Scale] | None = None
+    grid: tuple[float, ...] = ()
+    untuned: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.search is not None) + bool(self.grid) + bool(self.untuned) > 1:
+            raise BadValue("a Param has a search range, a grid, or a reason to have neither")
+        if self.search is not None:
+            lowest, highest, scale = self.search
+            if not lowest < highest or scale not in SCALES or (scale == "log" and lowest <= 0.0):
+                raise BadValue(f"a search range is (lowest, highest, 'log' or 'linear'), not {self.search!r}")
+        for value in self.grid if self.search is None else self.search[:2]:
+            if not self.allows(value):
+                raise BadValue(f"the search space contains {value:g}, but the parameter must be {self.limits}")
+
+    def candidates(self, count: int = 5) -> tuple[float, ...]:
+        """Values worth trying: the grid, or as many as asked for, evenly spaced over the search range."""
+        if self.search is None:
+            return self.grid
+        lowest, highest, scale = self.search
+        shares = [step / (count - 1) for step in range(count)] if count > 1 else [0.5]
+        if scale == "log":
+            return tuple(float(lowest * (highest / lowest) ** share) for share in shares)
+        return tuple(lowest + (highest - lowest) * share for share in shares)
+
+    def allows(self, value: float) -> bool:
+        """Whether a number is finite and within the limits."""
+        inside = self.above < value < self.below and self.at_least <= value <= self.at_most
+        return math.isfinite(value) and inside
 
     @property
     def limits(self) -> str:
-        told = [
+        declared = [
             (self.above, f"above {self.above:g}"),
             (self.at_least, f"at least {self.at_least:g}"),
             (self.below, f"below {self.below:g}"),
             (self.at_most, f"at most {self.at_most:g}"),
         ]
-        return " and ".join(text for bound, text in told if math.isfinite(bound)) or "any finite number"
+        return " and ".join(text for bound, text in declared if math.isfinite(bound)) or "any finite number"
 
     def between(self, share: float) -> float:
-        """The default, or a number on the way to it from its lower limit, where there is one."""
+        """The default, or a number on the way to it from the lower limit, where there is one."""
         lowest = max(self.above, self.at_least)
         return lowest + share * (self.default - lowest) if math.isfinite(lowest) and share < 1.0 else self.default
 
@@ -46,19 +80,24 @@ class Param:
             value = float(given)
         except OverflowError:
             value = math.inf
-        if not math.isfinite(value) or not (self.above < value < self.below and self.at_least <= value <= self.at_most):
+        if not self.allows(value):
             raise BadValue(f"{owner}: {name} must be {self.limits}, not {given!r}")
         return value
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A named option of a rule, bound into its loop when the learner is made."""
+    """A named option; for a rule, what it stands for is bound into its code when the learner is made."""
 
     default: str
     among: Mapping[str, Any]
     about: str = ""
-    binds: str = ""  # the name that stands for it in the rule's text, if not its own
+    binds: str = ""  # the global name in the rule's code that the option replaces, if not its own
+    search: tuple[str, ...] = ()  # the options worth trying; all where none are named
+
+    def candidates(self) -> tuple[str, ...]:
+        """The options worth trying."""
+        return self.search or tuple(self.among)
 
     @property
     def limits(self) -> str:
@@ -72,36 +111,44 @@ class Choice:
         return given
 
 
+@dataclass(frozen=True)
+class Component:
+    """Another learner that a method is built from: by name, as a card, or as a learner; or a list of these."""
+
+    default: str | tuple[str, ...]
+    about: str = ""
+    many: bool = False
+
+    @property
+    def limits(self) -> str:
+        return "a list of learners" if self.many else "a learner, or the name of one"
+
+    def check(self, owner: str, name: str, given: Any) -> Any:
+        """The learner as it was given; names and cards are left for the method to make learners of."""
+        several = isinstance(given, (list, tuple))
+        parts = list(given) if several else [given]
+        if several != self.many or not parts or not all(isinstance(part, str) or _has_card(part) for part in parts):
+            raise BadValue(f"{owner}: {name} must be {self.limits}, not {shown(given)}")
+        return tuple(parts) if self.many else given
+
+
+def _has_card(thing: object) -> bool:
+    """Whether a thing is a card or a learner: a card has parameters, and a learner has a card."""
+    return hasattr(getattr(thing, "card", thing), "params")
+
+
+Parameter: TypeAlias = Param | Choice | Component
+
+
 def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What the options of a rule, or of a task, stand for in its text."""
+    """What the options of a rule, or of a task, replace in its code."""
     bound: dict[str, Any] = {}
-    for name, option in choices.items():
-        thing = option.among[chosen[name]]
-        bound[option.binds or name] = thing.slope if isinstance(thing, Loss) else thing
+    for name, choice in choices.items():
+        thing = choice.among[chosen[name]]
+        bound[choice.binds or name] = thing.slope if isinstance(thing, Loss) else thing
     return bound
 
 
-def suggestion(given: object, known: Any) -> str:
+def suggestion(given: object, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(given), list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """A theorem: what it says, when it holds, and the bound as a function a test can call."""
-
-    says: str
-    when: str
-    bound: Callable[..., float]
-
-
-@dataclass(frozen=True)
-class Merge:
-    """What merging two learners of this rule keeps: law is exact, bounded, heuristic or none; how is told in words."""
-
-    law: str
-    how: str
-    by: str = "none"
-
-
-NO_MERGE = Merge("none", "the state depends on the order of the rounds; it cannot be merged")

@@ -81,9 +81,10 @@ def used_space(base: Space, saved: SavedState) -> Space:
 
 def load_counters(shape: Shape, state: State, saved: SavedState) -> None:
     """Write the counters of a file into a fresh state; one that the file does not know keeps its initial value."""
-    if set(saved.counters) | set(shape.counters) != set(state.n.dtype.names):
+    counters = rename_counters(shape, state, saved.counters)
+    if set(counters) | set(shape.counters) != set(state.n.dtype.names):
         refuse("its counters are not those of the rule")
-    for name, value in saved.counters.items():
+    for name, value in counters.items():
         if type(value) not in (int, float):
             refuse(f"counter {name} is {value!r}")
         state.n[name] = float(value)
@@ -95,6 +96,15 @@ def load_counters(shape: Shape, state: State, saved: SavedState) -> None:
         number = float(state.n[name])
         if not 0.0 <= number <= limit or not number.is_integer():
             refuse(f"counter {name} is {number}, not a whole number up to {limit}")
+
+
+def rename_counters(shape: Shape, state: State, counters: Mapping[str, float]) -> dict[str, float]:
+    """Return the counters of a file by their names of today."""
+    stores = zip(shape.fields, stored(state), strict=True)
+    former = {
+        f"{name}_{old}": f"{name}_{new}" for name, (store, _) in stores for old, new in store.former_numbers.items()
+    }
+    return {former.get(name, name): value for name, value in counters.items()}
 
 
 def refuse(problem: str | None) -> None:

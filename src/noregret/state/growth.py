@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.internal_verbs import drop_coefficients
+from noregret.algebra.kernel import Bank
 from noregret.algebra.partial_features import first_random
 from noregret.algebra.supports import drop_row
-from noregret.algebra.verbs import drop_coefficients
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
 from noregret.state.stores import Store, choose_store, find_store
@@ -167,7 +168,7 @@ def make_room(state: State, rows: int, values: int) -> State:
     return replace_values(state, [store.make_room(value, rows, values) for store, value in stored(state)])
 
 
-def bank_of(state: State) -> Any:
+def bank_of(state: State) -> Bank:
     """Return the bank of supports that the vectors of a kernel learner share."""
     return next(bank for store, value in stored(state) if (bank := store.bank(value)) is not None)
 

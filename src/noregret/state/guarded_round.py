@@ -1,59 +1,109 @@
-"""Small texts that are compiled once and serve every loop: undoing rounds.
+"""Functions that are compiled once and serve every loop: saving and restoring the cells of a few rows, one round with
+its undo.
 
-All read a table of addresses and leave their verdict in slot 0.
+They read a table of addresses; its slots are numbered from the NamedTuples here.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.algebra.verbs import unbound
+from noregret.state.slots import ARRAY, WORD, number_slots
 
-array_at = table_at = call = unbound
-read_touched = read_met = read_lately = read_saved = read_scores = read_counters = read_updated = read_totals = (
-    read_truth
-) = unbound
+array_at = table_at = call_loop = unbound
+read_touched = read_saved = read_gathered = read_recent = unbound
+read_scores = read_counters = read_truth = read_updated = read_totals = unbound
 
-TOUCHED, SAVED, CELLS, VECTORS, FIRST = 1, 3, 5, 6, 7
-SAVE, CHECK, RESTORE, GATHER = 0, 1, 2, 3
-MET, LATELY = 3, 5  # what stands in the table while features are gathered
+SAVE, CHECK, RESTORE, GATHER = 0, 1, 2, 3  # what `undo_log_cells` is asked to do
+NEVER, SIGN, LARGEST = 0, 1, 2  # how a prediction is compared with the truth
+ROUNDS, UPDATES, MISTAKES = 0, 1, 2  # the cells of the totals
+
+
+class UndoSlots(NamedTuple):
+    """The features that rows touch, and their saved cells; a feature has `cells` cells in each of the vectors."""
+
+    task: int = WORD  # in: SAVE, CHECK or RESTORE; out: 1 when a checked cell is not finite
+    touched: int = ARRAY
+    saved: int = ARRAY
+    cells: int = WORD
+    vectors: int = WORD
+    first: int = 0  # from here on the vectors, an address and a length each
+
+
+class GatherSlots(NamedTuple):
+    """The features that rows touch, where to write them without most repetitions, and those met recently."""
+
+    task: int = WORD  # in: GATHER; out: how many features were written
+    touched: int = ARRAY
+    gathered: int = ARRAY
+    recent: int = ARRAY
+
+
+class RoundSlots(NamedTuple):
+    """One round: the loop and its table, what it reads and writes, and the undo log's table."""
+
+    loop: int = WORD
+    loop_table: int = WORD
+    scores: int = ARRAY
+    counters: int = ARRAY  # and as much room again, to save them
+    undo_log: int = WORD
+    truth: int = ARRAY
+    updated: int = ARRAY
+    totals: int = ARRAY
+    compare: int = WORD  # NEVER, SIGN or LARGEST
+
+
+UNDO, GATHERING, ROUND = number_slots(UndoSlots), number_slots(GatherSlots), number_slots(RoundSlots)
+UNDO_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
+    "touched": (UNDO.touched, np.int32),
+    "saved": (UNDO.saved, np.float64),
+    "gathered": (GATHERING.gathered, np.int32),
+    "recent": (GATHERING.recent, np.int32),
+}
+ROUND_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
+    "touched": (UNDO.touched, np.int32),
+    "saved": (UNDO.saved, np.float64),
+    "scores": (ROUND.scores, np.float64),
+    "counters": (ROUND.counters, np.float64),
+    "truth": (ROUND.truth, np.float64),
+    "updated": (ROUND.updated, np.uint8),
+    "totals": (ROUND.totals, np.int64),
+}
 
 
 def undo_log_cells(table: Any) -> int:
-    """Gather the features that rows touch, or save, check or restore their cells of every vector; see `cells`."""
-    if table[0] == GATHER:
-        table[0] = gathered(read_touched(table), read_met(table), read_lately(table))
+    """Gather the features that rows touch, or save, check or restore their cells of every vector; see `visit_cells`."""
+    if table[UNDO.task] == GATHER:
+        table[UNDO.task] = gather(read_touched(table), read_gathered(table), read_recent(table))
     else:
-        table[0] = cells(table[0], read_touched(table), read_saved(table), table)
+        table[UNDO.task] = visit_cells(table[UNDO.task], read_touched(table), read_saved(table), table)
     return 0
 
 
-def gathered(touched: Any, met: Any, lately: Any) -> int:
-    """Write down the features that were not met lately, so that a frequent one is saved once or a few times.
+def gather(touched: Any, gathered: Any, recent: Any) -> int:
+    """Write the features that were not met recently, so that a frequent one is saved once or a few times.
 
-    A feature has one place among the 2^k that remember. Says how many were written.
+    A feature has one place among the 2^k of `recent`. Returns how many were written.
     """
     size = 0
     for i in range(touched.size):
         j = np.int64(touched[i])
-        place = (j * 2654435761 >> 16) & (lately.size - 1)
-        met[size] = j
-        size += 1 if lately[place] != j else 0
-        lately[place] = j
+        place = (j * 2654435761 >> 16) & (recent.size - 1)
+        gathered[size] = j
+        size += 1 if recent[place] != j else 0
+        recent[place] = j
     return size
 
 
-def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
-    """Slots of the table: CELLS that a feature owns in a vector, how many VECTORS, and from FIRST on the vectors.
-
-    Says 1 when a checked cell is not finite, otherwise 0.
-    """
-    width = table[CELLS]
+def visit_cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
+    """Save, check or restore the cells of the touched features; returns 1 when a checked cell is not finite, else 0."""
+    width = table[UNDO.cells]
     bad = 0
     at = 0
-    for v in range(table[VECTORS]):
-        w = array_at(table[FIRST + 2 * v], table[FIRST + 1 + 2 * v])
+    for v in range(table[UNDO.vectors]):
+        w = array_at(table[UNDO.first + 2 * v], table[UNDO.first + 1 + 2 * v])
         for i in range(touched.size):
             first = np.int64(touched[i]) * width
             for c in range(first, first + width):
@@ -67,50 +117,41 @@ def cells(task: Any, touched: Any, saved: Any, table: Any) -> int:
     return bad
 
 
-LOOP, LOOP_TABLE, SCORES, COUNTERS, UNDO_LOG, TRUTH, UPDATED, TOTALS, WRONG_BY = 1, 2, 3, 5, 7, 8, 10, 12, 14
-NEVER, SIGN, LARGEST = 0, 1, 2  # how a prediction can be wrong
-ROUNDS, UPDATES, MISTAKES = 0, 1, 2  # the cells of a totals
-
-
 def guarded_round(table: Any) -> int:
-    """Play one round and add it to the totals; or undo it and raise, if it failed or left a value that is not finite.
-
-    Slots: the LOOP's address and its table's, the SCORES it writes, the COUNTERS (with as much room again to save
-    them), the address of an UNDO_LOG table, the TRUTH, where the loop says whether it UPDATED, the learner's TOTALS.
-    """
-    undo_log = table_at(table[UNDO_LOG])
+    """Play one round and add it to the totals; if it failed or left a value that is not finite, undo it and raise."""
+    undo_log = table_at(table[ROUND.undo_log])
     touched = read_touched(undo_log)
     saved = read_saved(undo_log)
     scores = read_scores(table)
     counters = read_counters(table)
     updated = read_updated(table)
     totals = read_totals(table)
-    cells(SAVE, touched, saved, undo_log)
+    visit_cells(SAVE, touched, saved, undo_log)
     n = counters.size // 2
     for i in range(n):
         counters[n + i] = counters[i]
     updated[0] = 0
-    bad = call(table[LOOP], table[LOOP_TABLE])
+    bad = call_loop(table[ROUND.loop], table[ROUND.loop_table])
     for i in range(scores.size):
         bad |= 0 if math.isfinite(scores[i]) else 1
-    bad |= cells(CHECK, touched, saved, undo_log)
+    bad |= visit_cells(CHECK, touched, saved, undo_log)
     for i in range(n):
         bad |= 0 if math.isfinite(counters[i]) else 1
     if bad != 0:
-        cells(RESTORE, touched, saved, undo_log)
+        visit_cells(RESTORE, touched, saved, undo_log)
         for i in range(n):
             counters[i] = counters[n + i]
         raise ArithmeticError
     totals[ROUNDS] += 1
     totals[UPDATES] += updated[0]
-    if table[WRONG_BY] != NEVER:
-        totals[MISTAKES] += missed(table[WRONG_BY], scores, read_truth(table)[0])
+    if table[ROUND.compare] != NEVER:
+        totals[MISTAKES] += count_mistake(table[ROUND.compare], scores, read_truth(table)[0])
     return 0
 
 
-def missed(wrong_by: Any, scores: Any, truth: Any) -> int:
-    """1 when the prediction was wrong: by sign for two classes, by the first largest score for more."""
-    if wrong_by == SIGN:
+def count_mistake(compare: Any, scores: Any, truth: Any) -> int:
+    """1 when the prediction is wrong: by sign for two classes, by the first largest score for more."""
+    if compare == SIGN:
         return 1 if (scores[0] >= 0.0) != (truth > 0.0) else 0
     return 1 if largest(scores) != truth else 0
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.state import guarded_round as guard
 from noregret.state.growth import State, counters_of, memory, refresh, stored
+from noregret.state.guarded_round import CHECK, GATHER, GATHERING, RESTORE, SAVE, UNDO, GatherSlots
+from noregret.state.slots import count_slots
 from noregret.state.space import Space
 from noregret.state.stores.base import is_finite
 
@@ -100,29 +101,29 @@ class SavedCells(Untouched):
         self.run, self.arrays = rows.undo_log().run, arrays
         self.features = self.distinct(rows.features())
         self.cells = np.zeros(self.features.size * width * len(arrays))
-        self.table = np.zeros(guard.FIRST + 2 * len(arrays), np.int64)
-        write(self.table, guard.TOUCHED, self.features, self.cells)
-        self.table[guard.CELLS], self.table[guard.VECTORS] = width, len(arrays)
-        write(self.table, guard.FIRST, *arrays)
-        self.perform(guard.SAVE)
+        self.table = np.zeros(UNDO.first + 2 * len(arrays), np.int64)
+        write(self.table, UNDO.touched, self.features, self.cells)
+        self.table[UNDO.cells], self.table[UNDO.vectors] = width, len(arrays)
+        write(self.table, UNDO.first, *arrays)
+        self.perform(SAVE)
 
     def distinct(self, features: NDArray[np.int32]) -> NDArray[np.int32]:
         """The features without most of the repetitions."""
         distinct, recent = np.empty(features.size, np.int32), np.full(1 << 13, -1, np.int32)
-        self.table = np.zeros(guard.FIRST, np.int64)
-        write(self.table, guard.TOUCHED, features, distinct, recent)
-        return distinct[: self.perform(guard.GATHER)].copy()
+        self.table = np.zeros(count_slots(GatherSlots), np.int64)
+        write(self.table, GATHERING.touched, features, distinct, recent)
+        return distinct[: self.perform(GATHER)].copy()
 
     def perform(self, action: int) -> int:
-        self.table[0] = action
+        self.table[UNDO.task] = action
         self.run(self.table.ctypes.data)
-        return int(self.table[0])
+        return int(self.table[UNDO.task])
 
     def is_finite(self, state: State) -> bool:
-        return self.perform(guard.CHECK) == 0 and is_finite(counters_of(state))
+        return self.perform(CHECK) == 0 and is_finite(counters_of(state))
 
     def rollback(self) -> State:
-        self.perform(guard.RESTORE)
+        self.perform(RESTORE)
         return super().rollback()
 
 

@@ -147,11 +147,11 @@ class Csv(Source):
         self.note_many_values(encoder, line)
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
         from noregret.streams import csv_text as text
 
         large = os.path.isfile(self.path) and os.path.getsize(self.path) >= SAMPLE
-        return large and not is_kept(text.csv, text.ENDS)
+        return large and not is_cached(text.csv, parser_slots(), text.ENDS)
 
     def note_many_values(self, encoder: TableEncoder, lines: int) -> None:
         """Note the columns of text whose values hardly repeat: nothing can be learned from such features."""
@@ -242,14 +242,20 @@ class Csv(Source):
 
 def compile_parser() -> Callable[..., None]:
     """Return the compiled parser of blocks without quotes."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
     from noregret.streams import csv_text as text
 
-    slots = {
+    return compile_function(text.csv, parser_slots(), text.ENDS)
+
+
+def parser_slots() -> dict[str, tuple[int, Any]]:
+    """Return the slot of every array of the compiled parser, with an example of the array."""
+    from noregret.streams import csv_text as text
+
+    return {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.allocate(np.zeros(1, np.int8), 1, 1)),
     }
-    return over_arrays(text.csv, slots, text.ENDS)
 
 
 def read_fully(file: TextFile, size: int) -> bytes:

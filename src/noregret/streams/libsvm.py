@@ -59,9 +59,9 @@ class Libsvm(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
 
-        return not is_kept(text.libsvm)
+        return not is_cached(text.libsvm, parser_slots())
 
     def join_blocks(self, parts: Iterable[ParsedBlock]) -> Iterator[Batch]:
         """Yield the batches of all blocks, with line numbers of the whole file."""
@@ -83,10 +83,14 @@ class Libsvm(Source):
 
 def compile_parser() -> Parse:
     """Return the compiled parser."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    slots = {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.allocate(1, 1, 1))}
-    return over_arrays(text.libsvm, slots)
+    return compile_function(text.libsvm, parser_slots())
+
+
+def parser_slots() -> dict[str, tuple[int, Any]]:
+    """Return the slot of every array of the compiled parser, with an example of the array."""
+    return {"buffer": (text.BUFFER, np.zeros(1, np.uint8)), "out": (text.OUT, text.allocate(1, 1, 1))}
 
 
 def run_interpreted(table: NDArray[np.int64], buffer: NDArray[np.uint8], out: text.Out) -> None:

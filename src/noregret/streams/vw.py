@@ -76,9 +76,13 @@ class Vw(Source):
             parts.close()
 
     def needs_compiling(self) -> bool:
-        from noregret.jit.compiled import is_kept
+        from noregret.jit.compiled import is_cached
 
-        return not (is_kept(text.vw, text.ENDS) and is_kept(name_table.vw_numbers) and is_kept(canonicalize.entry))
+        return not (
+            is_cached(text.vw, parser_slots(), text.ENDS)
+            and is_cached(name_table.vw_numbers, dictionary_slots())
+            and is_cached(canonicalize.entry, canonicalize.slots())
+        )
 
     def join_blocks(self, parts: Iterable[ParsedBlock], names: "NameDictionary") -> Iterator[Batch]:
         """Yield the batches of all blocks, with line numbers of the whole file and with their names numbered."""
@@ -139,29 +143,37 @@ class NameDictionary:
 
 def compile_parser() -> Parse:
     """Return the compiled parser."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    slots = {
+    return compile_function(text.vw, parser_slots(), text.ENDS)
+
+
+def parser_slots() -> dict[str, tuple[int, Any]]:
+    """Return the slot of every array of the compiled parser, with an example of the array."""
+    return {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.allocate(1, 1, 1)),
         "known": (text.KNOWN, name_table.create_table(1)),
         "shared": (text.SHARED, name_table.create_table(1)),
     }
-    return over_arrays(text.vw, slots, text.ENDS)
 
 
 def compile_dictionary() -> NameDictionary:
     """Return an empty dictionary with compiled functions."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
-    slots = {
+    number = compile_function(name_table.vw_numbers, dictionary_slots())
+    return NameDictionary(number, compile_function(canonicalize.entry, canonicalize.slots()))
+
+
+def dictionary_slots() -> dict[str, tuple[int, Any]]:
+    """Return the slot of every array of the compiled numbering of names, with an example of the array."""
+    return {
         "buffer": (name_table.BUFFER, np.zeros(1, np.uint8)),
         "bare": (name_table.BARE, np.zeros(1, np.uint8)),
         "out": (name_table.OUT, np.zeros(1, np.int32)),
         "known": (name_table.KNOWN, name_table.create_table(1)),
     }
-    number = over_arrays(name_table.vw_numbers, slots)
-    return NameDictionary(number, over_arrays(canonicalize.entry, canonicalize.slots()))
 
 
 class Parser:

@@ -55,7 +55,7 @@ def add_word_counts(
 
 def canonicalize_block(block: SparseBlock) -> SparseBlock:
     """Sort the features of every row and sum duplicates, with compiled code."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     identity = np.arange(block.width, dtype=np.int32)
-    return canonicalize.renumber_block(identity, block, over_arrays(canonicalize.entry, canonicalize.slots()))
+    return canonicalize.renumber_block(identity, block, compile_function(canonicalize.entry, canonicalize.slots()))

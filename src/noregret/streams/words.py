@@ -123,7 +123,7 @@ def concatenate(parts: list[WordCounts]) -> WordCounts:
 
 def compile_counter() -> Callable[..., None]:
     """Return the compiled word counter."""
-    from noregret.jit.compiled import over_arrays
+    from noregret.jit.compiled import compile_function
 
     slots: dict[str, tuple[int, Any]] = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
@@ -131,4 +131,4 @@ def compile_counter() -> Callable[..., None]:
         "out": (text.OUT, text.allocate(1, 1, 1, 1)),
         "known": (text.KNOWN, name_table.create_table(1)),
     }
-    return over_arrays(text.words, slots, text.REPLACED)
+    return compile_function(text.words, slots, text.REPLACED)

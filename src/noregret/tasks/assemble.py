@@ -1,15 +1,13 @@
 """From a card and a task to a loop: every text is copied with its hooks bound, as plain Python or as compiled code."""
 
-import hashlib
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from noregret.rules.card import Card, bindings
-from noregret.rules.specialize import Maker, grafting, rebound
+from noregret.rules.parameters import bindings
+from noregret.rules.rule_card import RuleCard
+from noregret.rules.specialize import Copier, rebind, specializer
 from noregret.tasks import hooks
 from noregret.tasks.task import Task
 
@@ -18,7 +16,7 @@ from noregret.tasks.task import Task
 class Plan:
     """All that a loop is stamped from."""
 
-    card: Card
+    card: RuleCard
     task: type[Task]
     algebra: str
     covariance: str
@@ -50,11 +48,11 @@ class Plan:
         return bindings(self.task.options, dict(self.setup))
 
 
-def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The two loops of a plan: play (predict, then learn, every round) and score_rows (what predict uses)."""
     card, tag = plan.card, plan.name
     options = plan.bindings
-    graft = grafting(options, maker, tag)
+    graft = specializer(options, maker, tag)
 
     def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
         return maker(function, f"{function.__name__}_{tag}", bound)
@@ -82,7 +80,7 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
     play = plan.task.select_loop(card, dict(plan.setup))
     bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
-    own = grafting(moves, maker, tag)
+    own = specializer(moves, maker, tag)
     if card.chances is not None:
         bound["chances"] = graft(card.chances)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
@@ -96,54 +94,4 @@ def assemble(plan: Plan, maker: Maker) -> tuple[Callable[..., Any], Callable[...
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:
     """An option of a task, which may score and update like the loop that calls it."""
     named = getattr(getattr(move, "__code__", None), "co_names", ())
-    return rebound(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move
-
-
-def frozen(thing: Any) -> bytes:
-    """A constant of a module as compiled code would carry it; nothing for what compiled code cannot carry."""
-    if isinstance(thing, np.ndarray):
-        return repr((thing.dtype, thing.shape)).encode() + thing.tobytes()
-    return repr(thing).encode() if isinstance(thing, (bool, int, float, str, tuple, np.generic)) else b""
-
-
-def fingerprint(plan: Plan) -> str:
-    """A hash of all that this rule brings into the loop: its code, its helpers, its constants; not its line numbers."""
-    digest = hashlib.sha256(repr((plan.name, plan.setup)).encode())  # a default, which no name tells, may change
-    seen: set[Any] = set()
-
-    def take(function: Callable[..., Any]) -> None:
-        code = function.__code__
-        if code in seen:
-            return
-        seen.add(code)
-        digest.update(repr(function.__defaults__).encode())
-        read(code, function)
-
-    def read(code: types.CodeType, function: Callable[..., Any]) -> None:
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                read(constant, function)
-            elif constant is not function.__doc__:
-                digest.update(repr(constant).encode())
-        for name in code.co_names:
-            digest.update(name.encode())
-            thing = function.__globals__.get(name)
-            if isinstance(thing, Card):
-                thing = thing.rule
-            if isinstance(thing, types.FunctionType):
-                take(thing)
-            elif isinstance(thing, types.ModuleType):
-                for inner in code.co_names:
-                    digest.update(frozen(getattr(thing, inner, None)))
-            else:
-                digest.update(frozen(thing))
-
-    for function in (*plan.card.functions(), *plan.bindings.values()):
-        if isinstance(function, types.FunctionType):
-            take(function)
-        else:
-            digest.update(frozen(function))
-    digest.update(repr((tuple(plan.card.numbers), plan.card.weigh, tuple(plan.card.state.items()))).encode())
-    digest.update(repr(tuple(plan.card.counters)).encode())
-    return digest.hexdigest()
+    return rebind(move, move.__name__, {name: hooks[name] for name in named if name in hooks}) if named else move

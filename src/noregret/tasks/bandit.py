@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.internal_verbs import row
 from noregret.algebra.partial_features import PRIME, next_random
-from noregret.algebra.verbs import helper, row, sqnorm, unbound
+from noregret.algebra.verbs import helper, sqnorm, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.state.space import Space
 from noregret.tasks import multiclass
 from noregret.tasks.hooks import take_steps
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 scores = chances = rule = unbound
 TRUTH, PLAYED, CHANCE, LOSS = 0, 1, 2, 3  # the columns of y; below zero where something is not known
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(aux.size):
         x = row(X, t)
         f = out[t]
@@ -87,7 +89,7 @@ class Bandit(Task):
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
         return [np.zeros(space.class_room), np.zeros(space.class_room)]
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         segments = [Segment(0, rows, len(labels))] if rows else []
         if isinstance(y, Plays):
             return y.columns, segments

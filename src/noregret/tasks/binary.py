@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import loss_driven
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
+from noregret.rules.probing import is_loss_driven
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
 from noregret.tasks.label_queries import ASK, LABELS
 from noregret.tasks.multiclass import Multiclass
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = revealed = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
@@ -35,13 +37,13 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
             updated[t] = update(p, s, scaled_by(x, side), margin, h[t])
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = final(p, s, row(X, t))
 
 
 class Binary(Classification):
-    """A sign for each of two classes; a learner that was not told its task becomes multiclass at the third class."""
+    """A sign for each of two classes; where no task was asked for, a third class makes it multiclass."""
 
     name = "binary"
     about = "two classes"
@@ -64,7 +66,7 @@ class Binary(Classification):
         if len(labels) > 2 and "multiclass" not in self.card.tasks:
             raise BadValue(f"{self.card.name} plays two classes only, and {labels.order[2]!r} is a third")
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         neither = universum_rows(y)
         if not neither.size:
             return super().encode(labels, y, rows)
@@ -80,7 +82,7 @@ class Binary(Classification):
         """Only a rule that updates while there is a loss, and not beyond, can pull a score to zero and stop there."""
         loss = self.rule_options.get("loss")
         if self.card.kind == "margin":
-            pulls = loss_driven(self.card, tuple(self.rule_options.items()))
+            pulls = is_loss_driven(self.card, tuple(self.rule_options.items()))
         else:
             pulls = loss is not None and LOSSES[loss].slope(0.999) < 0.0 and LOSSES[loss].slope(1.0) == 0.0
         if not pulls:
@@ -140,7 +142,7 @@ class Binary(Classification):
         return np.asarray(margins)
 
 
-def fill_universum(labels: Labels, y: Any) -> list[Any]:
+def fill_universum(labels: Labels, y: LabelsLike) -> list[Any]:
     """The labels with each UNIVERSUM replaced by the label before it, which some round must have had."""
     filled = list(y)
     last: Any = labels.order[0] if len(labels) else UNIVERSUM

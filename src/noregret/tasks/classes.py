@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels
 from noregret.errors import BadValue
-from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
 from noregret.tasks import label_queries
 from noregret.tasks.task import Floats, Outcome, Segment, Task
@@ -25,7 +26,7 @@ class Classification(Task):
     )
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Any, given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Any, given: dict[str, Any]) -> dict[str, float]:
         asks = given.get("task.labels", given.get("labels")) == "asked"
         if not asks and {"ask", "task.ask"} & set(given):
             raise BadValue(f'{card.name}: ask is for labels that are asked for; say labels="asked", or leave it out')
@@ -39,7 +40,7 @@ class Classification(Task):
         fields, counters = super().state_shape(average)
         return Shape(fields, {**counters, **(label_queries.COUNTERS if self.queries_labels else {})})
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         codes = labels.encode(y)
         return codes, self.cut(labels, codes, rows)
 
@@ -86,7 +87,7 @@ def widen(labels: Labels, outcome: Outcome, classes: int) -> Floats:
     return wide
 
 
-def universum_rows(y: Any) -> NDArray[np.int64]:
+def universum_rows(y: LabelsLike) -> NDArray[np.int64]:
     """The rows whose label says that they belong to neither class."""
     if isinstance(y, np.ndarray) and y.dtype != object:
         return NONE

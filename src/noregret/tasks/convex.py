@@ -11,20 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Card
 from noregret.rules.parameters import Param
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks.costs import Costs
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = unbound
 Projection = Callable[[Floats], Any]
 MOST = 10_000_000
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         out[t] = score(p, s, x)
@@ -35,7 +37,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
             updated[t] = update(p, s, scaled_by(x, -1.0), -out[t], h[t])
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = final(p, s, row(X, t))
 
@@ -49,6 +51,7 @@ class Convex(Task):
     counters = {"total_loss": 0.0}
     labelled = False
     real = True
+    from_source = False
     needs_labels = False
     default_loss = "linear"
     columns = ("loss", "mean loss")
@@ -59,7 +62,9 @@ class Convex(Task):
     project: Projection | None = None  # onto a set of the caller's, after every step
 
     @classmethod
-    def configure(cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]) -> Task:
+    def configure(
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+    ) -> Task:
         project = given.pop("project", None)
         if "dimension" not in given and "task.dimension" not in given:
             raise BadValue("convex optimization needs dimension=, the number of coordinates of a point")
@@ -81,12 +86,12 @@ class Convex(Task):
     def default_labels(self, rows: int) -> Any:
         return np.full(rows, np.nan)
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         given = np.asarray(y)
         unknown = given.dtype == np.float64 and given.ndim == 1 and bool(np.isnan(given).all())
         return given if unknown else targets(y, "loss"), [Segment(0, rows, 0)] if rows else []
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         return np.asarray(y, np.float64)
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:

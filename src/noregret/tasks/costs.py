@@ -7,18 +7,18 @@ import numpy as np
 
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Param
+from noregret.rules.parameters import Param
 
 Costs = tuple[tuple[Any, Any, float], ...]
 AT_LEAST_ZERO = Param(1.0, at_least=0.0)
 
 
-def asked_cost(given: Any, classes: Sequence[Any] | None) -> Costs | None:
-    """(truth, predicted, cost) for every pair that was told; other mistakes cost 1."""
+def check_cost(given: Any, classes: Sequence[Any] | None) -> Costs | None:
+    """(truth, predicted, cost) for every pair given; other mistakes cost 1."""
     if given is None:
         return None
     if isinstance(given, Mapping):
-        return tuple(entry for pair in pairs(given) for entry in one(*pair, classes))
+        return tuple(entry for pair in entries(given) for entry in check_entry(*pair, classes))
     rows = given.tolist() if hasattr(given, "tolist") else given
     if classes is None:
         raise BadValue("a cost matrix needs classes=[...], the labels of its rows and columns; or give costs as "
@@ -29,11 +29,11 @@ def asked_cost(given: Any, classes: Sequence[Any] | None) -> Costs | None:
         raise BadValue(f"cost must be a matrix of {size} rows and {size} columns, one for each of classes")
     return tuple(
         entry for truth, row in zip(classes, rows, strict=True) for other, cost in zip(classes, row, strict=True)
-        for entry in one(truth, other, cost, classes)
+        for entry in check_entry(truth, other, cost, classes)
     )  # fmt: skip
 
 
-def pairs(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:
+def entries(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:
     """The entries of {truth: {predicted: cost}} or {(truth, predicted): cost}."""
     found = []
     for key, value in given.items():
@@ -48,7 +48,7 @@ def pairs(given: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:
     return found
 
 
-def one(truth: Any, other: Any, cost: Any, classes: Sequence[Any] | None) -> list[tuple[Any, Any, float]]:
+def check_entry(truth: Any, other: Any, cost: Any, classes: Sequence[Any] | None) -> list[tuple[Any, Any, float]]:
     """One entry, checked; nothing for a zero on the diagonal."""
     truth, other = check_label(truth), check_label(other)
     for label in (truth, other):
@@ -60,7 +60,7 @@ def one(truth: Any, other: Any, cost: Any, classes: Sequence[Any] | None) -> lis
     return [] if truth == other else [(truth, other, value)]
 
 
-def matrix(costs: Costs | None, labels: Sequence[Any], room: int) -> np.ndarray:
+def cost_matrix(costs: Costs | None, labels: Sequence[Any], room: int) -> np.ndarray:
     """The cost of predicting a column for a row, by the numbers of their classes."""
     found = 1.0 - np.eye(room)
     code = {label: number for number, label in enumerate(labels[:room])}

@@ -6,31 +6,17 @@ on their own; a stamped copy of a text has them replaced by the learner's own.
 
 from typing import Any
 
-from noregret.algebra.verbs import (
-    add,
-    blocks,
-    class_block,
-    count,
-    dot,
-    dots,
-    helper,
-    mean_dot,
-    part,
-    place,
-    scaled_by,
-    sqnorm,
-    unbound,
-    value,
-)
+from noregret.algebra.internal_verbs import blocks, class_block, count, dots, mean_dot, part, place, scaled_by, value
+from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
 
 rule = slope = weight = score = unbound
 
 
 def weighed(p: Any, h: Any) -> Any:
     """The parameters for a round of importance h."""
-    if type(p).weigh is None:
+    if type(p).weight_place is None:
         return p
-    where, power = type(p).weigh
+    where, power = type(p).weight_place
     field = p._fields[where]
     return p._replace(**{field: p[where] * h if power > 0 else p[where] / h})
 

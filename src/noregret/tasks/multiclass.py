@@ -10,22 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import class_block, difference, row, scaled_by, sqnorm, unbound
+from noregret.algebra.internal_verbs import class_block, difference, row, scaled_by
+from noregret.algebra.verbs import sqnorm, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import Card, loss_driven
 from noregret.rules.parameters import Choice
+from noregret.rules.probing import is_loss_driven
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Space
 from noregret.tasks.classes import Classification, refuse_universum, universum_rows
-from noregret.tasks.costs import Costs, matrix
+from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
-from noregret.tasks.task import Floats, Outcome, Segment, loss_at
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         f = out[t]
@@ -39,7 +42,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
                 updated[t] = update(p, s, difference(x, truth, rival, X.stride), margin, h[t])
 
 
-def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play_prototypes(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     """The rule says how far each class moves along the row."""
     for t in range(y.size):
         x = row(X, t)
@@ -58,7 +61,7 @@ def play_prototypes(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, up
                 take_steps(s.w, x, steps, X.stride)
 
 
-def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play_rest(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     """One against the rest: every class is a binary task of its own, z = x in its block with the sign of its label."""
     for t in range(y.size):
         x = row(X, t)
@@ -75,7 +78,7 @@ def play_rest(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated:
             updated[t] = any_updated
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.shape[0]):
         finals(p, s, row(X, t), X.stride, out[t])
 
@@ -147,14 +150,14 @@ class Multiclass(Classification):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def select_loop(cls, card: Card, chosen: Mapping[str, str]) -> Callable[..., Any]:
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
         if card.kind == "prototype":
             return play_prototypes
         return play_rest if chosen["competitor"] == "rest" else play
 
     @classmethod
     def check_options(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> dict[str, str]:
         """Where no costs are given every mistake costs 1, and so does the required margin."""
         competitor, margin = cls.take(given, "competitor"), cls.take(given, "margin")
@@ -170,21 +173,21 @@ class Multiclass(Classification):
             "margin": cls.check_option("margin", margin),
         }
         if chosen["competitor"] == "rest":
-            reason = card.why_no_rest(rule_options)
+            reason = card.why_no_one_vs_rest(rule_options)
             if reason is not None:
                 raise BadValue(f"{card.name} cannot play each class against the rest: {reason}")
             if cost is not None or chosen["margin"] != "unit":
                 raise BadValue('competitor="rest" compares no class with another; leave cost and margin out')
         if cost is None:
             chosen["margin"] = "unit"
-        elif card.kind == "margin" and not loss_driven(card, tuple(rule_options.items())):
+        elif card.kind == "margin" and not is_loss_driven(card, tuple(rule_options.items())):
             raise BadValue(
                 f"{card.name} does not support cost=: it updates only on mistakes. Use class_weight, or a rule "
                 "that is driven by the loss, such as pa1"
             )
         return chosen
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         refuse_universum(universum_rows(y), "it belongs to neither of two classes, and this learner has many")
         return super().encode(labels, y, rows)
 
@@ -196,7 +199,7 @@ class Multiclass(Classification):
         """By how much the class of a row must beat that of a column; one cell where all it takes is 1."""
         if self.chosen["margin"] == "unit":
             return np.ones((1, 1))
-        costs = matrix(self.cost, labels.order, room)
+        costs = cost_matrix(self.cost, labels.order, room)
         return np.sqrt(costs) if self.chosen["margin"] == "sqrt" else costs
 
     def hide_unknown(self, outcome: Outcome) -> None:

@@ -12,24 +12,26 @@ score is above 0.
 Where every label known so far is the row's there is no other one, and the step against it is left out.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import difference, helper, row, unbound
+from noregret.algebra.internal_verbs import difference, row
+from noregret.algebra.verbs import helper, unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
-from noregret.tasks.task import Floats, Outcome, Segment, Task, loss_at
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task, loss_at
 
 scores = update = finals = unbound
 virtual: Any = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     """aux is the lowest reported score of the row's labels, those it brings included."""
     f = g.scores[: y.shape[1] + 1]
     for t in range(y.shape[0]):
@@ -49,7 +51,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
                 updated[t] = 1
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     f = g.scores[: out.shape[1] + 1]
     for t in range(out.shape[0]):
         finals(p, s, row(X, t), X.stride, f)
@@ -120,9 +122,14 @@ class Multilabel(Task):
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
         return [np.zeros(space.class_room)]
 
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        both = f"ranking loss {report['ranking_loss']:.4f}, micro F1 {report['micro_f1']:.4f}"
+        return f"{super().summarize(report)}, {both}"
+
     # ---- labels in -----------------------------------------------------------------------------------------------
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         before, matrix = labels.committed, getattr(y, "ndim", 1) == 2
         codes = encode_matrix(labels, y) if matrix else encode_sets(labels, y)
         sizes = np.diff(codes.starts)
@@ -155,7 +162,7 @@ class Multilabel(Task):
         found[np.repeat(np.arange(len(found)), np.diff(starts)), codes.labels[starts[0] : starts[-1]]] = 1.0
         return found
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         codes = encode_matrix(labels, y) if getattr(y, "ndim", 1) == 2 else encode_sets(labels, y)
         parts = np.split(codes.labels, codes.starts[1:-1]) if len(codes.starts) > 1 else []
         return tuples([sorted(part.tolist()) for part in parts], labels.order)
@@ -222,7 +229,7 @@ def at_row(message: str, at: int, rows: int) -> BadValue:
     return BadValue(f"row {at}: {message}" if rows > 1 else message, at)
 
 
-def encode_sets(labels: Labels, y: Any) -> Codes:
+def encode_sets(labels: Labels, y: LabelsLike) -> Codes:
     """The labels of every row: any collection of them, or one alone. New ones of a set come in the order of sorting."""
     if not isinstance(y, np.ndarray):
         y = list(y)
@@ -249,7 +256,7 @@ def labels_of(given: Any) -> Iterable[Any]:
     return given if isinstance(given, (list, tuple)) else (given,)
 
 
-def encode_matrix(labels: Labels, y: Any) -> Codes:
+def encode_matrix(labels: Labels, y: LabelsLike) -> Codes:
     """The labels of a matrix of 0 and 1, whose columns are the classes: those given beforehand, or their numbers."""
     y = np.asarray(y)
     if not labels.fixed and labels.order != list(range(len(labels))):

@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.centre import distance, toward
-from noregret.algebra.verbs import row, unbound
+from noregret.algebra.internal_verbs import row
+from noregret.algebra.verbs import unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Card
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 update = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         away = distance(s.w, x)
@@ -30,7 +32,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
             updated[t] = update(p, s, toward(s.w, x, away), 1.0 - out[t], h[t])
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = distance(s.w, row(X, t)) - g.radius
 
@@ -57,7 +59,7 @@ class OneClass(Task):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def why_not(cls, card: Card, rule_options: Any = None) -> str | None:
+    def why_not(cls, card: RuleCard, rule_options: Any = None) -> str | None:
         if super().why_not(card, rule_options) is None:
             return None
         return "its weights do not only move by steps toward a row, or it updates on mistakes"
@@ -67,12 +69,12 @@ class OneClass(Task):
         return "a centre cannot be averaged; leave average out"
 
     def state_shape(self, average: int | None) -> Shape:
-        return self.card.around(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
+        return self.card.centre_shape(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
 
     def default_labels(self, rows: int) -> Any:
         return np.ones(rows, np.int64)
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         return sides(y), [Segment(0, rows, 0)] if rows else []
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
@@ -85,7 +87,7 @@ class OneClass(Task):
         return np.where(outcome.truth > 0.0, 1.0 - outcome.scores, np.inf)
 
 
-def sides(y: Any) -> np.ndarray:
+def sides(y: LabelsLike) -> np.ndarray:
     """+1 for rows inside and -1 for those outside; a row without a label is inside."""
     labels = np.asarray(y)
     if labels.dtype.kind == "b":

@@ -4,27 +4,29 @@ All rows of a list are scored before any relevance is revealed; then the rule le
 y has for every row the number of its list, its relevance, and which row of the list has this place by relevance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, row_difference, unbound
+from noregret.algebra.internal_verbs import row, row_difference
+from noregret.algebra.verbs import unbound
 from noregret.data.blocks import Block, SparseBlock, verify
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.data.query_groups import LONGEST, group_offsets, group_slices, pair_margins, query_ids
 from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
 from noregret.tasks import binary
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = taught = unbound
 LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     first = 0
     while first < out.size:
         last = first
@@ -39,7 +41,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
 # ---- by which pairs of a list the rule is taught ---------------------------------------------------------------------
 
 
-def worst(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+def worst(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, last: int) -> Any:
     """The pair with the smallest margin; of equals, that of the first rows."""
     top = better = worse = -1
     margin = 0.0
@@ -65,7 +67,7 @@ def worst(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, la
     return update(p, s, row_difference(row(X, better), row(X, worse), g.places, g.values), margin, h)
 
 
-def each(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+def each(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, last: int) -> Any:
     """Every row that should be above another, against the highest of these, in the order of the rows."""
     any_updated = False
     for i in range(first, last):
@@ -84,7 +86,7 @@ def each(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, las
     return any_updated
 
 
-def every(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, f: Any, first: Any, last: Any) -> Any:
+def every(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, last: int) -> Any:
     """Every pair: the better rows in their order, and for each the worse ones in theirs."""
     any_updated = False
     for i in range(first, last):
@@ -115,6 +117,8 @@ class Ranking(Task):
     real = True
     needs_query = True
     metrics = ("ranking",)
+    sort_keys = ("-pair_accuracy", "mistakes", "loss")
+    prediction = "score"
     columns = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")
     reading = {"targets": True, "lists": True}
     bias_by_default = False  # what all rows share orders none of them
@@ -130,7 +134,7 @@ class Ranking(Task):
 
     # ---- relevances in -------------------------------------------------------------------------------------------
 
-    def accept(self, y: Any, query: Any) -> Any:
+    def accept(self, y: LabelsLike, query: Any) -> Any:
         if query is None:
             raise BadValue("ranking learns from lists: say with query which list each row belongs to")
         relevance = targets(y, "relevance")
@@ -139,7 +143,7 @@ class Ranking(Task):
         order = np.lexsort((relevance, numbers))
         return np.column_stack((numbers, relevance, order - ends[:-1][numbers])).astype(np.float64)
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         if not isinstance(y, np.ndarray) or y.ndim != 2:
             raise BadValue("ranking learns from lists, not from single rows: give all rows of a list to learn, as in "
                            "learn(X, y, query=q)")  # fmt: skip
@@ -167,7 +171,7 @@ class Ranking(Task):
 
     # ---- orders out ----------------------------------------------------------------------------------------------
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         return np.asarray(y[:, RELEVANCE].copy())
 
     def groups(self, y: Any) -> NDArray[np.int64] | None:
@@ -194,6 +198,10 @@ class Ranking(Task):
         lists = group_slices(truth[:, LIST])
         return np.array([mean_loss(loss, truth[some, RELEVANCE], outcome.scores[some]) for some in lists])
 
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        return f"{100 * report['pair_accuracy']:.2f} % of pairs in the right order"
+
 
 def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) -> float:
     """What is suffered on a pair of a list on average; nothing where there is no pair."""
@@ -204,7 +212,7 @@ def mean_loss(loss: Callable[[Any], Any], relevance: np.ndarray, f: np.ndarray) 
     return total / max(count, 1)
 
 
-def check_query(query: Any, rows: int) -> np.ndarray:
+def check_query(query: LabelsLike, rows: int) -> np.ndarray:
     """Where lists begin and end, each of two rows at least."""
     ids = query_ids(query)
     if ids is None:

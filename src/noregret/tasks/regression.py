@@ -6,25 +6,27 @@ no deviation: the mean is predicted, and no step is made. As they are, targets h
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, scaled_by, unbound
+from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.verbs import unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue
-from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice, Param
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.rules.rule_card import RuleCard
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = unbound
 measured: Any = unbound  # whether targets are scaled
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         deviation = 1.0
@@ -45,7 +47,7 @@ def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any,
                 s.n.target_squares += before * off * step
 
 
-def score_rows(p: Any, g: Any, s: Any, X: Any, out: Any) -> Any:
+def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     deviation = 1.0
     if measured:
         deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
@@ -68,6 +70,7 @@ class Regression(Task):
     labelled = False
     real = True
     default_loss = "eps_insensitive"
+    prediction = "target"
     columns = ("loss", "mean loss")
     reading = {"targets": True}
     bias_by_default = True
@@ -76,7 +79,7 @@ class Regression(Task):
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
         loss = rule_options.get("loss")
         if loss is None or LOSSES[loss].insensitive:
             return super().check_params(card, rule_options, given)
@@ -89,12 +92,12 @@ class Regression(Task):
         """Whether targets are centred and scaled."""
         return self.chosen["scale_target"] == "yes"
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         return targets(y), [Segment(0, rows, 0)] if rows else []
 
     def mean_loss(self, errors: Floats, counters: Any) -> float:
         """The mean loss of predictions so far from their targets, after the rounds that the counters tell of."""
-        return float(self.loss_of_errors(errors, self.deviation(counters)).mean())
+        return float(self.error_loss(errors, self.deviation(counters)).mean())
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
         return scores
@@ -103,9 +106,9 @@ class Regression(Task):
         return np.zeros(len(outcome.truth), bool)
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
-        return self.loss_of_errors(outcome.truth - outcome.scores, outcome.aux)
+        return self.error_loss(outcome.truth - outcome.scores, outcome.aux)
 
-    def loss_of_errors(self, errors: Floats, deviation: Any) -> Floats:
+    def error_loss(self, errors: Floats, deviation: Any) -> Floats:
         """The loss of predictions so far from their targets, while the targets have this deviation."""
         loss = self.loss.of_errors
         assert loss is not None
@@ -118,3 +121,15 @@ class Regression(Task):
             return 1.0
         seen = counters is not None and counters.target_count > 0.0
         return float(np.sqrt(counters.target_squares / counters.target_count)) if seen else 0.0
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        return f"a mean loss of {report['mean_loss']:.4g}"
+
+    def warnings(self, counters: Any, updates: int) -> Iterator[str]:
+        eps = self.numbers["eps"]
+        if self.deviation(counters) == 0.0:
+            yield "all targets are the same, so nothing was learned but their mean"
+        elif updates == 0 and eps:
+            yield (f"every prediction was within eps = {eps:g}, so nothing was learned; "
+                   "use a smaller one, --set eps=0.001")  # fmt: skip

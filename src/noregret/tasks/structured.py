@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.verbs import row, unbound
+from noregret.algebra.internal_verbs import row
+from noregret.algebra.verbs import unbound
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
 from noregret.tasks import binary
-from noregret.tasks.task import Floats, Outcome, Segment, Task
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = unbound
 
 
-def play(p: Any, g: Any, s: Any, X: Any, y: Any, h: Any, out: Any, updated: Any, aux: Any) -> Any:
+def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         z = row(X, t)
         out[t] = score(p, s, z)
@@ -33,6 +35,7 @@ class Structured(Task):
     about = "signed examples and required margins computed elsewhere"
     labelled = False
     real = True
+    from_source = False
     needs_labels = False
     bias_by_default = False  # what the right and the wrong output share cancels
     no_classes = "structured output has no classes of its own"
@@ -41,10 +44,10 @@ class Structured(Task):
     def default_labels(self, rows: int) -> Any:
         return np.ones(rows)
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         return targets(y, "required margin"), [Segment(0, rows, 0)] if rows else []
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         return np.asarray(y, np.float64)
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:

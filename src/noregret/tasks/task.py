@@ -10,24 +10,32 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block
+from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES, Loss
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape, Space
 from noregret.tasks.costs import Costs
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.uint8]
+# Arguments of the loops whose types depend on the algebra: parameters, setting, state, rows.
+P: TypeAlias = Any
+G: TypeAlias = Any
+S: TypeAlias = Any
+R: TypeAlias = Any
 TaskName = Literal[
     "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
 ]  # fmt: skip
+Prediction = Literal["label", "target", "score"]  # right or wrong; off by an error; only its order counts
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -89,6 +97,9 @@ class Task:
     reading: ClassVar[Mapping[str, bool]] = NOTHING  # how open_source is to read the labels of this task
     bias_by_default: ClassVar[bool | None] = None  # a constant feature; None: where rows are scaled
     columns: ClassVar[tuple[str, ...]] = ("mistakes", "rate", "loss")  # of the leaderboard
+    sort_keys: ClassVar[tuple[str, ...]] = ("mistakes", "loss")  # of the leaderboard; "-": the largest first
+    prediction: ClassVar[Prediction] = "label"  # what a prediction is compared with, also by baselines
+    from_source: ClassVar[bool] = True  # rounds can be read from a source; otherwise they come from a program
     notes: ClassVar[tuple[str, ...]] = ()  # what a person reading a run should know of the task
     most_classes: ClassVar[int | None] = None
     no_classes: ClassVar[str | None] = None  # why classes= and class_weight= make no sense
@@ -97,7 +108,7 @@ class Task:
 
     def __init__(
         self,
-        card: Card,
+        card: RuleCard,
         rule_options: Mapping[str, str],
         numbers: Mapping[str, float],
         chosen: Mapping[str, str],
@@ -115,7 +126,7 @@ class Task:
 
     @classmethod
     def configure(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> "Task":
         """The task with the options among those given, which are taken out; an error names what does not suit it."""
         loss = rule_options.get("loss")
@@ -127,7 +138,7 @@ class Task:
         return cls(card, rule_options, numbers, chosen, cost)
 
     @classmethod
-    def check_params(cls, card: Card, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
+    def check_params(cls, card: RuleCard, rule_options: Mapping[str, str], given: dict[str, Any]) -> dict[str, float]:
         return {name: cls.check_param(name, cls.take(given, name)) for name in cls.params}
 
     @classmethod
@@ -137,7 +148,7 @@ class Task:
 
     @classmethod
     def check_options(
-        cls, card: Card, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> dict[str, str]:
         if cost is not None:
             raise BadValue(f'the {cls.name} task has no costs; leave cost out, or ask for task="multiclass"')
@@ -154,11 +165,11 @@ class Task:
         return given.pop(f"task.{name}", given.pop(name, None))
 
     @classmethod
-    def why_not(cls, card: Card, rule_options: Mapping[str, str] | None = None) -> str | None:
+    def why_not(cls, card: RuleCard, rule_options: Mapping[str, str] | None = None) -> str | None:
         """Why a rule cannot play this task, with these options of its own or its defaults; None where it can."""
         if cls.name in (card.tasks if rule_options is None else card.tasks_with(rule_options)):
             return None
-        return "it updates on mistakes, not on losses" if cls.name in card.plays else ""
+        return "it updates on mistakes, not on losses" if cls.name in card.declared_tasks else ""
 
     @classmethod
     def why_not_algebra(cls, algebra: str) -> str | None:
@@ -176,13 +187,13 @@ class Task:
         return cls.default_loss if name == "loss" and cls.name not in LOSSES[option.default].tasks else option.default
 
     @classmethod
-    def select_loop(cls, card: Card, chosen: Mapping[str, str]) -> Callable[..., Any]:
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
         """The loop that a kind of rule, or an option, asks for."""
         return cls.play
 
     def state_shape(self, average: int | None) -> Shape:
         """The fields and counters of the state."""
-        fields, counters = self.card.shaped(average)
+        fields, counters = self.card.state_shape(average)
         return Shape(fields, {**counters, **self.counters})
 
     def setting(self, space: Space, labels: Labels) -> Any:
@@ -211,13 +222,13 @@ class Task:
 
     # ---- labels in -----------------------------------------------------------------------------------------------
 
-    def accept(self, y: Any, query: Any) -> Any:
+    def accept(self, y: LabelsLike, query: Any) -> Any:
         """What a caller gave as the truth, in one object."""
         if query is not None:
             raise BadValue(f'query is for task="ranking", where rows come in groups; {self.name} has none')
         return y
 
-    def encode(self, labels: Labels, y: Any, rows: int) -> tuple[Any, list[Segment]]:
+    def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         """The labels of a call as numbers, one for every row, and its rounds between appearances of new classes."""
         raise NotImplementedError
 
@@ -284,7 +295,7 @@ class Task:
 
     # ---- predictions out -----------------------------------------------------------------------------------------
 
-    def report_truth(self, labels: Labels, y: Any) -> NDArray[Any]:
+    def report_truth(self, labels: Labels, y: LabelsLike) -> NDArray[Any]:
         """What was given as the truth, as a transcript shows it."""
         return y if isinstance(y, np.ndarray) else as_array(list(y))
 
@@ -323,6 +334,22 @@ class Task:
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """The loss of every round."""
         return loss_at(self.loss.value, self.margins(labels, outcome))
+
+    # ---- reports -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def summarize(cls, report: Mapping[str, float]) -> str:
+        """The result of a run in a few words, from what its metrics report."""
+        mistakes = int(report["mistakes"])
+        return f"{mistakes:,} mistake{'' if mistakes == 1 else 's'} ({100 * report['rate']:.2f} %)"
+
+    def error_loss(self, errors: Floats, deviation: Floats) -> Floats:
+        """The loss of predictions that are off by these errors, while the targets have this deviation."""
+        return np.abs(errors)
+
+    def warnings(self, counters: Any, updates: int) -> Iterator[str]:
+        """What is odd about the data, after a run with so many updates; counters are those of the state."""
+        yield from ()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Batch gradient descent: one step for each pass over all rows, of a length given or searched for."""
+"""Batch gradient descent: one step for each pass over all rows, with a fixed rate or a line search."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,23 +8,22 @@ import numpy as np
 from noregret.data.blocks import Rows, SparseBlock, as_block, verify
 from noregret.data.labels import Labels, targets
 from noregret.errors import BadValue, shown
-from noregret.rules.card import Param, suggestion
+from noregret.learner.arguments import check_integer
+from noregret.learner.labelled_rows import LabelledRows
 from noregret.rules.losses import LOSSES, Loss
-from noregret.training.lesson import Lesson, whole
+from noregret.rules.parameters import Param, suggestion
 from noregret.training.line_search import armijo_step, exact_step
 
 SEARCHES = ("exact", "armijo")
 REDUCTIONS = ("mean", "sum")
-TIED = 1e-12  # margins so small, relative to |x| |w|, are zero but for rounding
+TIED = 1e-12  # a margin up to this, relative to |x| |w|, counts as zero: it differs only by rounding
 FLAT, NO_STEP, NO_MORE_PASSES = "gradient", "no step", "passes"
-
-
-KNOWN = {name: loss for name, loss in LOSSES.items() if "binary" in loss.tasks or "regression" in loss.tasks}
+SUPPORTED = {name: loss for name, loss in LOSSES.items() if "binary" in loss.tasks or "regression" in loss.tasks}
 
 
 @dataclass(frozen=True)
 class Descent:
-    """The weights at the end, the objective before each step and at the end, the steps, and why there was no other."""
+    """The final weights, the objective before each step and at the end, the rates of the steps, and why it stopped."""
 
     weights: np.ndarray
     objective: np.ndarray
@@ -36,15 +35,15 @@ class Objective:
     """The mean or the sum of a loss over all rows, as a function of the weights."""
 
     def __init__(self, X: Any, y: Any, loss: Loss, eps: float, reduction: str) -> None:
-        lesson = Lesson(X, y)
-        self.X, self.loss, self.eps = matrix(lesson.X), loss, eps
+        rows = LabelledRows(X, y).require_rows()
+        self.X, self.loss, self.eps = as_matrix(rows.X), loss, eps
         self.regression = "regression" in loss.tasks
-        self.y = targets(lesson.y) if self.regression else signs(lesson.y)
+        self.y = targets(rows.y) if self.regression else as_signs(rows.y)
         self.share = 1.0 / self.y.size if reduction == "mean" else 1.0
         self.slopes = np.frompyfunc(loss.slope, 1, 1)
 
     def margins(self, w: np.ndarray) -> np.ndarray:
-        """What the loss is a function of; of targets, 1 less what the prediction is off by beyond eps."""
+        """The argument of the loss: y times the score; in regression 1 - |error| + eps."""
         scores = self.X @ w
         return np.asarray(1.0 - np.abs(scores - self.y) + self.eps if self.regression else self.y * scores)
 
@@ -53,14 +52,14 @@ class Objective:
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
         scores = self.X @ w
-        inward = np.sign(self.y - scores) if self.regression else self.y  # how the margin moves with the score
+        sign = np.sign(self.y - scores) if self.regression else self.y  # of the derivative of the margin by the score
         slopes = self.slopes(self.margins(w)).astype(np.float64)
-        return np.asarray(self.share * ((slopes * inward) @ self.X))
+        return np.asarray(self.share * ((slopes * sign) @ self.X))
 
-    def steepest(self, w: np.ndarray) -> np.ndarray:
-        """The shortest subgradient of the perceptron criterion: where it is not zero, a step against it goes down.
+    def shortest_subgradient(self, w: np.ndarray) -> np.ndarray:
+        """The shortest subgradient of the perceptron criterion; unless it is zero, a step against it descends.
 
-        Rows whose margin is zero may count for anything between nothing and all.
+        A row whose margin is zero may count with any share from 0 to 1.
         """
         from scipy.optimize import lsq_linear
 
@@ -90,37 +89,37 @@ def batch_descent(
     """Descend to a minimum of a loss over all rows, one step w - rate g for each pass.
 
     Losses of margins take labels, two classes; squared and eps_insensitive take targets. `rate` is a number, "armijo",
-    or, for the perceptron criterion, "exact". It ends when the gradient is not longer than `tolerance`, when no step
-    goes down, or after `passes`. It starts at zero; a search on the perceptron criterion, of which zero is a
-    minimum that decides nothing, starts one step of length 1 away.
+    or, for the perceptron criterion, "exact". It stops when the norm of the gradient is at most `tolerance`, when no
+    step descends, or after `passes`. It starts at zero; a line search on the perceptron criterion, which is zero
+    there, starts after one step of rate 1.
     """
-    if eps and not asked_loss(loss).insensitive:
+    if eps and not check_loss(loss).insensitive:
         raise BadValue(f"eps belongs to the eps_insensitive loss, not to {loss}")
-    eps = within("eps", eps, Param(0.0, at_least=0.0))
-    objective = Objective(X, y, asked_loss(loss), eps, asked_reduction(reduction))
-    tolerance = within("tolerance", tolerance, Param(0.0, at_least=0.0))
-    step = asked_rate(rate, loss)
+    eps = check_number("eps", eps, Param(0.0, at_least=0.0))
+    objective = Objective(X, y, check_loss(loss), eps, check_reduction(reduction))
+    tolerance = check_number("tolerance", tolerance, Param(0.0, at_least=0.0))
+    step = check_rate(rate, loss)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         w = np.zeros(objective.X.shape[1])
         if loss == "perceptron" and isinstance(step, str):
             w = -objective.gradient(w)
-        values, rates, stopped = [finite(objective(w), 0)], [], NO_MORE_PASSES
-        for number in range(whole("passes", passes, 1)):
-            g = objective.steepest(w) if step == "exact" else objective.gradient(w)
+        values, rates, stopped = [check_finite(objective(w), 0)], [], NO_MORE_PASSES
+        for number in range(check_integer("passes", passes, 1)):
+            g = objective.shortest_subgradient(w) if step == "exact" else objective.gradient(w)
             if float(np.linalg.norm(g)) <= tolerance:
                 stopped = FLAT
                 break
-            eta = step if isinstance(step, float) else searched(objective, w, g, step)
+            eta = step if isinstance(step, float) else search_step(objective, w, g, step)
             if eta == 0.0:
                 stopped = NO_STEP
                 break
             w = w - eta * g
-            values.append(finite(objective(w), number + 1))
+            values.append(check_finite(objective(w), number + 1))
             rates.append(eta)
     return Descent(w, np.array(values), np.array(rates), stopped)
 
 
-def finite(value: float, steps: int) -> float:
+def check_finite(value: float, steps: int) -> float:
     if np.isfinite(value):
         return value
     if not steps:
@@ -128,13 +127,13 @@ def finite(value: float, steps: int) -> float:
     raise BadValue(f'the objective overflows at step {steps}; take a smaller rate, or rate="armijo"')
 
 
-def searched(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) -> float:
+def search_step(objective: Objective, w: np.ndarray, g: np.ndarray, search: str) -> float:
     if search == "armijo":
         return armijo_step(objective, w, g)
     return exact_step(objective.margins(w), -objective.margins(g))
 
 
-def matrix(X: Any) -> Any:
+def as_matrix(X: Any) -> Any:
     """A checked matrix, dense or sparse, that numpy and scipy can multiply with."""
     block = verify(X.block if isinstance(X, Rows) else as_block(X))
     if not isinstance(block, SparseBlock):
@@ -144,34 +143,36 @@ def matrix(X: Any) -> Any:
     return csr_array((block.val, block.idx, block.indptr), shape=(block.rows, block.width))
 
 
-def signs(y: Any) -> np.ndarray:
+def as_signs(y: Any) -> np.ndarray:
     """Labels of two classes as -1 and +1."""
     labels = Labels()
     codes = labels.encode(y)
     if len(labels) != 2:
-        raise BadValue(f"this loss is one of two classes; y has {len(labels)}")
+        raise BadValue(f"this loss needs two classes; y has {len(labels)}")
     return np.asarray(labels.signs(2)[codes])
 
 
-def within(name: str, value: Any, limits: Param) -> float:
+def check_number(name: str, value: Any, limits: Param) -> float:
     return limits.check("batch_descent", name, value)
 
 
-def asked_loss(name: Any) -> Loss:
-    if not isinstance(name, str) or name not in KNOWN:
-        raise BadValue(f"loss must be one of {', '.join(KNOWN)}, not {shown(name)}{suggestion(str(name), KNOWN)}")
-    return KNOWN[name]
+def check_loss(name: Any) -> Loss:
+    if not isinstance(name, str) or name not in SUPPORTED:
+        raise BadValue(
+            f"loss must be one of {', '.join(SUPPORTED)}, not {shown(name)}{suggestion(str(name), SUPPORTED)}"
+        )
+    return SUPPORTED[name]
 
 
-def asked_reduction(reduction: Any) -> str:
+def check_reduction(reduction: Any) -> str:
     if reduction not in REDUCTIONS:
         raise BadValue(f"reduction must be one of {', '.join(REDUCTIONS)}, not {shown(reduction)}")
     return str(reduction)
 
 
-def asked_rate(rate: Any, loss: str) -> float | str:
+def check_rate(rate: Any, loss: str) -> float | str:
     if not isinstance(rate, str):
-        return within("rate", rate, Param(1.0, above=0.0))
+        return check_number("rate", rate, Param(1.0, above=0.0))
     if rate not in SEARCHES:
         raise BadValue(f"rate must be a number or one of {', '.join(SEARCHES)}, not {shown(rate)}")
     if rate == "exact" and loss != "perceptron":

@@ -1,15 +1,17 @@
-"""Epochs: the same rows again and again, each time in a new order, until nothing changes any more."""
+"""Epochs: several passes over the same rows, each in a new order, until an epoch makes no update."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noregret.data.text_table import table
 from noregret.errors import BadValue, shown
-from noregret.evaluation.tables import table
-from noregret.learner.rule_learner import RuleLearner
-from noregret.training.lesson import Lesson, is_learner, validated, whole
+from noregret.learner.arguments import check_integer, check_round_learner
+from noregret.learner.labelled_rows import LabelledRows, check_validation
+from noregret.learner.protocol import Learner, Revertible
 
 SAMPLINGS = ("permute", "replace")
 NO_UPDATE, NO_MORE_PASSES, NO_PATIENCE = "no update", "passes", "patience"
@@ -17,7 +19,7 @@ NO_UPDATE, NO_MORE_PASSES, NO_PATIENCE = "no update", "passes", "patience"
 
 @dataclass
 class History:
-    """What every epoch brought, why there was no further one, and after which the learner was best, where validated."""
+    """Mistakes, updates and validation error of every epoch, and why the last one was the last."""
 
     mistakes: list[int] = field(default_factory=list)
     updates: list[int] = field(default_factory=list)
@@ -45,7 +47,7 @@ class History:
 
 
 def epochs(
-    learner: RuleLearner,
+    learner: Learner,
     X: Any,
     y: Any,
     passes: int = 100,
@@ -57,64 +59,73 @@ def epochs(
     patience: int | None = None,
     weight: Any = None,
 ) -> History:
-    """Teach a learner the same rows until an epoch changes nothing, or `passes` times.
+    """Teach a learner the same rows until an epoch makes no update, or `passes` times.
 
-    Epoch e, from 0 on, takes the rows in an order drawn with seed + e; with sampling="replace" it draws as many rows
-    with replacement, and ends everything only when no row at all would be an update. With `patience` it also ends when
-    the error on the validation rows was not improved by so many epochs, and however it ends the learner is put back to
-    the state of its best epoch. Interrupted, the learner is as the last whole epoch left it.
+    Epoch e, from 0 on, takes the rows in an order drawn with seed + e. With sampling="replace" it draws as many rows
+    with replacement, and stops only when no row at all would cause an update. With `patience` it also stops when the
+    error on the validation rows has not improved for so many epochs (early stopping), and the learner is then
+    reverted to the state after its best epoch. If interrupted, the learner is in the state after the last whole epoch.
     """
-    is_learner(learner, "epochs")
-    lesson, held_out = Lesson(X, y, weight), validated(validation)
-    passes, seed = whole("passes", passes, 1), whole("seed", seed, 0)
+    check_round_learner(learner, "epochs")
+    rows, held_out = LabelledRows(X, y, weight).require_rows(), check_validation(validation)
+    passes, seed = check_integer("passes", passes, 1), check_integer("seed", seed, 0)
+    check_sampling(shuffle, sampling)
+    patience = check_patience(learner, patience, held_out)
+
+    history = History()
+    best: Any = None  # a copy of the learner after its best epoch
+    for epoch in range(passes):
+        order = draw_order(len(rows), shuffle, sampling, seed + epoch)
+        mistakes, updates = learner.mistakes, learner.updates
+        (rows if order is None else rows.select(order)).teach(learner)
+        history.mistakes.append(learner.mistakes - mistakes)
+        history.updates.append(learner.updates - updates)
+        if held_out is not None:
+            history.validation.append(held_out.measure_error(learner))
+            if patience is not None and history.best == epoch:
+                best = learner.copy()
+        if history.updates[-1] == 0 and (sampling == "permute" or makes_no_update(learner, rows)):
+            history.stopped = NO_UPDATE
+            break
+        if patience is not None and history.best is not None and epoch - history.best >= patience:
+            history.stopped = NO_PATIENCE
+            break
+    if isinstance(learner, Revertible) and best is not None and history.best != len(history) - 1:
+        learner.revert_to(best)
+    return history
+
+
+def check_sampling(shuffle: Any, sampling: Any) -> None:
     if sampling not in SAMPLINGS:
         raise BadValue(f"sampling must be one of {', '.join(SAMPLINGS)}, not {shown(sampling)}")
     if not isinstance(shuffle, bool):
         raise BadValue(f"shuffle must be True or False, not {shown(shuffle)}")
     if sampling == "replace" and not shuffle:
         raise BadValue('sampling="replace" draws rows by chance; leave shuffle=False out')
-    if patience is not None and held_out is None:
+
+
+def check_patience(learner: Learner, patience: Any, held_out: LabelledRows | None) -> int | None:
+    if patience is None:
+        return None
+    if held_out is None:
         raise BadValue("patience needs rows to validate on: give validation=(X, y)")
-    patience = None if patience is None else whole("patience", patience, 1)
-
-    history, kept = History(), None
-    for epoch in range(passes):
-        order = drawn(len(lesson), shuffle, sampling, seed + epoch)
-        mistakes, updates = learner.mistakes, learner.updates
-        (lesson if order is None else lesson.picked(order)).teach(learner)
-        history.mistakes.append(learner.mistakes - mistakes)
-        history.updates.append(learner.updates - updates)
-        if held_out is not None:
-            history.validation.append(held_out.error_of(learner))
-            if patience is not None and history.best == epoch:
-                kept = learner.copy()
-        if history.updates[-1] == 0 and (sampling == "permute" or settled(learner, lesson)):
-            history.stopped = NO_UPDATE
-            break
-        if patience is not None and history.best is not None and epoch - history.best >= patience:
-            history.stopped = NO_PATIENCE
-            break
-    if kept is not None and history.best != len(history) - 1:
-        put_back(learner, kept)
-    return history
+    if not isinstance(learner, Revertible):
+        raise BadValue(
+            f"patience needs a learner that can go back to its best epoch; {shown(learner)} has no revert_to"
+        )
+    return check_integer("patience", patience, 1)
 
 
-def drawn(rows: int, shuffle: bool, sampling: str, seed: int) -> np.ndarray | None:
-    """The order of an epoch; None is the order the rows came in."""
+def draw_order(rows: int, shuffle: bool, sampling: str, seed: int) -> NDArray[np.int64] | None:
+    """The order of an epoch; None is the order in which the rows came."""
     if not shuffle:
         return None
-    chance = np.random.default_rng(seed)
-    return chance.permutation(rows) if sampling == "permute" else chance.integers(rows, size=rows)
+    random = np.random.default_rng(seed)
+    return random.permutation(rows) if sampling == "permute" else random.integers(rows, size=rows)
 
 
-def settled(learner: RuleLearner, lesson: Lesson) -> bool:
-    """Whether no row would be an update: drawn with replacement, an epoch misses a third of them."""
+def makes_no_update(learner: Learner, rows: LabelledRows) -> bool:
+    """Whether no row would cause an update; an epoch drawn with replacement misses a third of the rows."""
     trial = learner.copy()
-    lesson.teach(trial)
+    rows.teach(trial)
     return trial.updates == learner.updates
-
-
-def put_back(learner: RuleLearner, kept: RuleLearner) -> None:
-    """Give a learner the state of a copy that was kept, in one step that cannot be interrupted half way."""
-    with learner._lock:
-        vars(learner).update({name: value for name, value in vars(kept).items() if name != "_lock"})

@@ -1,20 +1,23 @@
-"""From online to batch: of all the states a learner goes through, one to keep."""
+"""Online-to-batch conversion: one of the states that an online learner goes through, chosen for later predictions."""
 
-from typing import Any
+import contextlib
+from typing import Any, TypeVar
 
 import numpy as np
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, NotLearned, shown
+from noregret.learner.arguments import check_integer, check_round_learner, check_rule_learner
 from noregret.learner.factory import make
-from noregret.learner.rule_learner import RuleLearner
-from noregret.training.lesson import Lesson, is_learner, validated, whole
+from noregret.learner.labelled_rows import LabelledRows, check_validation
+from noregret.learner.protocol import Learner
 
-WAYS = ("last", "random", "longest_survivor", "average", "best_on_validation")
+METHODS = ("last", "random", "longest_survivor", "average", "best_on_validation")
 CHECKPOINTS = 20
+AnyLearner = TypeVar("AnyLearner", bound=Learner)
 
 
 def online_to_batch(
-    learner: RuleLearner,
+    learner: AnyLearner,
     X: Any,
     y: Any,
     by: str = "last",
@@ -23,63 +26,65 @@ def online_to_batch(
     validation: tuple[Any, Any] | None = None,
     every: int | None = None,
     weight: Any = None,
-) -> RuleLearner:
-    """A learner in one of the states that this one would go through on these rounds; this one stays as it is.
+) -> AnyLearner:
+    """A learner in one of the states that this one would go through on these rounds; this one does not change.
 
     last: after all rounds. random: before a round drawn with the seed, whose expected loss is the mean loss of the
-    rounds (Cesa-Bianchi, Conconi and Gentile 2004). longest_survivor: the state that stood the most rounds without an
-    update, the latest of several (Gallant 1990). average: predicts with the mean of all weight vectors; from a fresh
-    learner. best_on_validation: the one with the smallest error on the validation rows, looked at `every` so many
-    rounds, by default 20 times; the first of several.
+    rounds (Cesa-Bianchi, Conconi and Gentile 2004). longest_survivor: the state that lasted the most rounds without an
+    update, the latest of several (Gallant 1990). average: predicts with the mean of all weight vectors; needs a fresh
+    rule learner. best_on_validation: the state with the smallest error on the validation rows, measured after `every`
+    so many rounds, by default 20 times; the first of several.
     """
-    is_learner(learner, "online_to_batch")
-    lesson, held_out = Lesson(X, y, weight), validated(validation)
-    if by not in WAYS:
-        raise BadValue(f"by must be one of {', '.join(WAYS)}, not {shown(by)}")
+    check_round_learner(learner, "online_to_batch")
+    rows, held_out = LabelledRows(X, y, weight).require_rows(), check_validation(validation)
+    if by not in METHODS:
+        raise BadValue(f"by must be one of {', '.join(METHODS)}, not {shown(by)}")
     if (by == "best_on_validation") != (held_out is not None):
         verb = "needs" if held_out is None else "takes no"
         raise BadValue(f'by="{by}" {verb} validation rows' + ("; give validation=(X, y)" if held_out is None else ""))
     if by == "average":
-        return averaged(learner, lesson)
+        return learn_average(learner, rows)
     if held_out is not None:
-        return best(learner, lesson, held_out, every)
-    rounds = len(lesson)
+        return select_best(learner, rows, held_out, every)
+    rounds = len(rows)
     if by == "random":
-        rounds = int(np.random.default_rng(whole("seed", seed, 0)).integers(rounds))
+        rounds = int(np.random.default_rng(check_integer("seed", seed, 0)).integers(rounds))
     elif by == "longest_survivor":
-        rounds = birth_of_longest(learner, lesson)
-    return after(learner, lesson, rounds)
+        rounds = start_of_longest(learner, rows)
+    return learn_first(learner, rows, rounds)
 
 
-def after(learner: RuleLearner, lesson: Lesson, rounds: int) -> RuleLearner:
-    """A copy of the learner that has learned so many rounds more."""
-    return lesson.part(0, rounds).teach(learner.copy()) if rounds else learner.copy()
+def learn_first(learner: AnyLearner, rows: LabelledRows, rounds: int) -> AnyLearner:
+    """A copy of the learner that has also learned the first rounds."""
+    return rows.slice(0, rounds).teach(learner.copy()) if rounds else learner.copy()
 
 
-def birth_of_longest(learner: RuleLearner, lesson: Lesson) -> int:
-    """The number of rounds after which the state came to be that stood the most of them without an update."""
-    born = np.concatenate(([0], 1 + np.flatnonzero(lesson.updates_of(learner.copy()))))
-    ends = np.concatenate((born[1:] - 1, [len(lesson)]))  # the round of the next update is not survived
-    survived = ends - born
-    return int(born[::-1][np.argmax(survived[::-1])])
+def start_of_longest(learner: Learner, rows: LabelledRows) -> int:
+    """After how many rounds the state begins that lasts the most rounds without an update."""
+    starts = np.concatenate(([0], 1 + np.flatnonzero(rows.play(learner.copy()).updated)))
+    ends = np.concatenate((starts[1:] - 1, [len(rows)]))  # the round of the next update is not survived
+    survived = ends - starts
+    return int(starts[::-1][np.argmax(survived[::-1])])
 
 
-def averaged(learner: RuleLearner, lesson: Lesson) -> RuleLearner:
-    if learner.rounds:
-        raise BadValue(f'by="average" starts from a fresh learner; this one has learned {learner.rounds} rounds')
-    return lesson.teach(make(learner.card, **{**learner.config.given, "average": True}))
+def learn_average(learner: AnyLearner, rows: LabelledRows) -> AnyLearner:
+    """A fresh learner that predicts with the mean of its weight vectors."""
+    rule = check_rule_learner(learner, 'by="average"', "other learners have no weights to average")
+    if rule.rounds:
+        raise BadValue(f'by="average" starts from a fresh learner; this one has learned {rule.rounds} rounds')
+    averaged: Any = make(rule.card, **{**rule.config.given, "average": True})
+    return rows.teach(averaged)  # type: ignore[no-any-return]
 
 
-def best(learner: RuleLearner, lesson: Lesson, held_out: Lesson, every: int | None) -> RuleLearner:
-    every = max(1, len(lesson) // CHECKPOINTS) if every is None else whole("every", every, 1)
-    going = learner.copy()
-    least = np.inf
-    kept: RuleLearner | None = None
-    for start in range(0 if learner.model.arrays is None else -every, len(lesson), every):
-        if start >= 0:
-            lesson.part(start, min(start + every, len(lesson))).teach(going)
-        error = held_out.error_of(going)
-        if kept is None or error < least:
-            least, kept = error, going.copy()
-    assert kept is not None
-    return kept
+def select_best(learner: AnyLearner, rows: LabelledRows, held_out: LabelledRows, every: int | None) -> AnyLearner:
+    """The state with the smallest error on the rows held out."""
+    every = max(1, len(rows) // CHECKPOINTS) if every is None else check_integer("every", every, 1)
+    trial, best, least = learner.copy(), learner.copy(), np.inf
+    with contextlib.suppress(NotLearned):
+        least = held_out.measure_error(trial)
+    for start in range(0, len(rows), every):
+        rows.slice(start, min(start + every, len(rows))).teach(trial)
+        error = held_out.measure_error(trial)
+        if error < least:
+            best, least = trial.copy(), error
+    return best

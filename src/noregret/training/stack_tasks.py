@@ -1,4 +1,4 @@
-"""Many tasks as one: the rows of each task get columns of their own, and one feature over all tasks is a group."""
+"""Multi-task learning as one task: each task has its own columns, and a feature of all tasks forms a group."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def stack_tasks(X: Any, task: Any, tasks: Any) -> "csr_array":
-    """Rows in which feature j of task q stands in column j * tasks + q; learn them with groups=tasks.
+    """Rows in which feature j of task q is column j * tasks + q; learn them with groups=tasks.
 
-    X is an array or a scipy sparse matrix, task the number (from 0) of the task that each row belongs to.
+    X is an array or a scipy sparse matrix; `task` holds for each row the number of its task, from 0 on.
     """
     from scipy.sparse import csr_array
 
@@ -23,10 +23,10 @@ def stack_tasks(X: Any, task: Any, tasks: Any) -> "csr_array":
         rows = csr_array(X)
     except (TypeError, ValueError):
         raise BadValue(f"X must be an array or a sparse matrix of numbers, not {shown(X)}") from None
-    of = np.asarray(task)
-    if of.shape != (rows.shape[0],):
-        raise BadValue(f"task must name the task of each of the {rows.shape[0]} rows; it has shape {of.shape}")
-    if of.size and (of.dtype.kind not in "iu" or of.min() < 0 or of.max() >= tasks):
+    numbers = np.asarray(task)
+    if numbers.shape != (rows.shape[0],):
+        raise BadValue(f"task must name the task of each of the {rows.shape[0]} rows; it has shape {numbers.shape}")
+    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= tasks):
         raise BadValue(f"task must hold whole numbers from 0 to {tasks - 1}, one for each row")
-    columns = rows.indices.astype(np.int64) * tasks + np.repeat(of, np.diff(rows.indptr))
+    columns = rows.indices.astype(np.int64) * tasks + np.repeat(numbers, np.diff(rows.indptr))
     return csr_array((rows.data, columns, rows.indptr), shape=(rows.shape[0], rows.shape[1] * tasks))

@@ -12,11 +12,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.arrays import Floats, Integers
+from noregret.algebra.kernel import Bank
 from noregret.state.fields import Field
 from noregret.state.space import Space
 
 Value = TypeVar("Value")
-Vector: TypeAlias = NDArray[np.float64]
+Vector: TypeAlias = Floats
+Places: TypeAlias = Integers
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
@@ -25,7 +28,7 @@ class Parts(NamedTuple):
 
     numbers: Vector
     clock: Vector
-    bank: Any = None
+    bank: Bank | None = None
 
 
 class Saved(NamedTuple):
@@ -43,6 +46,8 @@ class Store(ABC, Generic[Value]):
     """The numbers of a value with their initial values."""
     unsaved: ClassVar[tuple[str, ...]] = ()
     """Those of them that follow from the rest of the value."""
+    former_numbers: ClassVar[Mapping[str, str]] = {}
+    """Names that numbers had in files of older formats, and what they are now."""
     others: ClassVar[Mapping[str, Field]] = {}
     """The cell arrays beside the weights, by the suffix of their names."""
     is_vector: ClassVar[bool] = True
@@ -95,6 +100,15 @@ class Store(ABC, Generic[Value]):
             target[corner(source.shape)] = source
         return fresh
 
+    def rearrange(
+        self, source: tuple[Value, Space], target: tuple[Value, Space], classes: Places, features: Places
+    ) -> Value:
+        """Copy the cells of a value at rest to other classes and features of a fresh one; return the copy."""
+        (value, old), (fresh, new) = source, target
+        for cells, places in zip(self.cells(value, old), self.cells(fresh, new), strict=True):
+            places[np.ix_(classes, features)] = cells[: classes.size, : old.features]
+        return fresh
+
     def settle(self, value: Value) -> None:
         """Bring a value to rest: its cells become the weights themselves, and what was derived from them is reset."""
         self.refresh(value)
@@ -121,7 +135,7 @@ class Store(ABC, Generic[Value]):
         """Return the value with room to remember so many more rows with so many values in all."""
         return value
 
-    def bank(self, value: Value) -> Any:
+    def bank(self, value: Value) -> Bank | None:
         """Return the bank of supports behind a value of the kernel algebra; otherwise None."""
         return None
 

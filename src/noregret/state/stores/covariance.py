@@ -9,7 +9,7 @@ from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.reference_sigma import ReferenceSigma
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Parts, Store, Vector
+from noregret.state.stores.base import Parts, Places, Store, Vector
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,12 @@ class MatrixStore(Store[Any]):
     def count_cells(self, space: Space) -> int:
         return space.class_room * space.room * space.room
 
+    def rearrange(self, source: tuple[Any, Space], target: tuple[Any, Space], classes: Places, features: Places) -> Any:
+        (value, old), (fresh, _) = source, target
+        used = value.S[: classes.size, : old.features, : old.features]
+        fresh.S[np.ix_(classes, features, features)] = symmetrize(used)
+        return fresh
+
     def initial_matrices(self, field: Field, space: Space) -> Vector:
         S = np.zeros((space.class_room, space.room, space.room))
         S[:, range(space.room), range(space.room)] = field.start
@@ -78,3 +84,8 @@ class ReferenceSigmaStore(MatrixStore):
 
     def build(self, field: Field, space: Space, parts: Parts) -> ReferenceSigma:
         return ReferenceSigma(self.initial_matrices(field, space), space.covariance)
+
+
+def symmetrize(lower: Vector) -> Vector:
+    """Return matrices of which only the lower triangle counts, in full."""
+    return np.asarray(np.tril(lower) + np.swapaxes(np.tril(lower, -1), 1, 2))

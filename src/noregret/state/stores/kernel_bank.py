@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.kernel import BANKS, Expansion
+from noregret.algebra.kernel import BANKS, Bank, Expansion
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Arrays, Parts, Saved, Store, Vector, check_array
+from noregret.state.stores.base import Arrays, Parts, Places, Saved, Store, Vector, check_array
 
 SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "sq": np.float64}
 
@@ -19,6 +19,7 @@ class ExpansionStore(Store[Expansion]):
     kind = "expansion"
 
     def build(self, field: Field, space: Space, parts: Parts) -> Expansion:
+        assert parts.bank is not None
         return Expansion(np.zeros(space.supports * space.class_room), parts.bank)
 
     def vectors(self, value: Expansion) -> list[Vector]:
@@ -34,14 +35,27 @@ class ExpansionStore(Store[Expansion]):
         copy_bank(value.bank, fresh.bank)
         return super().grow(value, old, fresh, new)
 
-    def bank(self, value: Expansion) -> Any:
+    def rearrange(
+        self, source: tuple[Expansion, Space], target: tuple[Expansion, Space], classes: Places, features: Places
+    ) -> Expansion:
+        (value, old), (fresh, new) = source, target
+        copy_bank(value.bank, fresh.bank)
+        values = bank_size(value.bank)[1]
+        fresh.bank.idx[:values] = features[value.bank.idx[:values]]
+        (cells,), (places,) = self.cells(value, old), self.cells(fresh, new)
+        places[classes, : cells.shape[1]] = cells[: classes.size]
+        return fresh
+
+    def bank(self, value: Expansion) -> Bank:
         return value.bank
 
     def memory(self, value: Expansion, everything: bool = False) -> list[NDArray[Any]]:
         """Return also the arrays of the bank: rounds append rows to it; only where all may change, they remove some."""
         bank = value.bank
         supports, values = bank_size(bank)
-        rows = [bank.start[: supports + 1], bank.idx[:values], bank.val[:values]] if everything else []
+        rows: list[NDArray[Any]] = (
+            [bank.start[: supports + 1], bank.idx[:values], bank.val[:values]] if everything else []
+        )
         return [value.coef, bank.sq, bank.n, *rows]
 
     def save(self, name: str, value: Expansion, space: Space) -> dict[str, NDArray[Any]]:
@@ -55,7 +69,7 @@ class ExpansionStore(Store[Expansion]):
         return super().load(name, value, saved, space)
 
 
-def build_bank(space: Space) -> Any:
+def build_bank(space: Space) -> Bank:
     """Return a bank without supports, with room for as many as the space says."""
     return BANKS[space.kernel](
         np.zeros(space.supports + 1, np.int64),
@@ -69,13 +83,13 @@ def build_bank(space: Space) -> Any:
     )
 
 
-def bank_size(bank: Any) -> tuple[int, int]:
+def bank_size(bank: Bank) -> tuple[int, int]:
     """Return how many supports a bank has, and how many values they have together."""
     supports = int(bank.n[0])
     return supports, int(bank.start[supports])
 
 
-def copy_bank(source: Any, target: Any) -> None:
+def copy_bank(source: Bank, target: Bank) -> None:
     """Copy all supports into a bank with at least as much room."""
     supports, values = bank_size(source)
     target.start[: supports + 1] = source.start[: supports + 1]
@@ -84,7 +98,17 @@ def copy_bank(source: Any, target: Any) -> None:
     target.n[:] = source.n
 
 
-def save_bank(bank: Any) -> dict[str, NDArray[Any]]:
+def append_rows(bank: Bank, other: Bank) -> None:
+    """Append the supports of another bank, for which there is room."""
+    (supports, values), (more, more_values) = bank_size(bank), bank_size(other)
+    bank.idx[values : values + more_values] = other.idx[:more_values]
+    bank.val[values : values + more_values] = other.val[:more_values]
+    bank.sq[supports : supports + more] = other.sq[:more]
+    bank.start[supports : supports + more + 1] = other.start[: more + 1] + values
+    bank.n[0] = supports + more
+
+
+def save_bank(bank: Bank) -> dict[str, NDArray[Any]]:
     supports, values = bank_size(bank)
     sizes = {"start": supports + 1, "idx": values, "val": values, "sq": supports}
     return {f"bank.{part}": getattr(bank, part)[:size].astype(SAVED[part]) for part, size in sizes.items()}
@@ -106,7 +130,7 @@ def check_bank(arrays: Arrays, features: int) -> str | None:
     return None
 
 
-def load_bank(bank: Any, arrays: Arrays) -> None:
+def load_bank(bank: Bank, arrays: Arrays) -> None:
     """Write checked arrays into a bank."""
     for part in SAVED:
         array = arrays[f"bank.{part}"]

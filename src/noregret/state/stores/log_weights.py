@@ -1,6 +1,7 @@
 """Log weights: theta stands for exp(theta), and sums of these over all cells are up to date."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ class LogWeightsStore(Store[LogWeights]):
 
     kind = "log_weights"
     numbers = NUMBERS
+    former_numbers: ClassVar[Mapping[str, str]] = {"moved": "nonzeros"}
 
     @classmethod
     def choose(cls, space: Space) -> Store[Any]:
@@ -32,7 +34,7 @@ class LogWeightsStore(Store[LogWeights]):
         value.n[:] = list(NUMBERS.values())
 
     def check_numbers(self, value: LogWeights) -> str | None:
-        sides, changed, order = float(value.n[2]), float(value.n[6]), float(value.n[7])
-        if sides not in (-1.0, 0.0, 1.0, 2.0) or not 0.0 <= changed <= value.v.size or order < 0.0:
-            return f"log weights with sums over {sides} sides of {changed} cells, order {order}"
+        sides, nonzeros, order = float(value.n[2]), float(value.n[6]), float(value.n[7])
+        if sides not in (-1.0, 0.0, 1.0, 2.0) or not 0.0 <= nonzeros <= value.v.size or order < 0.0:
+            return f"log weights with sums over {sides} sides of {nonzeros} cells, order {order}"
         return None

@@ -23,9 +23,10 @@ from noregret.algebra.reservoir import (
     Reservoir,
     rewind,
 )
+from noregret.errors import Error
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Arrays, Parts, Saved, Store, Vector, check_array
+from noregret.state.stores.base import Arrays, Parts, Places, Saved, Store, Vector, check_array
 
 LARGEST = float(1 << 53)
 SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "truth": np.float64}
@@ -59,6 +60,11 @@ class ReservoirStore(Store[Reservoir]):
 
     def grow(self, value: Reservoir, old: Space, fresh: Reservoir, new: Space) -> Reservoir:
         return fill_sample(fresh.n, list_rows(value))
+
+    def rearrange(
+        self, source: tuple[Reservoir, Space], target: tuple[Reservoir, Space], classes: Places, features: Places
+    ) -> Reservoir:
+        raise Error("a sample of rows cannot be given other classes and features")
 
     def flip_signs(self, value: Reservoir) -> None:
         value.n[TURN], value.n[TRIED] = -value.n[TURN], -1.0
@@ -122,7 +128,7 @@ def build_sample(n: Vector, rows: int = 0, values: int = 0) -> Reservoir:
 def list_rows(r: Reservoir) -> dict[str, NDArray[Any]]:
     """Return the rows of a sample in the order of their places, as arrays without gaps."""
     rewind(r)
-    records = r.held[: int(r.n[SIZE])]
+    records = r.record[: int(r.n[SIZE])]
     sizes = r.start[records + 1] - r.start[records]
     start = np.concatenate(([0], np.cumsum(sizes)))
     values = np.repeat(r.start[records] - start[:-1], sizes) + np.arange(start[-1])
@@ -136,7 +142,7 @@ def fill_sample(n: Vector, rows: Mapping[str, NDArray[Any]], more: int = 0, valu
     r = build_sample(n, 2 * size + more, 2 * used + values)
     r.start[: size + 1], r.idx[:used], r.val[:used] = rows["start"], rows["idx"], rows["val"]
     r.truth[:size], r.before[:size] = rows["truth"], -1
-    r.slot[:size] = r.held[:size] = np.arange(size)
+    r.slot[:size] = r.record[:size] = np.arange(size)
     r.marks[0] = n[SIZE] = n[RECORDS] = size
     return r
 

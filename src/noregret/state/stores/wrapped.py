@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from noregret.algebra.kernel import Bank
 from noregret.state.space import Space
-from noregret.state.stores.base import Saved, Store, Value, Vector
+from noregret.state.stores.base import Places, Saved, Store, Value, Vector
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,14 @@ class WrappedStore(Store[Value]):
             self.inner.grow(source, old, target, new)
         return fresh
 
+    def rearrange(
+        self, source: tuple[Value, Space], target: tuple[Value, Space], classes: Places, features: Places
+    ) -> Value:
+        (value, old), (fresh, new) = source, target
+        for one, place in zip(self.inside(value), self.inside(fresh), strict=True):
+            self.inner.rearrange((one, old), (place, new), classes, features)
+        return fresh
+
     def settle(self, value: Value) -> None:
         for one in self.inside(value):
             self.inner.settle(one)
@@ -45,7 +54,7 @@ class WrappedStore(Store[Value]):
         for one in self.inside(value):
             self.inner.allow_folding(one, allowed)
 
-    def bank(self, value: Value) -> Any:
+    def bank(self, value: Value) -> Bank | None:
         return self.inner.bank(self.inside(value)[0])
 
     def memory(self, value: Value, everything: bool = False) -> list[NDArray[Any]]:

@@ -1,48 +1,50 @@
-"""Learners as they are named on the command line: from the shelf, or a rule in a file of the user's own."""
+"""Learners as they are named on the command line: built-in ones, or a rule in a file of the user's."""
 
 import importlib.util
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from noregret.errors import BadValue, Error
+from noregret.evaluation.capabilities import task_class
 from noregret.learner.factory import card_of, learners
 from noregret.rules.card import Card
-from noregret.tasks import TASKS
 
 
-def cards_of(names: str | None, task: str | None) -> list[Card]:
-    """The cards of names with commas; without names, the built-in ones that are shown and play the task."""
+def find_cards(names: str | None, task: str | None) -> list[Card]:
+    """The cards of names separated by commas; without names, the built-in learners of the task that run by default."""
     if names is None:
-        return [card for card in learners() if card.shown and (task or "binary") in card.tasks]
-    asked = [name.strip() for name in names.split(",") if name.strip()]
-    if not asked:
+        return [card for card in learners() if card.runs_by_default and (task or "binary") in card.tasks]
+    split = [name.strip() for name in names.split(",") if name.strip()]
+    if not split:
         raise BadValue("--learners names no learner; see `noregret learners`")
-    return [named(one) for one in asked]
+    return [find_card(name) for name in split]
 
 
-def named(name: str) -> Card:
+def find_card(name: str) -> Card:
     """The card of a learner, or of FILE.py:RULE."""
     file, colon, rule = name.rpartition(":")
     if not (colon and file.endswith(".py")):
         if name.endswith(".py"):
             raise BadValue(f"{name}: say which rule of the file: {name}:RULE")
         return card_of(name)
-    found = getattr(imported(file), rule, None)
-    if not isinstance(found, Card):
-        rules = [key for key, value in vars(imported(file)).items() if isinstance(value, Card)]
-        told = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
-        raise BadValue(f"{file}: there is no rule {rule!r}; {told}")
-    return found
+    module = import_file(file)
+    card = getattr(module, rule, None)
+    if not isinstance(card, Card):
+        rules = [key for key, value in vars(module).items() if isinstance(value, Card)]
+        has = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
+        raise BadValue(f"{file}: there is no rule {rule!r}; {has}")
+    return card
 
 
-_imported: dict[Path, Any] = {}
+_imported: dict[Path, ModuleType] = {}
 
 
-def imported(file: str) -> Any:
-    """A file of the user's own, run once, as any import would run it."""
+def import_file(file: str) -> ModuleType:
+    """A Python file of the user's, run once, as any import would run it."""
     path = Path(file).resolve()
     if not path.is_file():
         raise BadValue(f"{file}: there is no such file")
@@ -66,31 +68,33 @@ def imported(file: str) -> Any:
     return _imported[path]
 
 
-def file_of(name: str | None) -> str | None:
-    """The file in FILE.py:RULE."""
+def rule_file(name: str | None) -> str | None:
+    """The file in FILE.py:RULE; None where there is no such file."""
     file, colon, _ = (name or "").rpartition(":")
     return file if colon and file.endswith(".py") else None
 
 
-def settings(told: Sequence[str], cards: Sequence[Card], task: str | None = None) -> dict[str, dict[str, Any]]:
-    """What --set says, for each learner by name; a name that no learner has is an error."""
-    found: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
-    for text in told:
+def parse_settings(
+    settings: Sequence[str], cards: Sequence[Card], task: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """The parameters given with --set, for each learner by name."""
+    parsed: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
+    for text in settings:
         key, equals, value = text.partition("=")
         owner, dot, name = key.strip().partition(".")
         if not equals or not key.strip():
-            raise BadValue(f"--set {text}: say NAME=VALUE, as in --set r=0.5")
-        if dot and owner in found:
-            found[owner][name] = parsed(value)
+            raise BadValue(f"--set {text}: write NAME=VALUE, as in --set r=0.5")
+        if dot and owner in parsed:
+            parsed[owner][name] = parse_value(value)
             continue
-        of_task = task in TASKS and key.strip() in TASKS[task].own_params
+        of_task = key.strip() in task_class(task).own_params
         takers = [card for card in cards if key.strip() in card.params and not of_task] or list(cards)
         for card in takers:
-            found[card.name][key.strip()] = parsed(value)
-    return found
+            parsed[card.name][key.strip()] = parse_value(value)
+    return parsed
 
 
-def parsed(text: str) -> Any:
+def parse_value(text: str) -> bool | int | float | str:
     """A number, true or false, or a word."""
     text = text.strip()
     if text.lower() in ("true", "false"):

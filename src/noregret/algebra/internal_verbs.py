@@ -1,0 +1,142 @@
+"""Verbs that rules do not name: how task loops and implementations of other verbs see rows, examples and vectors."""
+
+from typing import Any
+
+from noregret.algebra.arrays import Floats
+from noregret.algebra.verbs import Verb
+
+# ---- rows and examples ----------------------------------------------------------------------------------------------
+
+
+@Verb
+def row(rows: Any, t: Any) -> Any:
+    """The example of round t"""
+
+
+@Verb
+def scaled_by(z: Any, a: float) -> Any:
+    """a z; empty when a is zero"""
+
+
+@Verb
+def class_block(x: Any, c: Any, stride: int) -> Any:
+    """Psi(x, c): x in the block of class c"""
+
+
+@Verb
+def difference(x: Any, c: Any, r: Any, stride: int) -> Any:
+    """Psi(x, c) - Psi(x, r)"""
+
+
+@Verb
+def row_difference(x: Any, other: Any, places: Any, values: Any) -> Any:
+    """x - other as one example, written into arrays with a place for every feature"""
+
+
+# ---- parts of examples ----------------------------------------------------------------------------------------------
+
+
+@Verb
+def blocks(z: Any) -> Any:
+    """The number of class blocks of an example"""
+
+
+@Verb
+def part(z: Any, b: int) -> Any:
+    """Block b of an example, for inner loops"""
+
+
+@Verb
+def block(z: Any, b: int) -> Any:
+    """The class of block b of an example"""
+
+
+@Verb
+def count(q: Any) -> Any:
+    """The number of values of a part"""
+
+
+@Verb
+def place(q: Any, k: int) -> Any:
+    """The place of the k-th value of a part in a vector"""
+
+
+@Verb
+def coordinate(q: Any, k: int) -> Any:
+    """The feature of the k-th value of a part"""
+
+
+@Verb
+def value(q: Any, k: int) -> Any:
+    """The k-th value of a part: factor(q) * raw(q, k)"""
+
+
+@Verb
+def factor(q: Any) -> Any:
+    """The common factor of all values of a part, kept out of inner loops"""
+
+
+@Verb
+def raw(q: Any, k: int) -> Any:
+    """The k-th value of a part without its factor"""
+
+
+@Verb
+def cell(z: Any, j: int, c: Any) -> Any:
+    """The place of feature j and class c in a vector laid out like an example"""
+
+
+@Verb
+def spread(z: Any, b: int, u: Any, a: float) -> Any:
+    """a u as a part with the layout of block b of z, where u has a value for every feature"""
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+@Verb
+def dots(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """The scores of all classes: out[c] = w_c . x"""
+
+
+@Verb
+def mean_dot(w: Any, x: Any) -> Any:
+    """The mean of w over the rounds, times x"""
+
+
+# ---- implementations ------------------------------------------------------------------------------------------------
+
+
+@Verb
+def nudge(v: Any, a: float, z: Any, p: float) -> Any:
+    """v += a z; returns the change of the sum of |v_j|^p"""
+
+
+@Verb
+def powers(v: Any, p: float) -> Any:
+    """The sum of |v_j|^p over all cells"""
+
+
+@Verb
+def sweep(v: Any, a: float) -> None:
+    """v *= a, cell by cell"""
+
+
+@Verb
+def miss(r: Any, w: Any, z: Any, k: int) -> Any:
+    """1 if w predicts the row of record k wrongly, otherwise 0"""
+
+
+@Verb
+def recall(z: Any, idx: Any, val: Any) -> Any:
+    """A row without a sign, of the kind that z is made from"""
+
+
+@Verb
+def kernel(bank: Any, xz: float, xx: float, zz: float) -> Any:
+    """k(x, z) from x . z, x . x and z . z"""
+
+
+@Verb
+def drop_coefficients(w: Any, i: int) -> None:
+    """Remove the coefficients of support i from w; the bank still has the support"""

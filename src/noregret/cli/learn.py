@@ -1,0 +1,180 @@
+"""`noregret learn`: one learner over one source, its mistakes as they come, and the model saved."""
+
+import argparse
+import sys
+from typing import Any
+
+from noregret.cli.interrupts import check_interrupt, ignore_interrupts
+from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
+from noregret.cli.output import print_confusion, write_json
+from noregret.cli.screen import Screen
+from noregret.cli.setup import (
+    check_columns,
+    check_outputs,
+    early_options,
+    given_read_options,
+    learner_options,
+    missing_options,
+    open_data,
+)
+from noregret.data.batch import Batch
+from noregret.errors import BadValue
+from noregret.evaluation.capabilities import task_name
+from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
+from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.play import Run
+from noregret.evaluation.report import count_of, describe_reading, describe_source, report_entry, report_head
+from noregret.learner.model_file import load
+from noregret.learner.protocol import Learner
+from noregret.metrics import LearningCurve
+from noregret.metrics.basic import CurvePoint
+from noregret.streams import Source
+
+INTERRUPTED = 130
+FIRST = 64  # rounds before the first line
+HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
+FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias")
+
+
+def run(args: argparse.Namespace) -> int:
+    screen = Screen(args.quiet, piped=args.json == "-")
+    if args.save == "-":
+        raise BadValue("--save -: a model is saved to a file; name one")
+    path = args.save or args.resume
+    check_outputs({"--save": path, "--json": args.json}, [*args.data, rule_file(args.learner), *args.rule])
+    for file in args.rule:
+        import_file(file)
+    learner, source = resume_model(args) if args.resume else make_model(args)
+    checkpoints = Checkpoints(
+        learner, source, path, every=args.every, fingerprint=fingerprint_source(source, args.data, args.seed),
+        options=given_read_options(args),
+    )  # fmt: skip
+    training = Training(checkpoints, screen)
+    screen.announce(source)
+    try:
+        with screen.live():
+            training.learn()
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = True
+    with ignore_interrupts():
+        checkpoints.save(ended=not interrupted)
+    entry = Entry.of(training.run)
+    write_json(args.json, make_report(args, source, entry, path, interrupted))
+    if args.json != "-":
+        training.print_curve()
+        print_result(entry, path, interrupted)
+        if args.confusion:
+            print_confusion(entry)
+    screen.note_later(source)
+    screen.conclude(source, learner, entry.updates)
+    return INTERRUPTED if interrupted else 0
+
+
+def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
+    """A new learner and its source."""
+    if args.learner is None:
+        raise BadValue("name a learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
+    card = find_card(args.learner)
+    settings = parse_settings(args.set, [card], args.task)
+    early_options(args, [card]).make([card], settings)  # refuse what cannot be, whatever the file
+    source = open_data(args, args.task, **missing_options(args))
+    return learner_options(args, source, [card]).make([card], settings)[0], source
+
+
+def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
+    """A saved model and its source, which continues after the learned rows if the model was interrupted there."""
+    card = None if args.learner is None else find_card(args.learner)
+    learner: Learner = load(args.resume, card if card is not None and rule_file(args.learner) else None)
+    if card is not None and card.name != learner.card.name:
+        raise BadValue(f"{args.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
+    for name in FOR_NEW_MODELS:
+        if getattr(args, name) not in (None, []):
+            raise BadValue(f"--{name.replace('_', '-')} is for a new model; {args.resume} goes on as it was made")
+    for name, value in check_options(learner, given_read_options(args), args.resume).items():
+        setattr(args, name, value)
+    return learner, open_data(args, task_name(learner), **restore_options(learner, given_read_options(args)))
+
+
+class Training:
+    """A learner going through a source, with its progress on the screen."""
+
+    def __init__(self, checkpoints: Checkpoints, screen: Screen) -> None:
+        self.checkpoints, self.screen = checkpoints, screen
+        self.learner, self.source = checkpoints.learner, checkpoints.source
+        self.curve, self.printed = LearningCurve(FIRST), 0
+        self.run = Run(self.learner, compare=False)
+        self.run.metrics.append(self.curve)
+
+    def learn(self) -> None:
+        first = True
+        for batch in self.checkpoints.batches():
+            if first:
+                self.begin(batch)
+                first = False
+            check_interrupt()
+            self.run.play(self.source, batch)
+            self.show(batch.progress)
+        if first and self.checkpoints.resumes:
+            rows = self.checkpoints.rows
+            raise BadValue(f"{self.source.name}: all its {rows:,} rows are learned already; give new ones")
+
+    def begin(self, batch: Batch) -> None:
+        """Describe the source and compile what the learner needs."""
+        check_columns(self.learner, self.source, self.screen)
+        self.screen.note(describe_source(self.source, batch))
+        for text in describe_reading(self.learner, self.source):
+            self.screen.note(f"  {text}")
+        if self.checkpoints.skip:
+            self.screen.note(f"  going on after the {self.checkpoints.skip:,} rows learned before")
+        self.screen.begin(self.source, [self.learner], batch)
+
+    def print_curve(self) -> None:
+        """A line each time the number of rounds has doubled."""
+        if not self.screen.piped and not self.screen.quiet:
+            for point in self.curve.points[self.printed :]:
+                sys.stdout.write((align(HEAD) if self.printed == 0 else "") + align(curve_cells(point)))
+                self.printed += 1
+            sys.stdout.flush()
+
+    def show(self, done: float | None) -> None:
+        if not self.screen.is_live:
+            self.print_curve()
+        elif self.screen.due():
+            self.draw(done)
+
+    def draw(self, done: float | None) -> None:
+        """On a terminal: the totals now, and the lines so far, the latest first."""
+        now = CurvePoint(self.curve.rounds, self.curve.mistakes, self.curve.loss, self.curve.updates)
+        rows = [curve_cells(point) for point in reversed([*self.curve.points, now])]
+        self.screen.show(HEAD, rows, self.screen.progress(now.rounds, done))
+
+
+def curve_cells(point: CurvePoint) -> tuple[str, ...]:
+    rounds, mistakes, loss, updates = point
+    each = max(rounds, 1)
+    return (f"{rounds:,}", f"{mistakes:,}", f"{mistakes / each:.4f}", f"{loss / each:.4g}", f"{updates:,}")
+
+
+def align(cells: tuple[str, ...]) -> str:
+    return "".join(f"{cell:>13}" for cell in cells) + "\n"
+
+
+def make_report(
+    args: argparse.Namespace, source: Source, entry: Entry, path: str | None, interrupted: bool
+) -> dict[str, Any]:
+    return {
+        **report_head(args.command_line, source, rounds=entry.rounds),
+        "task": task_name(entry.learner),
+        "seed": args.seed,
+        "learners": [{**report_entry(entry), "rounds_in_all": entry.learner.rounds}],
+        "saved": path,
+        "interrupted": interrupted,
+    }
+
+
+def print_result(entry: Entry, path: str | None, interrupted: bool) -> None:
+    how = "stopped" if interrupted else "learned"
+    asked = "" if entry.asked is None else f", {count_of(entry.asked, 'label')} asked for"
+    saved = f"saved to {path}" if path else "not saved (--save PATH saves the model)"
+    sys.stdout.write(f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{asked}; {saved}\n")

@@ -1,0 +1,137 @@
+"""`noregret predict`: a saved model over new rows."""
+
+import argparse
+import csv
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.cli.interrupts import check_interrupt
+from noregret.cli.learner_names import import_file
+from noregret.cli.output import is_same, open_output, plain_labels, to_cell, write_json
+from noregret.cli.screen import Screen
+from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
+from noregret.data.batch import Batch
+from noregret.errors import BadValue, NotLearned
+from noregret.evaluation.capabilities import classes_of, has_learned, predict_and_score, task_of
+from noregret.evaluation.checkpoint import restore_options
+from noregret.evaluation.report import describe_skipped, plain_label, report_head
+from noregret.learner.model_file import load
+from noregret.learner.protocol import Learner
+from noregret.streams import Source
+from noregret.tasks.task import Prediction
+
+Floats = NDArray[np.float64]
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.json == "-" and args.out == "-":
+        raise BadValue("--json - and predictions both want standard output; give --out PATH")
+    check_outputs({"--out": args.out, "--json": args.json}, [*args.data, args.model, *args.rule])
+    screen = Screen(args.quiet, piped=args.out == "-")
+    for file in args.rule:
+        import_file(file)
+    learner: Learner = load(args.model)
+    if not has_learned(learner):
+        raise NotLearned(f"{args.model}: this model has not learned a round yet")
+    task = task_of(learner)
+    source = open_new_rows(args, learner)
+    summary = Summary(task.prediction)
+    screen.announce(source)
+    with screen.live(), open_output(args.out, "the predictions") as file:
+        out = csv.writer(file, lineterminator="\n")
+        numbered = args.on_bad == "skip"
+        for batch in source:
+            check_interrupt()
+            if summary.rows == 0:
+                check_columns(learner, source, screen)
+                screen.compile([learner], batch, len(classes_of(learner)))
+            predictions, scores = predict_and_score(learner, batch.X)
+            shown = select_scores(learner, scores) if args.scores else None
+            if summary.rows == 0:
+                out.writerow([*(["line"] if numbered else []), *column_names(learner, shown)])
+            labels = plain_labels(predictions, task.real)
+            rows = make_rows(labels, shown)
+            if numbered and batch.lines is not None:
+                rows = ([line, *row] for line, row in zip(batch.lines.tolist(), rows, strict=True))
+            out.writerows(rows)
+            summary.add(labels, batch)
+            if screen.due():
+                screen.show((), (), screen.progress(summary.rows, batch.progress))
+    head = report_head(args.command_line, source)
+    write_json(args.json, {**head, "model": args.model, "out": args.out, **summary.report()})
+    if args.out != "-":
+        screen.note(f"{summary.rows:,} predictions written to {args.out}{summary.describe()}")
+    for text in describe_skipped(source):
+        screen.warn(text)
+    return 0
+
+
+def open_new_rows(args: argparse.Namespace, learner: Learner) -> Source:
+    """The new rows, read as the rows that were learned; labels may be missing."""
+    restored = restore_options(learner, given_read_options(args))
+    return open_data(args, **{"labelled": False, **task_of(learner).reading, **restored})
+
+
+def select_scores(learner: Learner, scores: Floats | None) -> Floats | None:
+    """The scores to write beside the predictions; None where these are the scores."""
+    if task_of(learner).real:
+        return None
+    if scores is None:
+        raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
+    return scores
+
+
+def column_names(learner: Learner, scores: Floats | None) -> list[str]:
+    if scores is None:
+        return ["prediction"]
+    if scores.ndim > 1:
+        return ["prediction", *(f"score {plain_label(label)}" for label in classes_of(learner))]
+    return ["prediction", "score"]
+
+
+def make_rows(labels: Sequence[Any], scores: Floats | None) -> Iterator[Sequence[Any]]:
+    if scores is None:
+        yield from ([to_cell(label)] for label in labels)
+    else:
+        for label, row in zip(labels, scores.reshape(len(labels), -1).tolist(), strict=True):
+            yield [to_cell(label), *row]
+
+
+class Summary:
+    """The number of rows predicted and, of those with a label, of mistakes or the mean absolute error."""
+
+    def __init__(self, prediction: Prediction) -> None:
+        self.prediction = prediction
+        self.rows = self.labelled = self.mistakes = 0
+        self.errors = 0.0
+
+    def add(self, labels: Sequence[Any], batch: Batch) -> None:
+        self.rows += len(labels)
+        if self.prediction == "score":  # not comparable with a relevance
+            return
+        for label, truth in zip(labels, () if batch.y is None else batch.y, strict=batch.y is not None):
+            if truth is None or truth != truth:
+                continue
+            self.labelled += 1
+            if self.prediction == "target":
+                self.errors += abs(label - float(truth))
+            else:
+                self.mistakes += not is_same(label, truth)
+
+    def report(self) -> dict[str, Any]:
+        report: dict[str, Any] = {"rows": self.rows, "labelled": self.labelled}
+        if self.labelled and self.prediction == "target":
+            report["mean_error"] = self.errors / self.labelled
+        elif self.labelled:
+            report["mistakes"] = self.mistakes
+        return report
+
+    def describe(self) -> str:
+        if not self.labelled:
+            return ""
+        if self.prediction == "target":
+            return f"; off by {self.errors / self.labelled:.4g} on average where the target is known"
+        return f"; {self.mistakes:,} of {self.labelled:,} labels differ ({100 * self.mistakes / self.labelled:.2f} %)"

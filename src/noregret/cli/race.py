@@ -1,0 +1,160 @@
+"""`noregret race`: learners side by side over one source, and the name of the best."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from noregret.cli.interrupts import check_interrupt
+from noregret.cli.learner_names import find_cards, parse_settings, rule_file
+from noregret.cli.output import print_confusion, write_json
+from noregret.cli.screen import Screen
+from noregret.cli.setup import (
+    LearnerOptions,
+    check_outputs,
+    class_options,
+    early_options,
+    given_read_options,
+    learner_options,
+    missing_options,
+    open_data,
+)
+from noregret.data.batch import Batch
+from noregret.errors import BadValue
+from noregret.evaluation.baselines import describe_baselines
+from noregret.evaluation.capabilities import given_options, predicts_otherwise, task_name
+from noregret.evaluation.leaderboard import Entry, Leaderboard
+from noregret.evaluation.race import Observer, race
+from noregret.evaluation.report import describe_reading, describe_source, report_entry, report_head
+from noregret.learner.protocol import Learner
+from noregret.rules.card import Card
+from noregret.streams import Source
+
+OWN_OPTIONS = (  # options of learners that have options of their own on the command line
+    "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
+)  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    screen = Screen(args.quiet, piped=args.json == "-")
+    check_outputs({"--json": args.json}, [*args.data, *map(rule_file, (args.learners or "").split(","))])
+    if args.threads < 1:
+        raise BadValue(f"--threads must be at least 1, not {args.threads}")
+    cards = select_cards(args, args.task)
+    settings = parse_settings(args.set, cards, args.task)
+    early_options(args, cards).make(cards, settings)  # refuse what cannot be, whatever the file
+    source = open_data(args, args.task, **missing_options(args))
+    options = learner_options(args, source, cards)
+    if args.learners is None:
+        cards = select_cards(args, options.given.get("task"))
+        settings = parse_settings(args.set, cards, args.task)
+    learners = options.make(cards, settings)
+    screen.announce(source)
+    with screen.live():
+        leaderboard = race(source, learners, threads=args.threads, observer=ScreenObserver(screen, source))
+    write_json(args.json, make_report(args, source, leaderboard))
+    if args.json != "-":
+        print_result(args, leaderboard)
+        if args.confusion:
+            print_confusion(leaderboard.best)
+    screen.note_later(source)
+    for entry in leaderboard:
+        if entry.stopped is not None:
+            screen.warn(f"{entry.name} could not go on: {entry.stopped}")
+    screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
+    return 0
+
+
+def select_cards(args: argparse.Namespace, task: str | None) -> list[Card]:
+    """The cards of a race; where no learners are named, those that support the class weights and costs given."""
+    cards = find_cards(args.learners, task)
+    options = {name: value for name, value in class_options(args).items() if value is not None}
+    if args.learners is not None or not options:
+        return cards
+    able, refusal = [], None
+    for card in cards:
+        try:
+            LearnerOptions(options, {}).make([card], {card.name: {}})
+            able.append(card)
+        except BadValue as error:
+            refusal = error
+    if not able and refusal is not None:
+        raise refusal
+    return able
+
+
+class ScreenObserver(Observer):
+    """Compiles what the race needs once the first rows are there, then shows the leaderboard."""
+
+    def __init__(self, screen: Screen, source: Source) -> None:
+        self.screen, self.source = screen, source
+
+    def begin(self, learners: Sequence[Learner], batch: Batch) -> None:
+        self.screen.note(describe_source(self.source, batch))
+        for text in describe_reading(learners[0], self.source):
+            self.screen.note(f"  {text}")
+        self.screen.begin(self.source, learners, batch)
+
+    def progress(self, leaderboard: Callable[[], Leaderboard], done: float | None) -> None:
+        check_interrupt()
+        if self.screen.due():
+            now = leaderboard()
+            leads = f"{now.best.name} leads" if len(now) > 1 else now.best.name
+            title = f"{self.screen.progress(now.best.rounds, done)}; {leads} with {now.best.summarize()}"
+            self.screen.show(*now.table(), title)
+
+
+def print_result(args: argparse.Namespace, leaderboard: Leaderboard) -> None:
+    """The leaderboard, the best learner, the baselines, and how to train the best."""
+    best = leaderboard.best
+    seen = f"in {best.rounds:,} rounds, each predicted before its label was seen"
+    lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
+    lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
+    lines.append(f"train it: {training_command(args, best)}")
+    otherwise = [entry.name for entry in leaderboard if predicts_otherwise(entry.learner)]
+    if otherwise:
+        lines.append(f"note: scored with the current weights: {', '.join(otherwise)}; "
+                     "a saved model predicts with the average, the vote or the best weights so far")  # fmt: skip
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def training_command(args: argparse.Namespace, best: Entry) -> str:
+    """The command that trains the best learner and saves it."""
+    words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, best.name)]
+    valued = {**given_read_options(args), "task": args.task, "seed": args.seed or None, "transform": args.transform}
+    for name, value in valued.items():
+        flag = f"--{name.replace('_', '-')}"
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, bool):
+                words.append(flag if one else flag.replace("--", "--no-", 1))
+            elif one is not None:
+                words += [flag, str(one)]
+    for flag, text in (("--class-weight", args.class_weight), ("--cost", args.cost), ("--bits", args.bits)):
+        words += [] if text is None else [flag, str(text)]
+    for name in ("scale", "bias"):
+        value = getattr(args, name)
+        words += [] if value is None else [f"--{name}" if value else f"--no-{name}"]
+    words += [] if args.classes is None else ["--classes", args.classes]
+    for name, value in given_options(best.learner).items():
+        words += [] if name in OWN_OPTIONS else ["--set", f"{name}={value}"]
+    return shlex.join([*words, "--save", f"{best.name}.nr"])
+
+
+def name_on_command_line(args: argparse.Namespace, name: str) -> str:
+    """The learner as it was named on the command line."""
+    names = [one.strip() for one in (args.learners or "").split(",")]
+    return next((one for one in names if one.endswith(f".py:{name}")), name)
+
+
+def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboard) -> dict[str, Any]:
+    best = leaderboard.best
+    return {
+        **report_head(args.command_line, source, rounds=best.rounds),
+        "task": task_name(best.learner),
+        "seed": args.seed,
+        "learners": [report_entry(entry) for entry in leaderboard],
+        "baselines": leaderboard.baselines,
+        "winner": best.name,
+        "train": training_command(args, best),
+    }

@@ -1,0 +1,38 @@
+"""Baselines of a run, by what a prediction is: a label, a target, or a score of which only the order counts."""
+
+from collections.abc import Mapping
+
+from noregret.evaluation.capabilities import config_of, task_of
+from noregret.learner.protocol import Learner
+from noregret.metrics import InputOrder, LabelBaselines, Metric, TargetBaselines
+from noregret.metrics.baselines import ErrorLoss, absolute_error
+
+LABELS = {"always guessing the majority label": "majority", "the last label": "last_label"}
+TARGETS = {"the running mean": "mean", "the last target": "last_target"}
+
+
+def make_baselines(learner: Learner) -> Metric:
+    """The baselines to compare a learner with; targets are compared by its own loss, or by the absolute error."""
+    prediction = task_of(learner).prediction
+    if prediction == "target":
+        return TargetBaselines(error_loss(learner))
+    return InputOrder() if prediction == "score" else LabelBaselines()
+
+
+def error_loss(learner: Learner) -> ErrorLoss:
+    """The loss of errors that a learner is scored by."""
+    config = config_of(learner)
+    return absolute_error if config is None else config.task.error_loss
+
+
+def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: int) -> str:
+    """What the baselines did in so many rounds, in words."""
+    rounds, prediction = max(rounds, 1), task_of(learner).prediction
+    if prediction == "target":
+        return ", ".join(f"{name} loses {report[key] / rounds:.4g}" for name, key in TARGETS.items())
+    if prediction == "score":
+        right = 100 * report["pair_accuracy_as_they_come"]
+        return f"the order in which the rows come has {right:.2f} % of pairs right"
+    return ", ".join(
+        f"{name} errs {int(report[key]):,} times ({100 * report[key] / rounds:.2f} %)" for name, key in LABELS.items()
+    )

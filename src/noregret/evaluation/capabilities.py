@@ -1,0 +1,171 @@
+"""What a learner may have beyond the Learner protocol, with a default where it has not.
+
+Everything in evaluation and in the command line depends on the protocol and on the card. Whatever else a learner can
+tell, such as the configuration of a rule, is looked up here and nowhere else.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.learner.config import Config
+from noregret.learner.precompile import Job, make_job
+from noregret.learner.protocol import Learner
+from noregret.rules.card import Card
+from noregret.tasks import TASKS
+from noregret.tasks.costs import Costs
+from noregret.tasks.task import Task
+
+Floats = NDArray[np.float64]
+
+
+def is_learner(thing: object) -> TypeGuard[Learner]:
+    """Whether something has the methods and attributes of a learner."""
+    return isinstance(thing, Learner) and not isinstance(thing, type)
+
+
+def task_class(name: str | None) -> type[Task]:
+    """The class of a task by name; the base class, which has the usual metrics and columns, for any other."""
+    return Task if name is None else TASKS.get(name, Task)
+
+
+def task_name(learner: Learner) -> str:
+    """The name of the task it learns: the one it tells, or the first on its card."""
+    name = getattr(learner, "task", None)
+    if isinstance(name, str):
+        return name
+    return learner.card.tasks[0] if learner.card.tasks else "unsupervised"
+
+
+def task_of(learner: Learner) -> type[Task]:
+    """The class of the task it learns."""
+    return task_class(task_name(learner))
+
+
+# ---- the configuration of a rule ------------------------------------------------------------------------------------
+
+
+def config_of(learner: Learner) -> Config | None:
+    """The configuration of a learner that is made of a rule."""
+    config = getattr(learner, "config", None)
+    return config if isinstance(config, Config) else None
+
+
+def accepted_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The shared options that a card takes: a rule takes all of them, another method names its own."""
+    takes = getattr(card, "options", None)
+    return {name: value for name, value in options.items() if takes is None or name in (*takes, "task")}
+
+
+def given_options(learner: Learner) -> Mapping[str, Any]:
+    """The options it was made with."""
+    config = config_of(learner)
+    return {} if config is None else config.given
+
+
+def costs_of(learner: Learner) -> Costs | None:
+    """The costs of mistakes, where some were given."""
+    config = config_of(learner)
+    return None if config is None else config.task.cost
+
+
+def class_weight_of(learner: Learner) -> Mapping[Any, float] | str | None:
+    """The weights of the classes, where some were given."""
+    config = config_of(learner)
+    return None if config is None else config.class_weight
+
+
+def allows_missing(learner: Learner) -> bool:
+    """Whether values may be missing in its rows."""
+    config = config_of(learner)
+    return config is not None and config.allows_missing
+
+
+def describe_preparation(learner: Learner) -> list[str]:
+    """How it prepares the rows it is given, in words."""
+    config = config_of(learner)
+    if config is None:
+        return []
+    notes = []
+    if config.transforms:
+        notes.append(f"rows are transformed: {config.transforms!r}")
+    if config.scale:
+        notes.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
+    if config.bias:
+        notes.append("a constant feature is added (--no-bias leaves it out)")
+    return notes
+
+
+# ---- the state ------------------------------------------------------------------------------------------------------
+
+
+def has_learned(learner: Learner) -> bool:
+    """Whether it can predict."""
+    model = getattr(learner, "model", None)
+    return learner.rounds > 0 if model is None else model.arrays is not None
+
+
+def classes_of(learner: Learner) -> list[Any]:
+    """The labels seen so far; empty where it has no classes."""
+    return list(getattr(learner, "classes", None) or ())
+
+
+def nonzeros_of(learner: Learner) -> int | None:
+    """How many features have a weight, where it has weights."""
+    return getattr(learner, "nonzeros", None)
+
+
+def parameters_of(learner: Learner) -> dict[str, Any]:
+    """Its parameters, as in use."""
+    return dict(getattr(learner, "params", None) or {})
+
+
+def asked_labels(learner: Learner) -> int | None:
+    """How many labels were asked for, where the learner decides that (active learning)."""
+    config = config_of(learner)
+    return getattr(learner, "asked", None) if config is None or config.task.queries_labels else None
+
+
+def predicts_otherwise(learner: Learner) -> bool:
+    """Whether it predicts with other weights than those it is scored with while it learns."""
+    return getattr(learner.card, "final", None) is not None
+
+
+def describe_collisions(learner: Learner) -> str | None:
+    """How many cells of hashed features are shared, in words; None where none is."""
+    collisions, config = getattr(learner, "collisions", 0), config_of(learner)
+    if not collisions:
+        return None
+    size = "" if config is None or config.bits is None else f" of {1 << config.bits:,}"
+    return f"{collisions:,}{size} cells are shared by several names; more --bits make them fewer"
+
+
+def task_warnings(learner: Learner, updates: int) -> list[str]:
+    """What its task finds odd about the data, after so many updates."""
+    config, model = config_of(learner), getattr(learner, "model", None)
+    if config is None or model is None:
+        return []
+    return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
+
+
+def predict_and_score(learner: Learner, X: Any) -> tuple[NDArray[Any], Floats | None]:
+    """The predictions for some rows, and their scores where it has any."""
+    if hasattr(learner, "scores") and hasattr(learner, "decide"):
+        scores: Floats = learner.scores(X)
+        return learner.decide(scores), scores
+    return learner.predict(X), None
+
+
+def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
+    """The loops it needs for rows of this kind with so many classes, where it is made of a built-in rule."""
+    config, model = config_of(learner), getattr(learner, "model", None)
+    if config is None or model is None or not config.card.built_in or not config.native:
+        return []
+    tasks = [model.task.name]
+    later = model.task.grown(model.labels)
+    if later is not None and classes > 2:
+        tasks.append(later.name)
+    algebra = model.algebra or ("dense" if dense else "sparse")
+    return [make_job(config, task, algebra) for task in tasks]

@@ -1,0 +1,117 @@
+"""Play one learner: source, batches, transcripts, metrics, report."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from noregret.data.batch import Batch
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue, shown
+from noregret.evaluation.capabilities import costs_of, is_learner, task_of
+from noregret.learner.factory import full_information
+from noregret.learner.protocol import Learner
+from noregret.metrics import METRICS, Confusion, Loss, Metric, Mistakes, Runtime, Updates
+from noregret.streams import Source, open_source
+from noregret.tasks.task import Task
+
+
+def play(source: Any, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
+    """Play a source through a learner; returns what the metrics report, by default those that suit its task."""
+    if not is_learner(learner):
+        raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
+    run = Run(learner, metrics)
+    source = open_for_tasks(source, [task_of(learner)])
+    for batch in source:
+        run.play(source, batch)
+    return run.report()
+
+
+class Run:
+    """A learner and the metrics that watch it; with compare, beside a learner that sees every label."""
+
+    def __init__(self, learner: Learner, metrics: Sequence[Metric] | None = None, compare: bool = True) -> None:
+        self.learner = learner
+        self.task_metrics: list[Metric] = []
+        self.confusion: Confusion | None = None
+        if metrics is None:
+            self.metrics = self.default_metrics()
+        else:
+            self.metrics = list(metrics)
+            self.check_metrics()
+        self.comparison = FullInformation(learner if compare else None)
+
+    def default_metrics(self) -> list[Metric]:
+        """The metrics of every run, those of the task, and the confusion matrix where a round has one label."""
+        task = task_of(self.learner)
+        self.task_metrics = [METRICS[name]() for name in task.metrics]
+        metrics: list[Metric] = [Mistakes(), Loss(), Updates(), Runtime(), *self.task_metrics]
+        if task.one_label:
+            self.confusion = Confusion(costs_of(self.learner))
+            metrics.append(self.confusion)
+        return metrics
+
+    def check_metrics(self) -> None:
+        for metric in self.metrics:
+            if not isinstance(metric, Metric):
+                raise BadValue(f"a metric has the methods see and report; {shown(metric)} has not")
+
+    def play(self, source: Source, batch: Batch) -> None:
+        """Play a batch and show it to the metrics."""
+        self.see(source, batch, play_batch(self.learner, source, batch))
+
+    def see(self, source: Source, batch: Batch, transcript: Transcript) -> None:
+        """Show a batch that was played to the metrics."""
+        for metric in self.metrics:
+            metric.see(batch, transcript)
+        self.comparison.play(source, batch)
+
+    def report(self) -> dict[str, float]:
+        """What the metrics report, and the mistakes of a learner that sees every label where this one does not."""
+        return {**collect_reports(self.metrics), **self.comparison.report()}
+
+
+def collect_reports(metrics: Iterable[Metric]) -> dict[str, float]:
+    """What all metrics report."""
+    return {name: value for metric in metrics for name, value in metric.report().items()}
+
+
+def open_for_tasks(source: Any, tasks: Iterable[type[Task]]) -> Source:
+    """Open a source whose batches suit these tasks: where one needs whole lists, no batch ends inside a list."""
+    name = next((task.name for task in tasks if task.needs_query), None)
+    opened = open_source(source, lists=name is not None)
+    if name is not None and not opened.lists:
+        raise BadValue(f"{opened.name}: {name} needs whole lists in every batch; open the source with lists=True")
+    return opened
+
+
+def play_batch(learner: Learner, source: Source, batch: Batch) -> Transcript:
+    """Play a batch; an error names the line of the source at which the row stands."""
+    query = batch.query if task_of(learner).needs_query else None
+    try:
+        return learner.play(batch.X, batch.y, batch.weight, query)
+    except BadValue as error:
+        if error.row is None or batch.lines is None:
+            raise
+        line, message = int(batch.lines[error.row]), str(error)
+        if source.kind == "arrays":  # its lines are the numbers of its rows
+            raise BadValue(message.replace(f"row {error.row}", f"row {line}", 1), line) from None
+        message = message.removeprefix(f"row {error.row}: ").removeprefix(f"row {error.row}, ")
+        raise BadValue(f"{source.where}:{line}: {message}", error.row) from None
+
+
+class FullInformation:
+    """Where a learner does not see every label: another that does, on the same rounds from the first on."""
+
+    def __init__(self, learner: Learner | None) -> None:
+        self.learner = full_information(learner) if learner is not None and learner.rounds == 0 else None
+
+    def play(self, source: Source, batch: Batch) -> None:
+        if self.learner is not None:
+            play_batch(self.learner, source, batch)
+
+    @property
+    def mistakes(self) -> int | None:
+        """Its mistakes; None where the learner sees every label, or began before."""
+        return None if self.learner is None else self.learner.mistakes
+
+    def report(self) -> dict[str, float]:
+        return {} if self.mistakes is None else {"full_information": self.mistakes}

@@ -1,0 +1,94 @@
+"""What the compiler puts in place of a verb, a helper or a hook; importing this registers all of them."""
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+
+from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
+from noregret.jit.cache import INNER, LEAN
+from noregret.tasks import hooks
+
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+
+
+def register() -> None:
+    """Register all verbs, helpers and hooks with the compiler."""
+    for verb in VERBS:
+        overload(verb, jit_options=INNER, strict=False)(choose_by_type(verb))
+    for function in HELPERS:
+        overload(function, jit_options=INNER, strict=False)(always(function))
+    for function in REASSOCIATED:
+        overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
+    overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
+    overload(hooks.still, jit_options=INNER, strict=False)(choose_still)
+
+
+def python_type(kind: Any) -> type:
+    """The Python type a compiled value stands for: what the verb tables are keyed by."""
+    if isinstance(kind, types.Array):
+        return np.ndarray
+    return getattr(kind, "instance_class", None) or object
+
+
+def choose_by_type(verb: Verb) -> Callable[..., Any]:
+    def choose(*kinds: Any) -> Any:
+        return verb.find(tuple(map(python_type, kinds)))
+
+    return choose
+
+
+def always(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *kinds: function
+
+
+def choose_weighed(p: Any, h: Any) -> Any:
+    if p.instance_class.weight_place is None:
+        return lambda p, h: p
+    return lambda p, h: with_weight(p, h)
+
+
+def choose_still(s: Any) -> Any:
+    if any(name.startswith("_") for name in s.types[-1].fields):  # no tuple has such names
+        return lambda s: s
+    return lambda s: with_counters_read(s)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_weight(context: Any, p: Any, h: Any) -> Any:
+    """The parameters with the one that an importance weight scales multiplied or divided by it."""
+    where, power = p.instance_class.weight_place
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        fields, weight = arguments
+        old = builder.extract_value(fields, where)
+        new = builder.fmul(old, weight) if power > 0 else builder.fdiv(old, weight)
+        return builder.insert_value(fields, new, where)
+
+    return p(p, h), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def with_counters_read(context: Any, s: Any) -> Any:
+    """The state with its counters as numbers of their own, which no write to an array can change."""
+    *fields, record = s.types
+    names = list(record.fields)
+    kind = namedtuple("Counters", names, rename=True)  # type: ignore[misc]
+    counters = types.NamedTuple([types.float64] * len(names), kind)
+    whole = types.NamedTuple([*fields, counters], s.instance_class)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        where = builder.extract_value(arguments[0], len(fields))
+        number = context.get_data_type(types.float64)
+        places = [cgutils.get_record_member(builder, where, record.offset(name), number) for name in names]
+        parts = [builder.extract_value(arguments[0], i) for i in range(len(fields))]
+        numbers = context.make_tuple(builder, counters, [builder.load(place) for place in places])
+        return context.make_tuple(builder, whole, [*parts, numbers])
+
+    return whole(s), codegen
+
+
+register()

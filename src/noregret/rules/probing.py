@@ -1,0 +1,76 @@
+"""Probing: run a margin rule on a few margins, to see when it updates."""
+
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Any, Protocol
+
+from noregret.errors import BadValue
+from noregret.rules.names import RuleKind
+from noregret.rules.parameters import Choice, Param, bindings
+from noregret.rules.specialize import rebind, specializer
+from noregret.state.growth import make
+from noregret.state.space import Shape, Space
+
+MARGINS = (-1.0, 0.999, 1.0, 1.5)
+
+
+class Probed(Hashable, Protocol):
+    """What of a rule's card is needed to run it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> RuleKind: ...
+    @property
+    def rule(self) -> Callable[..., Any]: ...
+    @property
+    def numbers(self) -> dict[str, Param]: ...
+    @property
+    def choices(self) -> dict[str, Choice]: ...
+    @property
+    def defaults(self) -> dict[str, str]: ...
+    @property
+    def parameters(self) -> Any: ...
+    @property
+    def shape(self) -> Shape: ...
+
+
+@cache
+def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] | None = None) -> tuple[Any, ...]:
+    """What a margin rule returns on some margins in the reference algebra; () if it raises an error.
+
+    Its numbers are the defaults or, with a share below 1, lie between the lower limits and the defaults.
+    """
+    import numpy as np
+
+    from noregret.algebra.reference import ReferenceExample
+
+    options = bindings(card.choices, card.defaults if chosen is None else dict(chosen))
+    rule = specializer(options, rebind, "probe")(card.rule)
+
+    def run(margin: float) -> Any:
+        p = card.parameters(*[param.between(share) for param in card.numbers.values()] or [0.0])
+        s = make(card.shape, Space("reference", features=2, room=2))
+        s.n.t = 1.0
+        return rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
+
+    try:
+        return tuple(map(run, MARGINS))
+    except Exception:  # the error is reported, with its line, when a learner of this rule plays
+        return ()
+
+
+def is_loss_driven(card: Probed, chosen: tuple[tuple[str, str], ...] | None = None) -> bool:
+    """Whether a margin rule updates just below margin 1 and not from there on, whatever its numbers: probed."""
+    runs = [probe(card, share, chosen) for share in (1.0, 0.5)]
+    return all([bool(updated) for updated in run[1:]] == [True, False, False] for run in runs)
+
+
+def require_update_flag(card: Probed) -> None:
+    """A margin rule must return True when it changed the state and False when it did not; updates are counted by it."""
+    if card.kind == "margin" and None in probe(card):
+        code = card.rule.__code__
+        raise BadValue(
+            f"{code.co_filename}:{code.co_firstlineno}: rule {card.name} returns nothing on some rounds; "
+            "it must return True when it changed the state, and False when it did not"
+        )

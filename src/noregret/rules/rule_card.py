@@ -1,0 +1,205 @@
+"""The card of a rule: its code, hooks and state, and what follows from them about tasks and algebras."""
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, Literal, TypeAlias, cast
+
+from noregret.algebra import CENTRES, TYPES
+from noregret.algebra.verbs import Verb, scale
+from noregret.rules import probing
+from noregret.rules.card import Card
+from noregret.rules.names import AlgebraName, RuleKind, TaskName
+from noregret.rules.parameters import Choice, Param, bindings
+from noregret.rules.schedules import OF_STEPS
+from noregret.state.fields import Field, averaged, centre
+from noregret.state.space import Shape
+from noregret.state.stores import GROUPS, field_counters
+
+# A rule's arguments: parameters, state, signed example, gradient, row. Their types depend on the algebra.
+P: TypeAlias = Any
+S: TypeAlias = Any
+Z: TypeAlias = Any
+G: TypeAlias = Any
+X: TypeAlias = Any
+
+Chosen: TypeAlias = tuple[tuple[str, str], ...]  # the options in force, as pairs of name and option
+Check: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], str | None]
+ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RuleCard(Card):
+    """A rule with its declaration."""
+
+    kind: RuleKind
+    params: Mapping[str, Param | Choice] = field(default_factory=dict)
+    rule: Callable[..., Any]
+    state: Mapping[str, Field]
+    counters: Mapping[str, float] = field(default_factory=dict)
+    score: Callable[..., Any] | None = None
+    weight: Callable[..., Any] | None = None
+    final: Callable[..., Any] | None = None
+    chances: Callable[..., Any] | None = None  # of a bandit rule: the probability of each class, from the scores
+    weight_param: str | None = (
+        None  # the parameter an importance weight multiplies, or divides: "C", "1/r"; "" for none
+    )
+    nonnegative: bool = False  # whether no weight is ever negative
+    ignores_features: bool = False  # whether each row is replaced by one constant feature
+    real_valued_losses: bool = False  # of a bandit rule: whether losses may lie between 0 and 1
+    full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
+    check: Check | None = None  # what is wrong with some parameters and options together, or None
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.rule(*arguments)
+
+    @cached_property
+    def shape(self) -> Shape:
+        return Shape(self.state, {**self.counters, **field_counters(self.state)})
+
+    @cache  # noqa: B019
+    def state_shape(self, average: int | None) -> Shape:
+        """The state; with the vector w averaged over the rounds after so many, if an average is asked for."""
+        if average is None:
+            return self.shape
+        fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_after": float(average)})
+
+    @cache  # noqa: B019
+    def centre_shape(self, height: float) -> Shape:
+        """The state where w is the centre of the rows, at a height above them."""
+        fields = {"w": centre}
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height})
+
+    @property
+    def supports_weights(self) -> bool:
+        return bool(self.weight_param) or (self.kind not in ("margin", "prototype") and self.weight_param is None)
+
+    @property
+    def keeps_covariance(self) -> bool:
+        return any(field.kind == "covariance" for field in self.state.values())
+
+    @property
+    def keeps_groups(self) -> bool:
+        return any(field.kind in GROUPS for field in self.state.values())
+
+    @cached_property
+    def parameters(self) -> Any:
+        """The class of p; `weight_place` says which of its numbers an importance weight multiplies or divides."""
+        kind = super().parameters
+        place = None
+        if self.weight_param:
+            divides, name = self.weight_param.startswith("1/"), self.weight_param.removeprefix("1/")
+            place = (list(self.numbers).index(name), -1 if divides else 1)
+        kind.weight_place = place
+        return kind
+
+    def functions(self) -> Iterator[Callable[..., Any]]:
+        """The rule and its hooks."""
+        hooks = (self.rule, self.score, self.weight, self.final, self.chances)
+        yield from (hook for hook in hooks if hook is not None)
+
+    @cached_property
+    def verbs(self) -> frozenset[Verb]:
+        """The verbs this rule uses, found by reading its code."""
+        return self.verbs_with(self.defaults)
+
+    def verbs_with(self, chosen: Mapping[str, str]) -> frozenset[Verb]:
+        """The verbs of the rule and of the options in force."""
+        functions = [*self.functions(), *bindings(self.choices, chosen).values()]
+        return frozenset(verb for function in functions for verb in find_verbs(function))
+
+    @cache  # noqa: B019
+    def touches(self, chosen: Chosen) -> Literal["row", "top_k", "all"]:
+        """Which cells one round may change: those of its row, those of the top k, or all."""
+        verbs = self.verbs_with(dict(chosen))
+        kinds = {field.kind for field in self.state.values()}
+        if any(verb.sweeps for verb in verbs) or (scale in verbs and "vector" in kinds):
+            return "all"
+        return "top_k" if kinds == {"top_k"} else "all" if "top_k" in kinds else "row"
+
+    def keeps_one_vector(self, chosen: Mapping[str, str]) -> bool:
+        """Whether the state is one vector that starts at zero and moves by steps along the example."""
+        fields = [field.name for field in self.state.values()]
+        return (
+            list(self.state) == ["w"]
+            and fields[0] in ("plain", "scaled")
+            and self.why_no_average(chosen) is None
+            and all(verb.works_with(frozenset(CENTRES)) for verb in self.verbs_with(chosen))
+        )
+
+    def why_no_average(self, chosen: Mapping[str, str]) -> str | None:
+        """Why the mean of the weights over the rounds cannot be kept, or None if it can."""
+        if self.kind == "bandit":
+            return "what it plays is drawn by its latest weights"
+        if self.kind == "coordinate" or any(hook is not None for hook in (self.score, self.weight, self.final)):
+            return "its predictions are not those of one vector that only moves by steps"
+        steps = "w" in self.state and self.state["w"].name in ("plain", "scaled", "random_init")
+        if not steps or any(verb.writes and verb.name != "add" for verb in self.verbs_with(chosen)):
+            return "its weights do not only move by steps"
+        return None
+
+    def why_no_one_vs_rest(self, chosen: Mapping[str, str]) -> str | None:
+        """Why each class cannot be played against the rest from one state, or None if it can."""
+        if self.kind not in ("margin", "gradient", "coordinate"):
+            return "it moves all classes at once"
+        kinds = {field.kind for field in self.state.values()}
+        steps = all(not verb.writes or verb.name in ROW_ONLY for verb in self.verbs_with(chosen))
+        counted = set(self.counters) - {"steps", "features", "classes"} or chosen.get("schedule") in OF_STEPS
+        if not steps or counted or not kinds <= {"vector", "covariance"} or self.score is not None:
+            return "what it keeps belongs to all classes together"
+        return None
+
+    @cached_property
+    def algebras(self) -> tuple[AlgebraName, ...]:
+        """Where the rule can play, computed from the verbs it names and the state it keeps."""
+        return tuple(cast(AlgebraName, algebra) for algebra in TYPES if self.why_not(algebra) is None)
+
+    def why_not(self, algebra: str, chosen: Mapping[str, str] | None = None) -> str | None:
+        """Why an algebra cannot carry this rule, or None if it can."""
+        verbs = self.verbs if chosen is None else self.verbs_with(chosen)
+        missing = sorted(verb.name for verb in verbs if not verb.works_with(TYPES[algebra]))
+        if missing:
+            return f"it names {', '.join(missing)}, which the {algebra} algebra does not have"
+        if algebra == "kernel":
+            if self.weight is not None:
+                return "its weights are a formula for each coordinate, which the kernel algebra does not have"
+            if any(f.kind not in ("vector", "scaled") or f.start != 0.0 for f in self.state.values()):
+                return "its state does not start as a zero vector"
+            if self.kind == "coordinate":
+                return "it moves each coordinate in its own way, and the kernel algebra has none"
+        return None
+
+    @cached_property
+    def tasks(self) -> tuple[TaskName, ...]:
+        """The tasks the rule can play with its default options."""
+        return self.tasks_with(self.defaults)
+
+    def tasks_with(self, chosen: Mapping[str, str]) -> tuple[TaskName, ...]:
+        """The tasks the rule can play with these options; regression and one-class need a loss-driven rule."""
+        driven = self.kind != "margin" or probing.is_loss_driven(self, tuple(chosen.items()))
+        able = {
+            "regression": driven,
+            "one-class": driven and self.keeps_one_vector(chosen),
+            "structured": all(field.kind != "reservoir" for field in self.state.values()),
+            "convex": self.kind in ("gradient", "coordinate"),
+        }
+        return tuple(task for task in self.declared_tasks if able.get(task, True))
+
+
+def find_verbs(function: Callable[..., Any], seen: set[types.CodeType] | None = None) -> set[Verb]:
+    """Every verb a plain function names, also through the plain functions it calls."""
+    seen = set() if seen is None else seen
+    code = getattr(function, "__code__", None)
+    if code is None or code in seen:
+        return set()
+    seen.add(code)
+    verbs: set[Verb] = set()
+    for name in code.co_names:
+        thing = function.__globals__.get(name)
+        if isinstance(thing, Verb):
+            verbs.add(thing)
+        elif isinstance(thing, types.FunctionType):
+            verbs |= find_verbs(thing, seen)
+    return verbs

@@ -1,0 +1,45 @@
+"""Two states with the same classes, features and supports in the same order, so that their cells can be combined."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from noregret.state.growth import State, bank_of, counters_of, grow, make, parts, replace_values, stored
+from noregret.state.space import Shape, Space, enlarge
+from noregret.state.stores.kernel_bank import append_rows, bank_size
+
+
+def rearrange(
+    shape: Shape, state: State, old: Space, new: Space, classes: Sequence[int], features: Sequence[int] | None
+) -> State:
+    """Return a state whose cells are in other places: the first of them in class classes[0] and feature features[0].
+
+    Without features, these stay where they are. The state is at rest.
+    """
+    fresh = make(shape, new)
+    counters_of(fresh)[:] = counters_of(state)
+    rows = np.array(classes, dtype=np.int64)
+    columns = np.arange(old.features) if features is None else np.array(features, dtype=np.int64)
+    values = [
+        store.rearrange((value, old), (target, new), rows, columns)
+        for (store, value), target in zip(stored(state), fresh[:-1], strict=True)
+    ]
+    return replace_values(fresh, values)
+
+
+def share_supports(
+    shape: Shape, first: State, second: State, spaces: tuple[Space, Space]
+) -> tuple[State, State, Space]:
+    """Return two states of the kernel algebra that have the supports of both, those of the first one first.
+
+    The supports of the other have coefficient zero. Only the first one has the rows of the supports.
+    """
+    (mine, my_values), (theirs, their_values) = bank_size(bank_of(first)), bank_size(bank_of(second))
+    own = spaces[0]
+    space = enlarge(own, own.features, own.classes, mine + theirs, my_values + their_values)
+    larger, other = grow(shape, first, own, space), make(shape, space)
+    append_rows(bank_of(larger), bank_of(second))
+    counters_of(other)[:] = counters_of(second)
+    for (_, _, source), (_, _, target) in zip(parts(shape, second, spaces[1]), parts(shape, other, space), strict=True):
+        target[:, mine : mine + theirs] = source[: target.shape[0], :theirs]
+    return larger, other, space

@@ -1,0 +1,20 @@
+"""Slots of a table of 64-bit words, numbered from a NamedTuple whose defaults say how many words each field takes."""
+
+from itertools import accumulate
+from typing import Any, TypeVar, cast
+
+WORD = 1  # a number or an address
+ARRAY = 2  # an address and a length
+
+Slots = TypeVar("Slots", bound=tuple[int, ...])
+
+
+def number_slots(kind: type[Slots]) -> Slots:
+    """An instance whose fields are the first slots of the values of these names."""
+    *widths, _ = kind()
+    return cast(Slots, cast(Any, kind)._make(accumulate(widths, initial=0)))
+
+
+def count_slots(kind: type[Slots]) -> int:
+    """How many words the table has."""
+    return sum(kind())

@@ -1,0 +1,57 @@
+"""Learners made of learners follow the protocol of all learners: the same checks as for rules."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
+from tests.support import by_name, small_stream
+
+X, Y = small_stream(rows=40)
+ROWS, LABELS = [by_name(row) for row in X], Y.tolist()
+BAD_ROW, BAD_DICT = np.full(4, np.nan), {"f1": float("inf")}
+SOURCE = nr.make("pa1", native=False).learn(*small_stream(rows=60, seed=1))
+SOME = [None if number % 3 == 1 else label for number, label in enumerate(LABELS)]
+
+
+def rule(name: str = "pa1", **options: Any) -> nr.RuleLearner:
+    return nr.make(name, native=False, **options)
+
+
+def questioned() -> Any:
+    """A learner some of whose questions wait."""
+    learner = nr.delayed(rule(), room=3)
+    for key in ("a", "b", 3, 4.5):
+        learner.ask(key, ROWS[0])
+    return learner
+
+
+CASES = {
+    "delayed": Case(lambda: nr.delayed(rule()), ROWS, LABELS, BAD_DICT),
+    "delayed with questions": Case(questioned, ROWS, LABELS, BAD_DICT),
+    "delayed targets": Case(lambda: nr.delayed(rule(task="regression")), X, X[:, 0].tolist(), BAD_ROW),
+    "delayed, compiled": Case(lambda: nr.delayed(nr.make("pa1")), ROWS, LABELS, BAD_DICT),
+    "transfer": Case(lambda: nr.transfer(SOURCE, rule("arow")), X, LABELS, BAD_ROW),
+    "self_training": Case(lambda: nr.self_training(rule(), confidence=0.1), X, SOME, BAD_ROW),
+    "self_training of dicts": Case(lambda: nr.self_training(rule("arow"), weight=1.0), ROWS, SOME, BAD_DICT),
+    "delayed self_training": Case(lambda: nr.delayed(nr.self_training(rule())), ROWS, LABELS, BAD_DICT),
+}
+
+
+LATER = ("protocol", "race", "documents")  # they need the cards of methods that are not rules
+NOW = {name: check for name, check in CHECKS.items() if name not in LATER}
+
+
+@pytest.mark.parametrize("check", NOW.values(), ids=NOW)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_adapters_follow_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_adapters_saved_and_loaded_go_on(case: Case, tmp_path: Path) -> None:
+    check_save_and_go_on(case, tmp_path)

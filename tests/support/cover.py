@@ -1,0 +1,22 @@
+"""Choosing few of many for a test, so that nothing that could make a difference is left out."""
+
+import os
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))  # `make test-all`: leave nothing out
+
+T = TypeVar("T")
+
+
+def cover(several: Iterable[T], traits: Callable[[T], Iterable[Hashable]]) -> list[T]:
+    """Few items that together have every trait there is: each adds the most traits that are still missing."""
+    left = {place: (one, set(traits(one))) for place, one in enumerate(several)}
+    missing = {trait for _, has in left.values() for trait in has}
+    chosen: dict[int, T] = {}
+    while missing:
+        best = max(left, key=lambda place: (len(left[place][1] & missing), -place))
+        one, has = left.pop(best)
+        missing -= has
+        chosen[best] = one
+    return [chosen[place] for place in sorted(chosen)]
