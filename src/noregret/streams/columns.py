@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.streams.column_roles import ColumnRoles
 
@@ -204,7 +205,7 @@ def parse_labels(cell: str, by: str) -> tuple[int | float | str, ...]:
     return tuple(parse_label(part) for one in cell.split(by) if (part := one.strip(BLANKS)))
 
 
-def expand_labels(values: list[Any], codes: np.ndarray) -> Any:
+def expand_labels(values: list[Any], codes: NDArray[Any]) -> Any:
     """Return the labels of all rows, given the distinct ones: an array of numbers, or a list; None if all are None."""
     kinds = {type(value) for value in values}
     if kinds <= {type(None)}:

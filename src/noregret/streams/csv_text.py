@@ -7,6 +7,7 @@ readers then parse the whole block. When compiled, ENDS replaces the functions t
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
 from noregret.streams.number_text import (
@@ -28,6 +29,9 @@ from noregret.streams.number_text import (
     TAB,
     TEN,
     ZEROS,
+    Buffer,
+    Integer,
+    Slots,
     byte_at,
     load_word,
     read_number,
@@ -46,13 +50,13 @@ SLOTS = OUT + 10
 class Out(NamedTuple):
     """The output arrays: which columns are numeric, their numbers row by row, and the bytes of the text columns."""
 
-    numeric: np.ndarray
-    val: np.ndarray
-    text: np.ndarray  # one row per text column, as long as the block
-    ends: np.ndarray  # one row per text column: where each cell ends, after a 0
+    numeric: NDArray[np.int8]
+    val: NDArray[np.float64]
+    text: NDArray[np.uint8]  # one row per text column, as long as the block
+    ends: NDArray[np.int32]  # one row per text column: where each cell ends, after a 0
 
 
-def allocate(numeric: np.ndarray, size: int, rows: int) -> Out:
+def allocate(numeric: NDArray[np.int8], size: int, rows: int) -> Out:
     """Allocate arrays large enough for a block of so many bytes and rows."""
     words = int(np.count_nonzero(numeric == 0))
     return Out(
@@ -63,12 +67,12 @@ def allocate(numeric: np.ndarray, size: int, rows: int) -> Out:
     )
 
 
-def ends_number(byte: Any) -> Any:
+def ends_number(byte: int) -> Any:
     """Return whether a number may end before this byte."""
     return byte in (COMMA, NEWLINE, SEMICOLON, TAB, BAR, RETURN, BLANK)
 
 
-def usually_ends_number(byte: Any) -> Any:
+def usually_ends_number(byte: int) -> Any:
     """Return whether this is one of the bytes that usually follow a number."""
     return byte in (COMMA, NEWLINE, SEMICOLON, TAB, BAR)
 
@@ -77,7 +81,7 @@ ENDS = {"ends_number": ends_number, "usually_ends_number": usually_ends_number}
 read_buffer = read_out = unbound
 
 
-def skip_spaces(buffer: Any, i: Any) -> Any:
+def skip_spaces(buffer: Buffer, i: int) -> Any:
     """Return the position behind spaces."""
     while byte_at(buffer, i) == BLANK:
         i += 1
@@ -90,7 +94,7 @@ EVEN_BYTES, PAIR_SUMS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0001000100010
 ONE, SEVEN, EIGHT, LAST_PAIR, NOTHING = (np.uint64(number) for number in (1, 7, 8, 48, 0))
 
 
-def read_brief_number(buffer: Any, i: Any) -> Any:
+def read_brief_number(buffer: Buffer, i: int) -> Any:
     """Read a number of at most eight bytes after its sign; return whether there is one, where it ends, its value.
 
     There is no branch on the form of the number, which the processor could not predict: the digits on both sides of
@@ -117,7 +121,7 @@ def read_brief_number(buffer: Any, i: Any) -> Any:
     return True, end, -value if negative else value
 
 
-def read_number_cell(buffer: Any, i: Any) -> Any:
+def read_number_cell(buffer: Buffer, i: int) -> Any:
     """Read the number in a cell, NaN if it is empty; return whether it is one, where the cell ends, its value."""
     fine, end, value = read_brief_number(buffer, i)
     if fine:
@@ -133,7 +137,7 @@ def read_number_cell(buffer: Any, i: Any) -> Any:
     return status == FINE, skip_spaces(buffer, end), value
 
 
-def read_text_cell(buffer: Any, i: Any, delimiter: Any, text: Any, at: Any) -> Any:
+def read_text_cell(buffer: Buffer, i: int, delimiter: int, text: Buffer, at: Integer) -> Any:
     """Copy the cell at i to position `at` of the text; return where both end."""
     byte = byte_at(buffer, i)
     while byte != delimiter and byte != NEWLINE and byte != RETURN:
@@ -144,7 +148,7 @@ def read_text_cell(buffer: Any, i: Any, delimiter: Any, text: Any, at: Any) -> A
     return i, at
 
 
-def parse_row(buffer: Any, i: Any, out: Any, row: Any, delimiter: Any) -> Any:
+def parse_row(buffer: Buffer, i: int, out: Out, row: int, delimiter: int) -> Any:
     """Parse the row at i; return where the next row begins, or -1 if this one cannot be read."""
     columns, words = out.numeric.size, out.text.shape[0]
     v, w = row * (columns - words), 0
@@ -168,7 +172,7 @@ def parse_row(buffer: Any, i: Any, out: Any, row: Any, delimiter: Any) -> Any:
     return i + 1 if byte_at(buffer, i) == NEWLINE else -1
 
 
-def parse_table(buffer: Any, out: Any, table: Any) -> None:
+def parse_table(buffer: Buffer, out: Out, table: Slots) -> None:
     """Parse rows up to the first that cannot be read."""
     i, row, end = 0, 0, table[END]
     while 0 <= i < end:
@@ -181,12 +185,12 @@ def parse_table(buffer: Any, out: Any, table: Any) -> None:
 WORDS = 255  # words counted at a time: each byte of `counts` counts up to 255
 
 
-def zero_bytes(word: Any) -> Any:
+def zero_bytes(word: np.uint64) -> Any:
     """Return a word with the high bit set in every byte that is zero."""
     return ~(((word & ~HIGHS) + ~HIGHS) | word) & HIGHS
 
 
-def count_lines(buffer: Any, table: Any) -> None:
+def count_lines(buffer: Buffer, table: Slots) -> None:
     """Count the lines, and find out whether there is a zero byte or a quote; handles eight bytes at a time."""
     lines, unsupported, i, end = 0, NOTHING, 0, table[END]
     while i + 8 <= end:
@@ -206,7 +210,7 @@ def count_lines(buffer: Any, table: Any) -> None:
     table[ROWS], table[UNSUPPORTED] = lines, 1 if unsupported != NOTHING else 0
 
 
-def csv(table: Any) -> int:
+def csv(table: Slots) -> int:
     """Count the lines of the text in the table, or parse them."""
     if table[COUNT_ONLY] != 0:
         count_lines(read_buffer(table), table)

@@ -9,6 +9,7 @@ last line is one, and nothing is kept of a line with a fault.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
 from noregret.streams.number_text import (
@@ -23,6 +24,8 @@ from noregret.streams.number_text import (
     NOTHING,
     TEN,
     ZERO,
+    Buffer,
+    Slots,
     byte_at,
     ends_number,
     load_word,
@@ -55,13 +58,13 @@ class Out(NamedTuple):
     label number -1 - where, is text[first:last].
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    y: np.ndarray
-    lines: np.ndarray
-    query: np.ndarray
-    deferred: np.ndarray
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    y: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    query: NDArray[np.int64]
+    deferred: NDArray[np.int64]
 
 
 def allocate(size: int, rows: int, deferred: int) -> Out:
@@ -81,14 +84,14 @@ def allocate(size: int, rows: int, deferred: int) -> Out:
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def skip_word(buffer: Any, i: Any) -> Any:
+def skip_word(buffer: Buffer, i: int) -> Any:
     """Return where a word ends: before a blank, a colon, a comment or the end of the line."""
     while not (ends_number(byte_at(buffer, i)) or byte_at(buffer, i) == COLON):
         i += 1
     return i
 
 
-def read_query(buffer: Any, i: Any, end: Any) -> Any:
+def read_query(buffer: Buffer, i: int, end: int) -> Any:
     """Return the number of the query `qid:3` between i and end."""
     at = i + 4
     negative = byte_at(buffer, at) == MINUS
@@ -101,7 +104,7 @@ def read_query(buffer: Any, i: Any, end: Any) -> Any:
     return -np.int64(number) if negative else np.int64(number)
 
 
-def skip_query(buffer: Any, i: Any) -> Any:
+def skip_query(buffer: Buffer, i: int) -> Any:
     """Return where the query `qid:3` ends; i if there is none."""
     if load_word(buffer, i) & LOW_HALF != QUERY:
         return i
@@ -114,7 +117,7 @@ def skip_query(buffer: Any, i: Any) -> Any:
     return at if at > first and ends_number(byte_at(buffer, at)) else i
 
 
-def read_index(buffer: Any, i: Any) -> Any:
+def read_index(buffer: Buffer, i: int) -> Any:
     """Return where the integer at i ends and its value; digits that would exceed LARGEST are not read."""
     count, value = read_eight_digits(buffer, i)
     at, index = i + count, np.int64(value)
@@ -125,7 +128,7 @@ def read_index(buffer: Any, i: Any) -> Any:
     return at, index
 
 
-def defer_to_python(table: Any, out: Any, where: Any, first: Any, last: Any) -> Any:
+def defer_to_python(table: Slots, out: Out, where: int, first: int, last: int) -> Any:
     """Add a number to those that Python must read; return FINE, or DEFERRED_FULL if the list is full."""
     n = table[DEFERRED]
     if n >= out.deferred.shape[0]:
@@ -137,7 +140,7 @@ def defer_to_python(table: Any, out: Any, where: Any, first: Any, last: Any) -> 
     return FINE
 
 
-def read_label(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
+def read_label(buffer: Buffer, i: int, table: Slots, out: Out, row: int) -> Any:
     """Read the label of a row; return the status and where it ends. Rows to be predicted may lack one."""
     status, end, label = read_number(buffer, i, BAD_LABEL)
     if status == NEEDS_PYTHON:
@@ -155,7 +158,7 @@ def read_label(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
     return status, end
 
 
-def read_features(buffer: Any, i: Any, table: Any, out: Any, k: Any, row: Any) -> Any:
+def read_features(buffer: Buffer, i: int, table: Slots, out: Out, k: int, row: int) -> Any:
     """Read the features of a row from value number k on; return the status, where it ends (or fails), the next k."""
     base, previous, width, unsorted = table[BASE], -1, table[WIDTH], table[UNSORTED]
     while True:
@@ -193,7 +196,7 @@ def read_features(buffer: Any, i: Any, table: Any, out: Any, k: Any, row: Any) -
     return FINE, i, k
 
 
-def parse_lines(buffer: Any, out: Any, table: Any) -> None:
+def parse_lines(buffer: Buffer, out: Out, table: Slots) -> None:
     """Parse the lines between POSITION and END and append their rows, until all are done or the arrays are full."""
     i, end, line, row, k = table[POSITION], table[END], table[LINE], table[ROWS], table[NONZEROS]
     status = FINE
@@ -224,7 +227,7 @@ def parse_lines(buffer: Any, out: Any, table: Any) -> None:
 read_buffer = read_out = unbound
 
 
-def libsvm(table: Any) -> int:
+def libsvm(table: Slots) -> int:
     """Run `parse_lines` on the arrays in the table."""
     parse_lines(read_buffer(table), read_out(table), table)
     return 0

@@ -13,13 +13,26 @@ Unsigned 64-bit integers are written as such, because they are meant to wrap aro
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
-from noregret.streams.hashed_text import finish_hash, hash_text, load_masked, mix_hash, seed, start_hash, word_count
-from noregret.streams.number_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, byte_at, unsigned
+from noregret.streams.hashed_text import (
+    Text,
+    finish_hash,
+    hash_text,
+    load_masked,
+    mix_hash,
+    seed,
+    start_hash,
+    word_count,
+)
+from noregret.streams.number_text import COLON, HALF, LOW_HALF, NEWLINE, NOTHING, Buffer, Slots, byte_at, unsigned
 from noregret.streams.utf8_text import check_utf8
 
 CARET = 94
+
+Numbers = NDArray[np.int32]
+Words = tuple[np.uint64, np.uint64]
 
 # Slots: how full the table is; whether to rebuild its hash slots; and, for `number_names`, how far it got.
 NAMES, ENTRIES, FILLED, NEW_BYTES, REBUILD, POSITION, DONE, BUFFER = range(8)
@@ -42,21 +55,21 @@ class NameTable(NamedTuple):
     value. `new_names` holds the new names in full, each with a newline; `waiting`, texts to be looked up together.
     """
 
-    slots: np.ndarray
-    entries: np.ndarray
-    bare: np.ndarray
-    new_names: np.ndarray
-    waiting: np.ndarray
+    slots: NDArray[np.uint64]
+    entries: NDArray[np.uint64]
+    bare: NDArray[np.uint8]
+    new_names: NDArray[np.uint8]
+    waiting: NDArray[np.uint64]
 
 
-def allocate_aligned(size: int, kind: type) -> np.ndarray:
+def allocate_aligned(size: int, kind: type) -> NDArray[Any]:
     """Allocate an array that begins at a cache line, without initializing it."""
     made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
     first = -made.ctypes.data % LINE
     return made[first : first + made.size - LINE].view(kind)
 
 
-def allocate_zeros(size: int, kind: type) -> np.ndarray:
+def allocate_zeros(size: int, kind: type) -> NDArray[Any]:
     """Allocate an array of zeros that begins at a cache line.
 
     The zeros are written explicitly: the memory then comes in large pages, which speeds up random access.
@@ -81,20 +94,21 @@ def create_table(names: int, letters: int = 24) -> NameTable:
 
 def double_table(known: NameTable) -> NameTable:
     """Return the table with twice the room; its slots are empty and must be rebuilt."""
-    parts = [allocate_aligned(2 * some.size, some.dtype.type) for some in known[1:-1]]
-    for new, old in zip(parts, known[1:-1], strict=True):
+    arrays: tuple[NDArray[Any], ...] = known[1:-1]
+    parts = [allocate_aligned(2 * old.size, old.dtype.type) for old in arrays]
+    for new, old in zip(parts, arrays, strict=True):
         new[: old.size] = old
     return NameTable(allocate_zeros(2 * known.slots.size, np.uint64), parts[0], parts[1], parts[2], known.waiting)
 
 
-def fetch(array: Any, i: Any) -> None:
+def fetch(array: NDArray[Any], i: Any) -> None:
     """Prefetch a value of an array into the cache; does nothing in plain Python."""
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
-def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
+def is_entry(entries: NDArray[np.uint64], at: np.uint64, buffer: Buffer, text: Text) -> Any:
     """Return whether the entry at a position holds this text in its namespace."""
     length = text.last - text.first
     differ = (entries[at] & LOW_HALF) ^ np.uint64(length)
@@ -107,7 +121,7 @@ def is_entry(entries: Any, at: Any, buffer: Any, text: Any) -> Any:
     return True
 
 
-def likely_slot(slots: Any, hashed: Any, slot: Any) -> Any:
+def likely_slot(slots: NDArray[np.uint64], hashed: np.uint64, slot: np.uint64) -> Any:
     """Return the first slot from `slot` on that is empty or holds the upper half of this hash, and its content."""
     most, held = np.uint64(slots.size - 1), slots[slot]
     while held != NOTHING and (held ^ hashed) >> HALF != NOTHING:
@@ -116,7 +130,7 @@ def likely_slot(slots: Any, hashed: Any, slot: Any) -> Any:
     return slot, held
 
 
-def find_slot(known: Any, buffer: Any, text: Any) -> Any:
+def find_slot(known: NameTable, buffer: Buffer, text: Text) -> Any:
     """Return the slot of a text, or the empty slot where it belongs, and the position of its entry, or zero."""
     most = np.uint64(known.slots.size - 1)
     slot, held = likely_slot(known.slots, text.hashed, text.hashed & most)
@@ -125,12 +139,12 @@ def find_slot(known: Any, buffer: Any, text: Any) -> Any:
     return slot, held & LOW_HALF
 
 
-def aligned_size(words: Any) -> Any:
+def aligned_size(words: int) -> Any:
     """Round the size of an entry up to a multiple of ALIGNED."""
     return (words + ALIGNED - 1) // ALIGNED * ALIGNED
 
 
-def add_entry(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
+def add_entry(known: NameTable, table: Slots, buffer: Buffer, text: Text, slot: np.uint64) -> Any:
     """Add an entry for a new text; return FINE, BAD_TEXT or NO_ROOM."""
     at, length = max(table[FILLED], ALIGNED), text.last - text.first
     words = word_count(length)
@@ -149,7 +163,7 @@ def add_entry(known: Any, table: Any, buffer: Any, text: Any, slot: Any) -> Any:
     return FINE
 
 
-def write_name(known: Any, table: Any, buffer: Any, space: Any, text: Any) -> Any:
+def write_name(known: NameTable, table: Slots, buffer: Buffer, space: tuple[Any, Any], text: Text) -> Any:
     """Write a new name in full, as namespace^feature or namespace^feature^value; return FINE or NO_ROOM."""
     at, prefix = table[NEW_BYTES], space[1] - space[0]
     if at + prefix + text.last - text.first + 2 > known.new_names.size:
@@ -168,7 +182,7 @@ def write_name(known: Any, table: Any, buffer: Any, space: Any, text: Any) -> An
     return FINE
 
 
-def find_or_add(known: Any, table: Any, buffer: Any, text: Any, bare: Any) -> Any:
+def find_or_add(known: NameTable, table: Slots, buffer: Buffer, text: Text, bare: int) -> Any:
     """Find a name or add it; return the status, its number, and whether it is new."""
     slot, held = find_slot(known, buffer, text)
     if held != NOTHING:
@@ -181,7 +195,7 @@ def find_or_add(known: Any, table: Any, buffer: Any, text: Any, bare: Any) -> An
     return status, number, True
 
 
-def enqueue(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -> None:
+def enqueue(known: NameTable, shared: NameTable, n: int, text: Text, space: Words, bare: int) -> None:
     """Store a text, with its namespace, to be looked up with others; prefetches its slot of the shared table."""
     fetch(shared.slots, text.hashed & np.uint64(shared.slots.size - 1))
     row = known.waiting[unsigned(n)]
@@ -190,7 +204,7 @@ def enqueue(known: Any, shared: Any, n: Any, text: Any, space: Any, bare: Any) -
     row[6], row[7] = space[0], space[1] | np.uint64(bare)
 
 
-def resolve_known(waiting: Any, shared: Any, numbers: Any, count: Any) -> Any:
+def resolve_known(waiting: NDArray[np.uint64], shared: NameTable, numbers: Numbers, count: int) -> Any:
     """Number the waiting texts that are short and known, as most are; return how many are left.
 
     Those left are listed in column 5 of the first rows, in order. First all slots are read, then all entries, each
@@ -214,7 +228,7 @@ def resolve_known(waiting: Any, shared: Any, numbers: Any, count: Any) -> Any:
     return late
 
 
-def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, count: Any) -> Any:
+def look_up(known: NameTable, shared: NameTable, table: Slots, buffer: Buffer, numbers: Numbers, count: int) -> Any:
     """Number the waiting texts; one that the shared table does not know gets -1 minus its number in this table.
 
     Returns the status, and the position of the text that caused it.
@@ -228,7 +242,7 @@ def look_up(known: Any, shared: Any, table: Any, buffer: Any, numbers: Any, coun
     return FINE, 0
 
 
-def look_up_one(known: Any, shared: Any, table: Any, buffer: Any, row: Any) -> Any:
+def look_up_one(known: NameTable, shared: NameTable, table: Slots, buffer: Buffer, row: NDArray[np.uint64]) -> Any:
     """Look up one waiting text; return the status, its number, and its position."""
     first = np.int64(row[0])
     last = first + np.int64(row[1])
@@ -242,7 +256,7 @@ def look_up_one(known: Any, shared: Any, table: Any, buffer: Any, row: Any) -> A
     return status, -1 - number, first
 
 
-def entry_hash(known: Any, at: Any) -> Any:
+def entry_hash(known: NameTable, at: int) -> Any:
     """Return the hash of an entry, and the position of the next one."""
     entries = known.entries
     length = np.int64(entries[at] & LOW_HALF)
@@ -253,7 +267,7 @@ def entry_hash(known: Any, at: Any) -> Any:
     return finish_hash(hashed, length), at + aligned_size(HEAD + words)
 
 
-def remove_entries(known: Any, first: Any, last: Any) -> None:
+def remove_entries(known: NameTable, first: int, last: int) -> None:
     """Clear the slots of the entries between two positions, which must be the last entries."""
     most, at = np.uint64(known.slots.size - 1), max(first, ALIGNED)
     while at < last:
@@ -265,7 +279,7 @@ def remove_entries(known: Any, first: Any, last: Any) -> None:
         at = following
 
 
-def rebuild_slots(known: Any, table: Any) -> None:
+def rebuild_slots(known: NameTable, table: Slots) -> None:
     """If REBUILD is set, enter every entry into the empty slots."""
     most, at, last = np.uint64(known.slots.size - 1), ALIGNED, table[FILLED] if table[REBUILD] != 0 else 0
     table[REBUILD] = 0
@@ -281,7 +295,7 @@ def rebuild_slots(known: Any, table: Any) -> None:
 # ---- the shared table -----------------------------------------------------------------------------------------------
 
 
-def find_namespace_end(buffer: Any, first: Any, last: Any) -> Any:
+def find_namespace_end(buffer: Buffer, first: int, last: int) -> Any:
     """Return where the namespace of a name ends: at its last caret that is not its first byte; `first` if it has none.
 
     So a^b^c is one name, whether it was written as |a^b c or |a b^c or |a b:c.
@@ -292,7 +306,7 @@ def find_namespace_end(buffer: Any, first: Any, last: Any) -> Any:
     return max(at, first)
 
 
-def split_name(buffer: Any, first: Any, last: Any, known: Any, table: Any) -> Any:
+def split_name(buffer: Buffer, first: int, last: int, known: NameTable, table: Slots) -> Any:
     """Split a full name into namespace and text; return the status of adding the namespace, and the text."""
     cut = find_namespace_end(buffer, first, last)
     if cut == first:
@@ -305,7 +319,7 @@ def split_name(buffer: Any, first: Any, last: Any, known: Any, table: Any) -> An
     return status, hash_text(buffer, cut + 1, last, held)
 
 
-def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> None:
+def number_names(buffer: Buffer, bare: Buffer, out: Numbers, known: NameTable, table: Slots) -> None:
     """Number the names of a text, one per line, after the first DONE, until there is no room for new ones."""
     rebuild_slots(known, table)
     i, row = table[POSITION], table[DONE]
@@ -331,7 +345,7 @@ def number_names(buffer: Any, bare: Any, out: Any, known: Any, table: Any) -> No
 read_buffer = read_bare = read_out = read_known = unbound
 
 
-def vw_numbers(table: Any) -> int:
+def vw_numbers(table: Slots) -> int:
     """Run `number_names` on the arrays in the table."""
     number_names(read_buffer(table), read_bare(table), read_out(table), read_known(table), table)
     return 0

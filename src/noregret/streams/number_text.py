@@ -14,6 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Buffer = NDArray[np.uint8]
+Integer = int | np.int64
+Slots = NDArray[np.int64]  # the table of a compiled function: numbers, and addresses of arrays
 
 TAB, NEWLINE, RETURN, BLANK, HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 9, 10, 13, 32, 35, 43, 45, 46, 48, 57, 58
 LOWER_CASE = 32  # the bit that turns an upper-case letter into a lower-case one
@@ -25,18 +30,18 @@ FINE, BAD_VALUE, NEEDS_PYTHON = 0, 3, 5  # what options a number can result in; 
 # ---- machine instructions -------------------------------------------------------------------------------------------
 
 
-def load_word(buffer: Any, i: Any) -> Any:
+def load_word(buffer: Any, i: Integer) -> Any:
     """Load eight bytes as a little-endian integer."""
-    return np.uint64(struct.unpack_from("<Q", buffer, i)[0])
+    return np.uint64(struct.unpack_from("<Q", buffer, int(i))[0])
 
 
-def trailing_zeros(word: Any) -> Any:
+def trailing_zeros(word: np.uint64) -> Any:
     """Count the zero bits at the low end of a word; 64 for zero."""
     bits = int(word)
     return (bits & -bits).bit_length() - 1 if bits else 64
 
 
-def fused(a: Any, b: Any, c: Any) -> Any:
+def fused(a: float, b: float, c: float) -> Any:
     """Compute a * b + c with a single rounding."""
     return float(Fraction(a) * Fraction(b) + Fraction(c))
 
@@ -46,7 +51,7 @@ def unsigned(i: Any) -> Any:
     return np.uint64(i)
 
 
-def byte_at(buffer: Any, i: Any) -> Any:
+def byte_at(buffer: Buffer, i: int) -> Any:
     return buffer[unsigned(i)]
 
 
@@ -69,7 +74,7 @@ NOTHING = np.uint64(0)
 TWO_BYTES, ZERO_POINT = np.uint64(0xFFFF), np.uint64(int.from_bytes(b"0.", "little"))
 
 
-def read_eight_digits(buffer: Any, i: Any) -> Any:
+def read_eight_digits(buffer: Buffer, i: int) -> Any:
     """Return how many digits there are at i, at most eight, and their value; handles all eight bytes at once.
 
     A byte minus "0" is a digit if its high half is zero, also after adding 6. The digits are shifted to the high end of
@@ -85,7 +90,7 @@ def read_eight_digits(buffer: Any, i: Any) -> Any:
     return count, word >> HALF
 
 
-def scale_decimal(mantissa: Any, power: Any) -> Any:
+def scale_decimal(mantissa: np.uint64, power: int) -> Any:
     """Return FINE and mantissa * 10^power, rounded as float() rounds; NEEDS_PYTHON where that is not certain.
 
     Up to 2^53 both factors are exact, so that one operation rounds once. A larger mantissa is split into a high and a
@@ -109,7 +114,7 @@ def scale_decimal(mantissa: Any, power: Any) -> Any:
     return (FINE, upper) if upper == lower else (NEEDS_PYTHON, 0.0)
 
 
-def read_digits(buffer: Any, i: Any, mantissa: Any, digits: Any) -> Any:
+def read_digits(buffer: Buffer, i: int, mantissa: np.uint64, digits: int) -> Any:
     """Append all digits at i to a mantissa; return where they end, the mantissa and its number of digits.
 
     Leading zeros do not count as digits. With more than DIGITS digits the mantissa is incomplete.
@@ -127,7 +132,7 @@ def read_digits(buffer: Any, i: Any, mantissa: Any, digits: Any) -> Any:
     return i, mantissa, digits
 
 
-def read_exponent(buffer: Any, i: Any) -> Any:
+def read_exponent(buffer: Buffer, i: int) -> Any:
     """Return where the exponent at the letter e ends, and its value; the end is i if there are no digits."""
     at = i + 1
     negative = byte_at(buffer, at) == MINUS
@@ -144,7 +149,7 @@ def read_exponent(buffer: Any, i: Any) -> Any:
     return at, -exponent if negative else exponent
 
 
-def read_number(buffer: Any, i: Any, bad: Any) -> Any:
+def read_number(buffer: Buffer, i: int, bad: int) -> Any:
     """Read any decimal number; the status is `bad` if there is none."""
     negative = byte_at(buffer, i) == MINUS
     if negative or byte_at(buffer, i) == PLUS:
@@ -173,7 +178,7 @@ def read_number(buffer: Any, i: Any, bad: Any) -> Any:
     return status, end, -value if negative else value
 
 
-def read_value(buffer: Any, i: Any) -> Any:
+def read_value(buffer: Buffer, i: int) -> Any:
     """Read any decimal number, with a fast path for the usual forms such as 1, -2.5 and 0.0123456789."""
     status, end, value = read_usual_number(buffer, i)
     if status != FINE:
@@ -181,7 +186,7 @@ def read_value(buffer: Any, i: Any) -> Any:
     return status, end, value
 
 
-def read_usual_number(buffer: Any, i: Any) -> Any:
+def read_usual_number(buffer: Buffer, i: int) -> Any:
     """Read a number of few digits without exponent; return NEEDS_PYTHON for anything else."""
     # Two calls instead of one that starts after the sign: a branch can be predicted, a sum must be waited for.
     if byte_at(buffer, i) == MINUS:
@@ -190,7 +195,7 @@ def read_usual_number(buffer: Any, i: Any) -> Any:
     return read_short_number(buffer, i)
 
 
-def read_short_number(buffer: Any, i: Any) -> Any:
+def read_short_number(buffer: Buffer, i: int) -> Any:
     """Read a number of few digits without sign and exponent; return NEEDS_PYTHON for anything else."""
     if load_word(buffer, i) & TWO_BYTES == ZERO_POINT:
         whole, mantissa, end = 0, NOTHING, i + 1
@@ -217,7 +222,7 @@ def read_short_number(buffer: Any, i: Any) -> Any:
     return NEEDS_PYTHON, i, 0.0
 
 
-def read_more_decimals(buffer: Any, i: Any, mantissa: Any) -> Any:
+def read_more_decimals(buffer: Buffer, i: int, mantissa: np.uint64) -> Any:
     """Read up to 16 decimals after the first eight; return where they end, the mantissa and the number of decimals."""
     count, digits = read_eight_digits(buffer, i)
     mantissa = mantissa * POWERS[unsigned(count)] + digits
@@ -227,24 +232,24 @@ def read_more_decimals(buffer: Any, i: Any, mantissa: Any) -> Any:
     return i + 8 + count, mantissa * POWERS[unsigned(count)] + digits, 16 + count
 
 
-def ends_number(byte: Any) -> Any:
+def ends_number(byte: int) -> Any:
     """Return whether a number may end before this byte."""
     return byte in (BLANK, NEWLINE, TAB, RETURN, HASH)
 
 
-def usually_ends_number(byte: Any) -> Any:
+def usually_ends_number(byte: int) -> Any:
     """Return whether this is one of the bytes that usually follow a number."""
     return byte in (BLANK, NEWLINE)
 
 
-def skip_blanks(buffer: Any, i: Any) -> Any:
+def skip_blanks(buffer: Buffer, i: int) -> Any:
     """Return the position behind blanks, tabs and carriage returns."""
     while byte_at(buffer, i) == BLANK or byte_at(buffer, i) == TAB or byte_at(buffer, i) == RETURN:
         i += 1
     return i
 
 
-def skip_line(buffer: Any, i: Any) -> Any:
+def skip_line(buffer: Buffer, i: int) -> Any:
     """Return the position behind the end of the line."""
     while byte_at(buffer, i) != NEWLINE:
         i += 1

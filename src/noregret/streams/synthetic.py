@@ -12,6 +12,7 @@ from math import inf, pi
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
@@ -62,7 +63,7 @@ class Generator(ABC):
     def __init__(self, rng: np.random.Generator, **params: Any) -> None: ...
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[Any, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Any, NDArray[np.int64]]:
         """Draw BLOCK rows and their labels, from round `first` on."""
 
 
@@ -79,7 +80,7 @@ class Separable(Generator):
         self.margin = margin
         self.u = unit(rng.normal(size=features))
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         y = rng.choice([-1, 1], size=BLOCK)
         least, most = self.margin + SLACK, 1.0 - SLACK
         reach = np.where(rng.random(BLOCK) < 0.5, min(most, 3.0 * self.margin), most)
@@ -101,7 +102,7 @@ class Noisy(Separable):
         super().__init__(rng, **params)
         self.noise = noise
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         X, y = super().draw(rng, first)
         return X, np.where(rng.random(BLOCK) < self.noise, -y, y)
 
@@ -121,12 +122,12 @@ class Hyperplane(Generator):
         other = rng.normal(size=features)
         self.other = unit(other - (other @ self.start) * self.start)
 
-    def at(self, rounds: Any) -> np.ndarray:
+    def at(self, rounds: Any) -> NDArray[np.float64]:
         """Return the normal vector of the hyperplane in each of these rounds."""
         angle = self.speed * np.asarray(rounds, np.float64)
         return np.asarray(np.cos(angle)[..., None] * self.start + np.sin(angle)[..., None] * self.other)
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         X = rng.normal(size=(BLOCK, self.start.size))
         X *= (rng.random(BLOCK) ** (1.0 / self.start.size) * (1.0 - SLACK) / np.linalg.norm(X, axis=1))[:, None]
         side = (X * self.at(np.arange(first, first + BLOCK))).sum(axis=1)
@@ -152,7 +153,7 @@ class Disjunction(Generator):
         order = rng.permutation(features).astype(np.int32)
         self.relevant, self.others = np.sort(order[:relevant]), order[relevant:]
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[Rows, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Rows, NDArray[np.int64]]:
         y = rng.choice([-1, 1], size=BLOCK)
         # Distinct variables in every row: sorted draws with repetition, shifted by their rank.
         distinct = np.sort(rng.integers(self.others.size - self.active + 1, size=(BLOCK, self.active)), axis=1)
@@ -165,7 +166,7 @@ class Disjunction(Generator):
         return Rows(SparseBlock(indptr, idx[on], np.ones(int(indptr[-1])), self.features)), y
 
 
-def unit(vector: np.ndarray) -> np.ndarray:
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale a vector to length 1."""
     return np.asarray(vector / np.linalg.norm(vector))
 
@@ -203,7 +204,7 @@ class Synthetic(Source):
             start += size
             yield Batch(X, y, None, None if self.rows is None else start / self.rows)
 
-    def draw_rounds(self, first: int, last: int) -> tuple[Any, np.ndarray]:
+    def draw_rounds(self, first: int, last: int) -> tuple[Any, NDArray[np.int64]]:
         """Return the rounds from first up to, but not including, last."""
         parts = []
         for number in range(first // BLOCK, (last + BLOCK - 1) // BLOCK):

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from noregret.streams.number_text import byte_at
+from noregret.streams.number_text import Buffer, byte_at
 
 
-def continues(byte: Any) -> Any:
+def continues(byte: int) -> Any:
     """Return whether a byte is a continuation byte of UTF-8."""
     return 0x80 <= byte <= 0xBF
 
 
-def check_utf8(buffer: Any, i: Any, last: Any) -> Any:
+def check_utf8(buffer: Buffer, i: int, last: int) -> Any:
     """Return `last`, or the first position before it where the bytes are not UTF-8 (RFC 3629)."""
     while i < last:
         lead = byte_at(buffer, i)

@@ -11,6 +11,7 @@ When compiled, ENDS replaces the functions that say where a number may end.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
 from noregret.streams.hashed_text import BAR, MASKS, hash_text, read_text, seed, skip_text
@@ -26,6 +27,7 @@ from noregret.streams.name_table import (
     NOT_KNOWN,
     ONE,
     TOGETHER,
+    NameTable,
     add_entry,
     enqueue,
     find_slot,
@@ -48,6 +50,8 @@ from noregret.streams.number_text import (
     RETURN,
     TAB,
     ZERO,
+    Buffer,
+    Slots,
     byte_at,
     load_word,
     read_number,
@@ -81,15 +85,15 @@ class Out(NamedTuple):
     Python has read, as (first, scale).
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    lines: np.ndarray
-    deferred: np.ndarray
-    words: np.ndarray
-    scales: np.ndarray
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    deferred: NDArray[np.int64]
+    words: NDArray[np.int64]
+    scales: NDArray[np.float64]
 
 
 def allocate(size: int, rows: int, deferred: int) -> Out:
@@ -108,12 +112,12 @@ def allocate(size: int, rows: int, deferred: int) -> Out:
     )
 
 
-def ends_number(byte: Any) -> Any:
+def ends_number(byte: int) -> Any:
     """Return whether a number may end before this byte."""
     return byte in (BLANK, NEWLINE, BAR, TAB, RETURN)
 
 
-def usually_ends_number(byte: Any) -> Any:
+def usually_ends_number(byte: int) -> Any:
     """Return whether this is one of the bytes that usually follow a number."""
     return byte in (BLANK, NEWLINE)
 
@@ -124,7 +128,7 @@ ENDS = {"ends_number": ends_number, "usually_ends_number": usually_ends_number}
 # ---- before the first bar -------------------------------------------------------------------------------------------
 
 
-def skip_word(buffer: Any, i: Any) -> Any:
+def skip_word(buffer: Buffer, i: int) -> Any:
     """Return where a word ends; unlike in `skip_text`, colons belong to it."""
     i = skip_text(buffer, i)
     while byte_at(buffer, i) == COLON:
@@ -132,7 +136,7 @@ def skip_word(buffer: Any, i: Any) -> Any:
     return i
 
 
-def defer_to_python(table: Any, out: Any, where: Any, first: Any, last: Any) -> Any:
+def defer_to_python(table: Slots, out: Out, where: int, first: int, last: int) -> Any:
     """Add a number to those that Python must read; return FINE, or DEFERRED_FULL if the list is full."""
     n = table[DEFERRED]
     if n >= out.deferred.shape[0]:
@@ -144,7 +148,7 @@ def defer_to_python(table: Any, out: Any, where: Any, first: Any, last: Any) -> 
     return FINE
 
 
-def note_label_word(buffer: Any, table: Any, out: Any, row: Any, first: Any, last: Any) -> Any:
+def note_label_word(buffer: Buffer, table: Slots, out: Out, row: int, first: int, last: int) -> Any:
     """Add a label that is not a number to the list of words."""
     if skip_text(buffer, first) != last:
         return BAD_LABEL
@@ -156,7 +160,7 @@ def note_label_word(buffer: Any, table: Any, out: Any, row: Any, first: Any, las
     return FINE
 
 
-def read_head_word(buffer: Any, table: Any, out: Any, where: Any, first: Any, last: Any) -> Any:
+def read_head_word(buffer: Buffer, table: Slots, out: Out, where: int, first: int, last: int) -> Any:
     """Read the label, the weight or the base of a row; return the status."""
     row, which = where // 3, where % 3
     status, end, value = read_number(buffer, first, BAD_VALUE)
@@ -172,7 +176,7 @@ def read_head_word(buffer: Any, table: Any, out: Any, where: Any, first: Any, la
     return FINE if number and value == 0.0 else BAD_BASE
 
 
-def read_head(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
+def read_head(buffer: Buffer, i: int, table: Slots, out: Out, row: int) -> Any:
     """Read what comes before the first bar; return the status and where the bar is (or the fault).
 
     A word that begins with a quote, or touches the bar, is a tag.
@@ -205,7 +209,7 @@ def read_head(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
 # ---- after the first bar --------------------------------------------------------------------------------------------
 
 
-def read_scale(buffer: Any, i: Any, table: Any, out: Any) -> Any:
+def read_scale(buffer: Buffer, i: int, table: Slots, out: Out) -> Any:
     """Read the scale of a namespace; return the status, where it ends, its value.
 
     For one that Python must read the status is DEFERRED_SCALE; parsing is then repeated with the scale in `out.scales`.
@@ -233,7 +237,7 @@ class Space(NamedTuple):
     scale: Any
 
 
-def read_namespace(buffer: Any, i: Any, table: Any, out: Any, known: Any, shared: Any) -> Any:
+def read_namespace(buffer: Buffer, i: int, table: Slots, out: Out, known: NameTable, shared: NameTable) -> Any:
     """Read a namespace; return the status, where it ends (or the fault), and the namespace."""
     space = Space(NOTHING, NO_NAMESPACE, NO_NAMESPACE, seed(NO_NAMESPACE), 1.0)
     byte = byte_at(buffer, i)
@@ -261,7 +265,7 @@ def read_namespace(buffer: Any, i: Any, table: Any, out: Any, known: Any, shared
     return FINE, end, Space(where, here << ONE, own, seed(own), scale)
 
 
-def starts_number(byte: Any) -> Any:
+def starts_number(byte: int) -> Any:
     """Return whether a number may start with this byte."""
     return ZERO <= byte <= NINE or byte in (MINUS, POINT, PLUS)
 
@@ -270,7 +274,7 @@ CASE = np.uint64(0x2020202020202020)
 NAN, INF, INFINITY = (np.uint64(int.from_bytes(word, "little")) for word in (b"nan", b"inf", b"infinity"))
 
 
-def is_not_finite(buffer: Any, i: Any, last: Any) -> Any:
+def is_not_finite(buffer: Buffer, i: int, last: int) -> Any:
     """Return whether a word is nan, inf or infinity, in lower or upper case."""
     word = load_word(buffer, i) | CASE
     if last - i == 3:
@@ -279,7 +283,7 @@ def is_not_finite(buffer: Any, i: Any, last: Any) -> Any:
     return last - i == 8 and word == INFINITY
 
 
-def value_word(buffer: Any, i: Any, last: Any) -> Any:
+def value_word(buffer: Buffer, i: int, last: int) -> Any:
     """Return FINE if a text from i to `last` may be a value that is a word, as in city:paris."""
     byte = byte_at(buffer, last)
     if i == last:
@@ -289,7 +293,7 @@ def value_word(buffer: Any, i: Any, last: Any) -> Any:
     return NOT_FINITE if is_not_finite(buffer, i, last) else FINE
 
 
-def read_feature(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) -> Any:
+def read_feature(buffer: Buffer, i: int, table: Slots, out: Out, k: int, space: Space) -> Any:
     """Read the feature at i as value number k.
 
     Returns the status, where it ends (or the fault), its text, and whether it has no number.
@@ -320,7 +324,7 @@ def read_feature(buffer: Any, i: Any, table: Any, out: Any, k: Any, space: Any) 
     return FINE, end, text, bare
 
 
-def read_features(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any) -> Any:
+def read_features(buffer: Buffer, i: int, table: Slots, out: Out, names: tuple[NameTable, NameTable], k: int) -> Any:
     """Read the features of a row from its first bar on; return the status, where it ends (or the fault), the next k."""
     known, shared = names
     space = Space(NOTHING, NO_NAMESPACE, NO_NAMESPACE, NO_NAMESPACE, 1.0)
@@ -353,7 +357,7 @@ def read_features(buffer: Any, i: Any, table: Any, out: Any, names: Any, k: Any)
             return FINE, i, k
 
 
-def parse_lines(buffer: Any, out: Any, known: Any, shared: Any, table: Any) -> None:
+def parse_lines(buffer: Buffer, out: Out, known: NameTable, shared: NameTable, table: Slots) -> None:
     """Parse the lines between POSITION and END and append their rows, until all are done or the arrays are full."""
     rebuild_slots(known, table)
     i, end, line, row, k = table[POSITION], table[END], table[LINE], table[ROWS], table[NONZEROS]
@@ -387,7 +391,7 @@ def parse_lines(buffer: Any, out: Any, known: Any, shared: Any, table: Any) -> N
 read_buffer = read_out = read_known = read_shared = unbound
 
 
-def vw(table: Any) -> int:
+def vw(table: Slots) -> int:
     """Run `parse_lines` on the arrays in the table."""
     parse_lines(read_buffer(table), read_out(table), read_known(table), read_shared(table), table)
     return 0

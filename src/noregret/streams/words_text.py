@@ -8,22 +8,24 @@ blank.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
 from noregret.streams import name_table
-from noregret.streams.hashed_text import bytes_before, hash_text, read_text, seed
+from noregret.streams.hashed_text import Text, bytes_before, hash_text, read_text, seed
 from noregret.streams.name_table import (
     FINE,
     NEW_BYTES,
     NO_NAMESPACE,
     NO_ROOM,
     TOGETHER,
+    NameTable,
     enqueue,
     find_or_add,
     rebuild_slots,
     resolve_known,
 )
-from noregret.streams.number_text import BLANK, NEWLINE, NOTHING, PAD, byte_at, unsigned
+from noregret.streams.number_text import BLANK, NEWLINE, NOTHING, PAD, Buffer, Slots, byte_at, unsigned
 from noregret.streams.utf8_text import continues
 
 # Slots of the table, after those of the name table: position, rows done, values written, the longest n-gram.
@@ -44,12 +46,12 @@ class Out(NamedTuple):
     `plain` holds the words of a row, `begins` where each begins, `last_count` where each word was last counted.
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    plain: np.ndarray
-    begins: np.ndarray
-    last_count: np.ndarray
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    plain: NDArray[np.uint8]
+    begins: NDArray[np.int64]
+    last_count: NDArray[np.int64]
 
 
 def allocate(size: int, rows: int, ngrams: int, names: int) -> Out:
@@ -65,7 +67,7 @@ def allocate(size: int, rows: int, ngrams: int, names: int) -> Out:
     )
 
 
-def bytes_of_word(buffer: Any, i: Any) -> Any:
+def bytes_of_word(buffer: Buffer, i: int) -> Any:
     """Count how many of sixteen bytes come before the first zero."""
     return bytes_before(buffer, i, 0, 0, 0)
 
@@ -73,7 +75,7 @@ def bytes_of_word(buffer: Any, i: Any) -> Any:
 REPLACED = {"count_plain_bytes": bytes_of_word}  # here words end at zero bytes
 
 
-def write_lower_case(buffer: Any, i: Any, last: Any, plain: Any) -> Any:
+def write_lower_case(buffer: Buffer, i: int, last: int, plain: Buffer) -> Any:
     """Copy a text in lower case, with zeros between words and behind it; return its length."""
     size = last - i
     for k in range(size):
@@ -83,7 +85,7 @@ def write_lower_case(buffer: Any, i: Any, last: Any, plain: Any) -> Any:
     return size
 
 
-def is_long(plain: Any, text: Any) -> Any:
+def is_long(plain: Buffer, text: Text) -> Any:
     """Return whether a word has two characters or more."""
     if text.one & HIGH_BITS == NOTHING:
         return text.last - text.first > 1
@@ -93,7 +95,7 @@ def is_long(plain: Any, text: Any) -> Any:
     return characters > 1
 
 
-def move_word(plain: Any, text: Any, at: Any) -> Any:
+def move_word(plain: Buffer, text: Text, at: int) -> Any:
     """Move a word to position `at`, followed by a blank; return where it ends."""
     for i in range(text.first, text.last):
         plain[unsigned(at)] = plain[unsigned(i)]
@@ -102,7 +104,7 @@ def move_word(plain: Any, text: Any, at: Any) -> Any:
     return at
 
 
-def count_word(number: Any, out: Any, first: Any, k: Any) -> Any:
+def count_word(number: int, out: Out, first: int, k: int) -> Any:
     """Count a word of the row whose values begin at `first`; return the next free position."""
     before = out.last_count[number]
     if before >= first:
@@ -114,7 +116,7 @@ def count_word(number: Any, out: Any, first: Any, k: Any) -> Any:
     return k + 1
 
 
-def number_word(known: Any, table: Any, plain: Any, text: Any) -> Any:
+def number_word(known: NameTable, table: Slots, plain: Buffer, text: Text) -> Any:
     """Return the status of a word and its number; a new word is also written to `new_names`."""
     at = table[NEW_BYTES]
     if at + text.last - text.first >= known.new_names.size:
@@ -129,7 +131,7 @@ def number_word(known: Any, table: Any, plain: Any, text: Any) -> Any:
     return status, number
 
 
-def count_waiting(out: Any, known: Any, table: Any, first: Any, k: Any, count: Any) -> Any:
+def count_waiting(out: Out, known: NameTable, table: Slots, first: int, k: int, count: int) -> Any:
     """Count the waiting words; return the status, and the next free position.
 
     Their numbers are stored in `out.idx` where they will be counted, or later: each is read before it is overwritten.
@@ -149,7 +151,7 @@ def count_waiting(out: Any, known: Any, table: Any, first: Any, k: Any, count: A
     return FINE, k
 
 
-def count_row(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) -> Any:
+def count_row(buffer: Buffer, i: int, last: int, out: Out, known: NameTable, table: Slots) -> Any:
     """Count the words of one row; return the status, and the next free position.
 
     For n-ngrams, words are moved to be one blank apart.
@@ -179,7 +181,7 @@ def count_row(buffer: Any, i: Any, last: Any, out: Any, known: Any, table: Any) 
     return count_waiting(out, known, table, first, k, count)
 
 
-def count_words(buffer: Any, ends: Any, out: Any, known: Any, table: Any) -> None:
+def count_words(buffer: Buffer, ends: NDArray[np.int64], out: Out, known: NameTable, table: Slots) -> None:
     """Count the words of the rows that end at `ends`, after the first DONE, until there is no room for new words."""
     rebuild_slots(known, table)
     i, row = table[POSITION], table[DONE]
@@ -197,7 +199,7 @@ def count_words(buffer: Any, ends: Any, out: Any, known: Any, table: Any) -> Non
 read_buffer = read_ends = read_out = read_known = unbound
 
 
-def words(table: Any) -> int:
+def words(table: Slots) -> int:
     """Run `count_words` on the arrays in the table."""
     count_words(read_buffer(table), read_ends(table), read_out(table), read_known(table), table)
     return 0
