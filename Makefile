@@ -62,7 +62,7 @@ docs: $(TESTED)
 	@$(BIN)/python -m pytest tests/test_docs.py
 
 clean:
-	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json benchmarks/results.png
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json
 	@find src tests benchmarks verification -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

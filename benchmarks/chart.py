@@ -1,49 +1,54 @@
-"""A picture of the figures: how many times as fast as each peer, with the target marked."""
+"""The chart of the figures: how many times as fast as each peer, with the target marked."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
-from benchmarks.measure import Row
-
-MET, MISSED, PLAIN, INK = "#2a9d8f", "#e76f51", "#8d99ae", "#222222"
+MET, MISSED, INK = "#2a9d8f", "#e76f51", "#222222"
 WIDTH = 48  # of the bars of a terminal
-FIGURE = re.compile(r" [\d.,]+ (?:M rows/s|MB/s|s|us a round)$")
+MEASURED = re.compile(r" [\d.,]+ (?:M rows/s|MB/s|s|us a round)$")
+CAPTION = "Speed beside other libraries; figures from docs/benchmarks.md"
+KEY = "figures"  # of the metadata of the chart that holds what is drawn
+
+Cells: TypeAlias = tuple[str, ...]  # a row of a table: work, ours, peer, figure, target, verdict
 
 
-def ratios(tables: Mapping[str, Sequence[Row]]) -> list[Row]:
+class Bar(NamedTuple):
+    """What is drawn of a row; the figure is the one of the table."""
+
+    title: str
+    figure: float
+    target: float
+    met: bool
+
+
+def select_bars(rows: Sequence[Cells]) -> list[Bar]:
     """The rows that say how many times as fast we are."""
-    return [row for rows in tables.values() for row in rows if row.unit == "x" and row.figure and row.at_least]
+    found = []
+    for work, _, peer, figure, target, verdict in rows:
+        if figure.endswith(" x") and target.startswith(">= "):
+            title = f"{work.partition(' (')[0]}, beside {MEASURED.sub('', peer)}"
+            found.append(Bar(title, float(figure[:-2]), float(target[3:-2]), verdict == "met"))
+    return found
 
 
-def peer(row: Row) -> str:
-    """The peer without its figures."""
-    return FIGURE.sub("", row.peer)
-
-
-def title(row: Row) -> str:
-    return f"{row.work.partition(' (')[0]}, beside {peer(row)}"
-
-
-def bars(tables: Mapping[str, Sequence[Row]]) -> list[str]:
-    """The same in letters: a bar for every ratio, and a mark where the target stands."""
-    rows = ratios(tables)
-    if not rows:
-        return []
-    most = max(max(row.figure or 0.0, row.at_least or 0.0) for row in rows)
+def draw_text(rows: Sequence[Cells]) -> list[str]:
+    """The chart in letters: a bar for every ratio, and a mark at the target."""
+    bars = select_bars(rows)
+    most = max((max(bar.figure, bar.target) for bar in bars), default=1.0)
     lines = []
-    for row in rows:
-        assert row.figure is not None
-        assert row.at_least is not None
-        bar = list("#" * max(1, round(WIDTH * row.figure / most)) + " " * WIDTH)[: WIDTH + 1]
-        bar[min(WIDTH, round(WIDTH * row.at_least / most))] = "|"
-        lines.append(f"  {''.join(bar)}  {row.figure:5.2f} x  {title(row)}")
+    for bar in bars:
+        text = list("#" * max(1, round(WIDTH * bar.figure / most)) + " " * WIDTH)[: WIDTH + 1]
+        text[min(WIDTH, round(WIDTH * bar.target / most))] = "|"
+        lines.append(f"  {''.join(text)}  {bar.figure:5.3g} x  {bar.title}")
     return lines
 
 
-def draw(tables: Mapping[str, Sequence[Row]], path: Path, caption: str) -> bool:
-    """Draw the chart; False where matplotlib is not installed."""
+def draw(rows: Sequence[Cells], path: Path) -> bool:
+    """Draw the chart, with its figures as metadata; returns False where matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:
@@ -51,21 +56,37 @@ def draw(tables: Mapping[str, Sequence[Row]], path: Path, caption: str) -> bool:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    rows = list(reversed(ratios(tables)))
-    if not rows:
-        return False
-    figure, axes = plt.subplots(figsize=(9.0, 0.6 + 0.34 * len(rows)), layout="constrained")
-    colours = [{True: MET, False: MISSED, None: PLAIN}[row.met] for row in rows]
-    axes.barh(range(len(rows)), [row.figure for row in rows], color=colours, height=0.7)
-    for at, row in enumerate(rows):
-        target: Any = row.at_least
-        axes.plot([target, target], [at - 0.42, at + 0.42], color=INK, linewidth=1.5)
-        axes.text(row.figure, at, f" {row.figure:.2f}", va="center", fontsize=8, color=INK)
-    axes.set_yticks(range(len(rows)), [title(row) for row in rows], fontsize=8)
+    bars = select_bars(rows)
+    shown = list(reversed(bars))
+    figure, axes = plt.subplots(figsize=(9.0, 0.6 + 0.34 * len(shown)), layout="constrained")
+    axes.barh(range(len(shown)), [bar.figure for bar in shown], color=[MET if bar.met else MISSED for bar in shown])
+    for at, bar in enumerate(shown):
+        axes.plot([bar.target, bar.target], [at - 0.42, at + 0.42], color=INK, linewidth=1.5)
+        axes.text(
+            bar.figure if bar.met else max(bar.figure, bar.target),
+            at,
+            f" {bar.figure:.3g}",
+            va="center",
+            fontsize=8,
+            color=INK,
+        )
+    axes.set_yticks(range(len(shown)), [bar.title for bar in shown], fontsize=8)
     axes.set_xscale("log")
-    axes.set_xlabel("times as fast as the peer in the same run; the line is the target", fontsize=8)
+    axes.set_xlabel("times as fast as the peer in the same run; the line is our target", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(caption, fontsize=9, loc="left")
-    figure.savefig(path, dpi=120)
+    axes.set_title(CAPTION, fontsize=9, loc="left")
+    figure.savefig(path, dpi=120, metadata={KEY: json.dumps(bars)})
     plt.close(figure)
     return True
+
+
+def read_bars(path: Path) -> list[Bar]:
+    """What a chart shows, from its metadata."""
+    content, at = path.read_bytes(), 8
+    while at < len(content):
+        (size,) = struct.unpack(">I", content[at : at + 4])
+        kind, data = content[at + 4 : at + 8], content[at + 8 : at + 8 + size]
+        if kind == b"tEXt" and data.startswith(KEY.encode() + b"\0"):
+            return [Bar(*bar) for bar in json.loads(data[len(KEY) + 1 :])]
+        at += size + 12
+    return []

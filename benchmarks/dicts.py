@@ -7,7 +7,7 @@ import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micros, missing
 from benchmarks.stream import Round, dictionaries
 
-TITLE = "One dict at a time, predict then learn"
+TITLE = "One dict at a time: predict_one, then learn_one"
 PEER = "River PAClassifier"
 ROUNDS = 20_000
 

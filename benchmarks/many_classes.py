@@ -10,7 +10,7 @@ import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn, rate
 from noregret.errors import Error
 
-TITLE = "Many classes (multiclass PA-I; MNIST where NOREGRET_DATA has it, else rows like it)"
+TITLE = "Multiclass classification with PA-I (MNIST if NOREGRET_DATA has it, otherwise generated rows like it)"
 PEER = "scikit-learn SGDClassifier pa1, one against the rest"
 PIXELS, INKED, ROWS = 784, 150, 20_000
 FEW, MANY = 21, 105

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import Row
 from benchmarks.stream import text
 
-TITLE = "Memory on large files, and threads"
+TITLE = "Memory for large files, and parsing with two threads"
 SMALL, LARGE = 200, 2000  # megabytes
 
 LEARN = """

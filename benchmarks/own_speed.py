@@ -5,7 +5,7 @@ from benchmarks.measure import Row, best, in_turn, rate
 from benchmarks.stream import text
 from examples.my_rule import capped
 
-TITLE = "A rule from the user's own file, one sparse epoch"
+TITLE = "A rule in the user's own file, one sparse epoch"
 
 
 def run() -> list[Row]:

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from benchmarks.measure import Row, Times, installed
 
-TITLE = "Start-up, each in a process of its own"
+TITLE = "Start-up, each in its own process"
 
 IMPORT = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
 

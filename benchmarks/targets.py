@@ -16,7 +16,7 @@ import numpy as np
 import noregret
 from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micros
 
-TITLE = "Real targets: the mean absolute error of one pass, and its time"
+TITLE = "Regression: mean absolute error of one pass, and its time"
 LEARNER = "adadelta"  # the best by default on five other streams: ailerons, elevators, kin8nm, puma8nh, winequality
 OURS = f"noregret {LEARNER}"
 SETS = {

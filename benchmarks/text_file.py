@@ -13,7 +13,7 @@ from benchmarks.stream import Text, text
 from noregret.streams.libsvm import Libsvm
 from noregret.streams.read_options import ReadOptions
 
-TITLE = "A text file to a model, one pass (200 000 rows, 61 non-zeros)"
+TITLE = "libsvm text to a model, one pass (200 000 rows, 61 non-zeros)"
 PEER = "Vowpal Wabbit"
 LOADED = "scikit-learn load_svmlight_file, then learn"
 WORK = "libsvm text to pa1"

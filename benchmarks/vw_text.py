@@ -12,7 +12,7 @@ from benchmarks.text_file import vowpal_wabbit
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.vw import Vw
 
-TITLE = "VW text with string features and namespaces to a model, one pass (400 000 rows, 31 features, 139 MB)"
+TITLE = "Vowpal Wabbit text to a model, one pass (400 000 rows, 31 features with names and namespaces, 139 MB)"
 PEER = "Vowpal Wabbit"
 ROWS, WORDS, USERS = 400_000, 100_000, 20_000
 OURS = {rule: f"VW text to {rule}" for rule in ("pa1", "ogd")}

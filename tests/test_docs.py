@@ -13,7 +13,12 @@ import pytest
 from tests.support.command_line import noregret
 
 ROOT = Path(__file__).parent.parent
-WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WRITTEN = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 PAGES = [page for page in WRITTEN if "```python" in page.read_text()]
 CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
 ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
@@ -54,6 +59,25 @@ def comparable(text: str) -> set[str]:
     return {re.sub(r" [\d,]+$", "", line) for line in lines}
 
 
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in heading_anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
 def test_the_readme_tells_the_truth_about_its_comments() -> None:
     import noregret as nr
 
@@ -67,7 +91,7 @@ def test_the_readme_tells_the_truth_about_its_comments() -> None:
     assert card.bound(radius=1.0, margin=0.1) == pytest.approx(100.0)
 
 
-def test_the_shelf_names_every_learner() -> None:
+def test_the_readme_names_every_learner() -> None:
     import noregret as nr
 
     text = (ROOT / "README.md").read_text()

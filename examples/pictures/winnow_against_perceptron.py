@@ -22,9 +22,6 @@ class Row(NamedTuple):
 
 def measure(features: Sequence[int] = FEATURES, rounds: int = 40_000, seed: int = 0) -> list[Row]:
     """A quarter of all features is on in every round; the label is +1 when one of the relevant ones is."""
-    winnow, perceptron = nr.learners()["winnow"].guarantee, nr.learners()["perceptron"].guarantee
-    assert winnow is not None
-    assert perceptron is not None
     rows = []
     for n in features:
         on = n // 4
@@ -41,9 +38,9 @@ def measure(features: Sequence[int] = FEATURES, rounds: int = 40_000, seed: int 
             Row(
                 n,
                 multiplies.mistakes,
-                winnow.bound(features=n, relevant=RELEVANT),
+                multiplies.card.bound(multiplies.params, features=n, relevant=RELEVANT),
                 adds.mistakes,
-                perceptron.bound(radius=radius, margin=margin),
+                adds.card.bound(adds.params, radius=radius, margin=margin),
             )
         )
     return rows

@@ -47,7 +47,7 @@ def traits(card: nr.RuleCard) -> set[tuple[Any, ...]]:
     """What of a card the code around its rule looks at, one by one: the kind of rule, its hooks, its stores."""
     hooks = {(hook,) for hook in ("score", "weight", "final") if getattr(card, hook) is not None}
     stores = {("store", field.kind, field.law) for field in card.state.values()}
-    return {("kind", card.kind), ("weighs", card.supports_weights), *hooks, *stores}
+    return {("kind", card.kind), ("weights", card.supports_weights), *hooks, *stores}
 
 
 ONE_OF_A_KIND = NAMES if ALL else list({kind(card): card.name for card in CARDS}.values())

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from noregret import RuleLearner, Transcript
 from noregret.jit.cache import cache_folder
 from tests.conformance.plays import (
-    ALL,
     FEW,
     FEW_IN,
     NAMES,
@@ -26,6 +25,7 @@ from tests.conformance.plays import (
     stream,
     unusual,
 )
+from tests.support.cover import ALL
 
 NATIVE = plays(algebras=["sparse", "dense", "kernel"])
 FIRST = [play for play in firsts(NATIVE) if in_first_task(play) and (leads(play) or play.name in FEW_IN[play.algebra])]

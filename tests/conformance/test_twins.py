@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.conformance.plays import ALL, CLASSES, FEW_IN, Play, in_first_task, leads, near, plays, stream, unusual
+from tests.conformance.plays import CLASSES, FEW_IN, Play, in_first_task, leads, near, plays, stream, unusual
 from tests.naive.rules import Array
+from tests.support.cover import ALL
 
 # Every rule in the sparse algebra and, in its first task, in the others; there few rules play the other tasks.
 PLAIN = [play for play in plays() if ALL or leads(play) or in_first_task(play) or play.name in FEW_IN[play.algebra]]

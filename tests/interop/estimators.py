@@ -32,7 +32,7 @@ def traits(estimator: Any) -> list[tuple[bool, str, Any]]:
     found = {
         "many classes": "multiclass" in card.tasks,
         "weights": card.supports_weights,
-        "one-sided": card.one_sided,
+        "nonnegative": card.nonnegative,
         "score": card.score is not None,
         "final": card.final is not None,
         "covariance": card.keeps_covariance,

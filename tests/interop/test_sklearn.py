@@ -30,8 +30,8 @@ EQUIVALENCES = ("check_sample_weight_equivalence_on_dense_data", "check_sample_w
 
 
 def expected_to_fail(estimator: Any) -> dict[str, str]:
-    """The equivalences, for whoever weighs; weights that sum to one hardly move on the few rows of those checks."""
-    weighs = has_fit_parameter(estimator, "sample_weight") and type(estimator).__name__ != "EGRegressor"
+    """The equivalences of weights and repetitions, for estimators that support weights."""
+    weighs = has_fit_parameter(estimator, "sample_weight")
     return dict.fromkeys(EQUIVALENCES, WEIGHED_IS_NOT_REPEATED) if weighs else {}
 
 

@@ -251,7 +251,7 @@ def test_a_race_shows_what_full_information_would_have_done() -> None:
 
 
 def test_whoever_plays_a_rule_of_ones_own_tells_its_chances() -> None:
-    with pytest.raises(nr.BadValue, match="must tell its chances"):
+    with pytest.raises(nr.BadValue, match="must declare its chances"):
 
         @nr.bandit_rule(paper="A, b, 2026", state={"w": nr.plain})
         def lucky(p: Any, s: Any, steps: Any, scores: Any, chance: float, played: int, loss: float) -> bool:

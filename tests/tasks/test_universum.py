@@ -174,7 +174,7 @@ def test_words_and_signs_that_turn_with_the_second_class() -> None:
 @pytest.mark.parametrize(
     ("rule", "told", "words"),
     [
-        ("perceptron", {}, "perceptron does not move"),
+        ("perceptron", {}, "perceptron does not stop"),
         ("ogd", {"loss": "logistic"}, "with the loss 'logistic'"),
         ("pa1", {"task": "multiclass"}, "this learner has many"),
     ],

@@ -27,7 +27,7 @@ Written by `make closing` from `verification/closing/tests.toml`, that page and 
 
 def shelf() -> list[str]:
     """The names of all learners that come with the library; a user's own rules are not told of here."""
-    return sorted(card.name for card in nr.learners() if card.built_in)
+    return sorted(card.name for card in nr.learners().rules.values() if card.built_in)
 
 
 def cells(line: str) -> list[str]:

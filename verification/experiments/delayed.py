@@ -69,7 +69,7 @@ def later(learner: Any, events: list[Event]) -> tuple[float, int]:
     if isinstance(learner, nr.RuleLearner):
         waiting, most = nr.delayed(learner), 0
         for event in events:
-            waiting.play([event])
+            waiting.play_events([event])
             most = max(most, len(waiting))
         return waiting.report()["rate"], most
     kept: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
-from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociated, sharpen
+from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociate, sharpen
 
 
 class Diagonal(NamedTuple):
@@ -221,7 +221,7 @@ def sharpen_dropped(sigma: Any, kappa: float, u: Any) -> None:
 # ---- full --------------------------------------------------------------------------------------------------------
 
 
-@reassociated
+@reassociate
 def symmetric_column(S: Any, a: float, j: int, u: Any) -> Any:
     """u += a S[:, j], from the lower triangle of S"""
     head = S[j]
@@ -231,7 +231,7 @@ def symmetric_column(S: Any, a: float, j: int, u: Any) -> Any:
         u[i] += a * S[i, j]
 
 
-@reassociated
+@reassociate
 def symmetric_product(S: Any, sign: float, x: Any, u: Any) -> Any:
     """u = sign S x, from the lower triangle of S, each cell read once"""
     for i in range(u.size):
@@ -252,7 +252,7 @@ def symmetric_product(S: Any, sign: float, x: Any, u: Any) -> Any:
         u[i] = sign * total
 
 
-@reassociated
+@reassociate
 def symmetric_downdate(S: Any, beta: float, u: Any) -> Any:
     """S -= beta u u', in the lower triangle"""
     for i in range(u.size):

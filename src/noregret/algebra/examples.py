@@ -25,7 +25,7 @@ from noregret.algebra.internal_verbs import (
     scaled_by,
     value,
 )
-from noregret.algebra.verbs import helper, reassociated
+from noregret.algebra.verbs import helper, reassociate
 
 LARGEST_FLOAT = sys.float_info.max
 
@@ -135,7 +135,7 @@ def is_increasing(idx: Any, width: Any) -> Any:
     return decreases == 0 and (idx.size == 0 or idx[idx.size - 1] < width)
 
 
-@reassociated
+@reassociate
 def dense_squares(val: Any) -> Any:
     total = 0.0
     for i in range(val.size):

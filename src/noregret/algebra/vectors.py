@@ -8,7 +8,7 @@ import numpy as np
 from noregret.algebra.arrays import Floats
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse
 from noregret.algebra.internal_verbs import blocks, count, dots, factor, part, place, raw, value
-from noregret.algebra.verbs import Plain, add, at, clip_peaks, dot, multiply, norm, prune, put, reassociated, scale
+from noregret.algebra.verbs import Plain, add, at, clip_peaks, dot, multiply, norm, prune, put, reassociate, scale
 
 
 @at.on(Plain)
@@ -138,7 +138,7 @@ def dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
             out[c] += weights[c] * a
 
 
-@reassociated
+@reassociate
 def dense_dot(w: Any, x: Any) -> Any:
     total = 0.0
     for j in range(x.size):
@@ -146,7 +146,7 @@ def dense_dot(w: Any, x: Any) -> Any:
     return total
 
 
-@reassociated
+@reassociate
 def dense_add(w: Any, a: float, x: Any) -> Any:
     for j in range(x.size):
         w[j] += a * x[j]

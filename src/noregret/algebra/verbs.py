@@ -67,10 +67,10 @@ class Verb:
 
     def __reduce__(self) -> Any:
         """In another process, a verb is the verb of that name there: its implementations are registered there, too."""
-        return verb_named, (self.name,)
+        return find_verb, (self.name,)
 
 
-def verb_named(name: str) -> Verb:
+def find_verb(name: str) -> Verb:
     return next(verb for verb in VERBS if verb.name == name)
 
 
@@ -88,7 +88,7 @@ def helper(function: Implementation) -> Implementation:
     return function
 
 
-def reassociated(function: Implementation) -> Implementation:
+def reassociate(function: Implementation) -> Implementation:
     """Mark a dense sum whose terms may be added in any order: this makes it five times faster."""
     REASSOCIATED.append(function)
     return function

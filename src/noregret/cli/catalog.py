@@ -10,7 +10,7 @@ from noregret.cli.output import write_json
 from noregret.errors import BadValue
 from noregret.evaluation.tables import listing as table_of
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice
+from noregret.rules.parameters import Param
 
 
 def run(told: argparse.Namespace) -> int:
@@ -65,7 +65,7 @@ def card_text(card: Card) -> str:
     lines.append(f"plays       {', '.join(card.tasks)}")
     lines.append(f"in          {', '.join(card.algebras)}")
     for number, (name, one) in enumerate(card.params.items()):
-        default = one.default if isinstance(one, Choice) else f"{one.default:g}"
+        default = f"{one.default:g}" if isinstance(one, Param) else one.default
         told = f"{name} = {default}; {one.limits}; {one.about}"
         lines.append(f"{'parameters' if number == 0 else '':12}{told}")
     if not card.params:

@@ -32,9 +32,10 @@ def find_card(name: str) -> Card:
             raise BadValue(f"{name}: say which rule of the file: {name}:RULE")
         return card_of(name)
     module = import_file(file)
-    card = getattr(module, rule, None)
+    found = getattr(module, rule, None)
+    card = getattr(found, "card", found)  # a class of learners carries its card
     if not isinstance(card, Card):
-        rules = [key for key, value in vars(module).items() if isinstance(value, Card)]
+        rules = [key for key, value in vars(module).items() if isinstance(getattr(value, "card", value), Card)]
         has = f"it has {', '.join(rules)}" if rules else "it has none: decorate it with @noregret.margin_rule(...)"
         raise BadValue(f"{file}: there is no rule {rule!r}; {has}")
     return card

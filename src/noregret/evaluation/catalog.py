@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from noregret.rules.card import Card
-from noregret.rules.parameters import Choice
+from noregret.rules.parameters import Param
 
 HEAD = """# The learners
 
@@ -34,7 +34,7 @@ def one(card: Card) -> Iterator[str]:
     yield f"### `{card.name}`\n"
     yield f"{card.about}\n"
     for name, param in card.params.items():
-        default = param.default if isinstance(param, Choice) else f"{param.default:g}"
+        default = f"{param.default:g}" if isinstance(param, Param) else param.default
         yield f"- `{name}` = {default} ({param.limits}): {param.about}"
     for guarantee in card.guarantees:
         yield f"- theorem: {code(guarantee.says)}"

@@ -74,6 +74,8 @@ class Transaction:
         # From here on nothing can fail, and nothing is left half done.
         self.model.totals += totals
         self.model.class_counts, self.model.labels.committed = self.class_counts, labels
+        if labels != self.savepoint.labels:
+            self.loops.fast_path = None  # it knows the labels of before
 
     def rollback(self) -> None:
         self.counted = 0 if self.model.arrays is None else int(self.model.arrays.n.t)

@@ -19,7 +19,8 @@ def romma_bound(p: P, radius: float, norm: float) -> float:
 
 def relax(s: S, z: Z, margin: float) -> bool:
     """Move to the shortest w with w.z >= 1 and w.w_t >= |w_t|^2; no update where the two contradict each other."""
-    size, length = norm(s.w, 2.0) ** 2, sqnorm(z)
+    size, length = norm(s.w, 2.0), sqnorm(z)
+    size *= size  # a power is not rounded alike everywhere
     apart = size * length - margin * margin
     parallel = apart <= PARALLEL * size * length
     if margin >= size * length or (parallel and margin > 0.0):

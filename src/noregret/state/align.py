@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from noregret.state.growth import State, bank_of, counters_of, grow, make, parts, replace_values, stored
+from noregret.state.growth import State, bank_of, counters_of, grow, make, parts, replace_values, stores_and_values
 from noregret.state.space import Shape, Space, enlarge
 from noregret.state.stores.kernel_bank import append_rows, bank_size
 
@@ -22,7 +22,7 @@ def rearrange(
     columns = np.arange(old.features) if features is None else np.array(features, dtype=np.int64)
     values = [
         store.rearrange((value, old), (target, new), rows, columns)
-        for (store, value), target in zip(stored(state), fresh[:-1], strict=True)
+        for (store, value), target in zip(stores_and_values(state), fresh[:-1], strict=True)
     ]
     return replace_values(fresh, values)
 

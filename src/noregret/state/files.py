@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
-from noregret.state.growth import State, bank_of, counters_of, make, memory_needed, refresh, replace_values, stored
+from noregret.state.growth import (
+    State,
+    bank_of,
+    counters_of,
+    make,
+    memory_needed,
+    refresh,
+    replace_values,
+    stores_and_values,
+)
 from noregret.state.space import Shape, Space, enlarge, physical_memory
 from noregret.state.stores import choose_store
 from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
@@ -30,7 +39,7 @@ class SavedState(NamedTuple):
 
 def save_counters(shape: Shape, state: State) -> dict[str, float]:
     """Return the counters by name, without those that follow from the rest."""
-    stores = zip(shape.fields, stored(state), strict=True)
+    stores = zip(shape.fields, stores_and_values(state), strict=True)
     derived = {f"{name}_{number}" for name, (store, _) in stores for number in store.unsaved}
     return {name: float(state.n[name]) for name in state.n.dtype.names if name not in derived}
 
@@ -40,7 +49,7 @@ def save_arrays(shape: Shape, state: State, space: Space) -> dict[str, NDArray[A
     if space.algebra == "kernel":
         space = replace(space, supports=bank_size(bank_of(state))[0])
     arrays: dict[str, NDArray[Any]] = {}
-    for name, (store, value) in zip(shape.fields, stored(state), strict=True):
+    for name, (store, value) in zip(shape.fields, stores_and_values(state), strict=True):
         arrays |= store.save(name, value, space)
     return arrays
 
@@ -60,10 +69,11 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
     state = make(shape, space)
     load_counters(shape, state, saved)
     values = [
-        store.load(name, value, file, space) for name, (store, value) in zip(shape.fields, stored(state), strict=True)
+        store.load(name, value, file, space)
+        for name, (store, value) in zip(shape.fields, stores_and_values(state), strict=True)
     ]
     state = replace_values(state, values)
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         refuse(store.check_numbers(value))
     return refresh(state), space
 
@@ -100,7 +110,7 @@ def load_counters(shape: Shape, state: State, saved: SavedState) -> None:
 
 def rename_counters(shape: Shape, state: State, counters: Mapping[str, float]) -> dict[str, float]:
     """Return the counters of a file by their names of today."""
-    stores = zip(shape.fields, stored(state), strict=True)
+    stores = zip(shape.fields, stores_and_values(state), strict=True)
     former = {
         f"{name}_{old}": f"{name}_{new}" for name, (store, _) in stores for old, new in store.former_numbers.items()
     }

@@ -33,7 +33,7 @@ def state_class(names: tuple[str, ...], stores: tuple[Store[Any], ...]) -> Any:
     return kind
 
 
-def stored(state: State) -> Iterator[tuple[Store[Any], Any]]:
+def stores_and_values(state: State) -> Iterator[tuple[Store[Any], Any]]:
     """Yield every value of a state with its store."""
     yield from zip(state._stores, state[:-1], strict=True)
 
@@ -97,7 +97,8 @@ def grow(shape: Shape, state: State, old: Space, new: Space) -> State:
     fresh = make(shape, new)
     counters_of(fresh)[:] = counters_of(state)
     grown = [
-        store.grow(value, old, target, new) for (store, value), target in zip(stored(state), fresh[:-1], strict=True)
+        store.grow(value, old, target, new)
+        for (store, value), target in zip(stores_and_values(state), fresh[:-1], strict=True)
     ]
     return refresh(replace_values(fresh, grown))
 
@@ -115,62 +116,64 @@ def memory_needed(shape: Shape, space: Space) -> int:
 
 def parts(shape: Shape, state: State, space: Space) -> Iterator[tuple[str, Field, Vector]]:
     """Yield all cells by name: views of shape (class, feature), (class, feature, feature) or (class, support)."""
-    for (name, field), (store, value) in zip(shape.fields.items(), stored(state), strict=True):
+    for (name, field), (store, value) in zip(shape.fields.items(), stores_and_values(state), strict=True):
         yield from zip(store.cell_names(name), store.cell_fields(field), store.cells(value, space), strict=True)
 
 
 def nonzero_weights(state: State, space: Space) -> NDArray[np.bool_]:
     """Return which weights of the first vector are not zero, by class and feature."""
-    store, value = next((store, value) for store, value in stored(state) if store.is_vector)
+    store, value = next((store, value) for store, value in stores_and_values(state) if store.is_vector)
     return store.nonzero_cells(value, space)[: space.classes, : space.features]
 
 
 def memory(state: State, everything: bool = False) -> list[NDArray[Any]]:
     """Return the arrays that rounds may change, each once; see `Store.memory`."""
-    arrays = {id(array): array for store, value in stored(state) for array in store.memory(value, everything)}
+    arrays = {
+        id(array): array for store, value in stores_and_values(state) for array in store.memory(value, everything)
+    }
     return list(arrays.values())
 
 
 def settle(state: State) -> State:
     """Bring every field to rest: its cells become the weights themselves."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.settle(value)
     return state
 
 
 def refresh(state: State) -> State:
     """Derive again what follows from the cells, after they were written from outside."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.refresh(value)
     return state
 
 
 def allow_folding(state: State, allowed: bool) -> None:
     """Say whether a round may change all cells, which can be undone only if all were saved."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.allow_folding(value, allowed)
 
 
 def set_classes(state: State, classes: int) -> None:
     """Say how many classes there are, whether or not a row of each is remembered."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.set_classes(value, classes)
 
 
 def use_features(state: State, features: int) -> None:
     """Let full covariances extend over so many features."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.use_features(value, features)
 
 
 def make_room(state: State, rows: int, values: int) -> State:
     """Return the state with room to remember so many more rows with so many values in all."""
-    return replace_values(state, [store.make_room(value, rows, values) for store, value in stored(state)])
+    return replace_values(state, [store.make_room(value, rows, values) for store, value in stores_and_values(state)])
 
 
 def bank_of(state: State) -> Bank:
     """Return the bank of supports that the vectors of a kernel learner share."""
-    return next(bank for store, value in stored(state) if (bank := store.bank(value)) is not None)
+    return next(bank for store, value in stores_and_values(state) if (bank := store.bank(value)) is not None)
 
 
 def remove_support(state: State, support: int) -> None:
@@ -188,7 +191,7 @@ def split(shape: Shape, state: State, space: Space, negative: int, positive: int
 
     A weight of zero stays a positive zero, as if its feature came only later.
     """
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.number_classes(value, negative, positive)
     for _, field, array in parts(shape, settle(state), space):
         w = array[0].copy()
@@ -204,7 +207,7 @@ def split(shape: Shape, state: State, space: Space, negative: int, positive: int
 
 def mirror(shape: Shape, state: State, space: Space) -> None:
     """Swap positive and negative: make the state what the opposite labels would have led to."""
-    for store, value in stored(state):
+    for store, value in stores_and_values(state):
         store.flip_signs(value)
     for _, field, array in parts(shape, settle(state), space):
         if field.law == "add":

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.state.growth import State, counters_of, memory, refresh, stored
+from noregret.state.growth import State, counters_of, memory, refresh, stores_and_values
 from noregret.state.guarded_round import CHECK, GATHER, GATHERING, RESTORE, SAVE, UNDO, GatherSlots
 from noregret.state.slots import count_slots
 from noregret.state.space import Space
@@ -52,7 +52,7 @@ def take_savepoint(state: State, space: Space, reach: Reach, rows: SparseRows | 
     """Save what the rounds of a call may change; rows are given where the reach is "row" and the rows are sparse."""
     if reach == "nothing":
         return Untouched(state)
-    if reach == "top_k" and all(store.lists_nonzeros for store, _ in stored(state)):
+    if reach == "top_k" and all(store.lists_nonzeros for store, _ in stores_and_values(state)):
         return SavedNonzeros(state)
     if reach == "row" and rows is not None and space.algebra == "sparse" and space.covariance != "full":
         arrays = memory(state)
@@ -148,7 +148,7 @@ class SavedNonzeros(Untouched):
 
 def nonzeros(state: State) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Return, for every vector of a state, the places of its non-zeros as they are now, and all its cells."""
-    return [(store.nonzero_places(value), store.vectors(value)[0]) for store, value in stored(state)]
+    return [(store.nonzero_places(value), store.vectors(value)[0]) for store, value in stores_and_values(state)]
 
 
 def write(table: NDArray[np.int64], slot: int, *arrays: NDArray[Any]) -> None:

@@ -21,7 +21,7 @@ class WrappedStore(Store[Value]):
         """Return the values of the inner store: the weights, then those named by `others`."""
         return [value.v]
 
-    def named(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    def named_values(self, name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from zip(self.cell_names(name), self.inside(value), strict=True)
 
     def vectors(self, value: Value) -> list[Vector]:
@@ -62,7 +62,7 @@ class WrappedStore(Store[Value]):
 
     def save(self, name: str, value: Value, space: Space) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {}
-        for part, one in self.named(name, value):
+        for part, one in self.named_values(name, value):
             arrays |= self.inner.save(part, one, space)
         return arrays
 
@@ -71,7 +71,7 @@ class WrappedStore(Store[Value]):
         return next((problem for problem in problems if problem is not None), None)
 
     def load(self, name: str, value: Value, saved: Saved, space: Space) -> Value:
-        for part, one in self.named(name, value):
+        for part, one in self.named_values(name, value):
             self.inner.load(part, one, saved, space)
         return value
 
