@@ -57,14 +57,14 @@ def peak(path: Path) -> int:
 def parse_seconds(path: Path, threads: int) -> tuple[float, int]:
     """The best time of three passes that only parse, and the rows they read."""
     from noregret.streams import libsvm
-    from noregret.streams.source import Reading
+    from noregret.streams.read_options import ReadOptions
 
     before, libsvm.THREADS = libsvm.THREADS, threads
     try:
         found = []
         for _ in range(3):
             start, checksum = perf_counter(), 0
-            for batch in libsvm.Libsvm(str(path), Reading()):
+            for batch in libsvm.Libsvm(str(path), ReadOptions()):
                 checksum += int(batch.X.block.idx.sum(dtype=np.int64)) + batch.rows
             found.append(perf_counter() - start)
         return min(found), checksum

@@ -11,7 +11,7 @@ import noregret
 from benchmarks.measure import Act, Prepare, Row, Times, best, in_turn, installed, missing, rate
 from benchmarks.stream import Text, text
 from noregret.streams.libsvm import Libsvm
-from noregret.streams.source import Reading
+from noregret.streams.read_options import ReadOptions
 
 TITLE = "libsvm text to a model, one pass (200 000 rows, 61 non-zeros)"
 PEER = "Vowpal Wabbit"
@@ -34,7 +34,7 @@ def write(data: Text, libsvm: Path, vw: Path) -> None:
 def streamed(path: Path) -> Any:
     """A learner that has seen the file once, batch by batch."""
     learner = noregret.make("pa1")
-    for batch in Libsvm(str(path), Reading()):
+    for batch in Libsvm(str(path), ReadOptions()):
         learner.learn(batch.X, batch.y)
     return learner
 

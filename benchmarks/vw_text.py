@@ -9,7 +9,7 @@ import numpy as np
 import noregret
 from benchmarks.measure import Act, Prepare, Row, Times, best, in_turn, installed, missing, rate
 from benchmarks.text_file import vowpal_wabbit
-from noregret.streams.source import Reading
+from noregret.streams.read_options import ReadOptions
 from noregret.streams.vw import Vw
 
 TITLE = "Vowpal Wabbit text to a model, one pass (400 000 rows, 31 features with names and namespaces, 139 MB)"
@@ -51,7 +51,7 @@ def write(path: Path, rows: int = ROWS) -> None:
 def streamed(path: Path, rule: str) -> Any:
     """A learner that has seen the file once, batch by batch; it knows every feature by its name."""
     learner = noregret.make(rule)
-    for batch in Vw(str(path), Reading()):
+    for batch in Vw(str(path), ReadOptions()):
         learner.learn(batch.X, batch.y, batch.weight)
     return learner
 

@@ -8,7 +8,7 @@ from sklearn.feature_selection import SelectKBest, chi2
 
 import noregret as nr
 from figures import COLOURS, show
-from noregret.streams.datasets import in_folder
+from noregret.streams.datasets import find_in_folder
 
 TOP_K = (2, 5, 10, 20, 40)
 
@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 def spambase() -> tuple[Any, Any]:
     """The file of that name in the folder NOREGRET_DATA, or rows that look like it."""
-    path = in_folder("spambase")
+    path = find_in_folder("spambase")
     if path is None:
         return like_spambase()
     table = np.loadtxt(path, delimiter=",", skiprows=1)

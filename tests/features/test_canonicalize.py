@@ -27,7 +27,7 @@ def test_rows_with_other_numbers_are_sorted_and_summed_as_numpy_does_it(longest:
     before = given.idx.copy()
 
     def plain(table: np.ndarray, new: np.ndarray, indptr: np.ndarray, idx: np.ndarray, *others: np.ndarray) -> None:
-        canonicalize.renumber(table[canonicalize.NEW_ONLY], new, indptr, idx, others[0], others[1:])
+        canonicalize.renumber(int(table[canonicalize.NEW_ONLY]), new, indptr, idx, others[0], (others[1], others[2]))
 
     for found in (renumber_rows(numbers, given), canonicalize.renumber_block(numbers, given, plain)):
         assert check_rows(found) == 0

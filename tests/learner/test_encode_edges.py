@@ -12,9 +12,9 @@ from noregret.data.blocks import Rows, as_block, to_sparse
 from noregret.data.transcript import Transcript
 from noregret.features.names import Names
 from noregret.metrics import LabelBaselines, LearningCurve
-from noregret.streams.columns import decimal_commas, split
+from noregret.streams.columns import has_decimal_commas, split_cells
 from noregret.streams.csv import Csv
-from noregret.streams.source import Reading
+from noregret.streams.read_options import ReadOptions
 from noregret.streams.synthetic import Separable, Synthetic
 
 PARIS = np.array([False, True])
@@ -160,15 +160,15 @@ def test_few_numbers_among_many_words_and_few_words_among_few_numbers_are_text(t
 @pytest.mark.parametrize("native", [True, False])
 def test_a_blank_line_is_no_row_of_a_table_of_one_column(native: bool, tmp_path: Path) -> None:
     (tmp_path / "cities.csv").write_text("city\nParis\n\nRome\n")
-    (batch,) = Csv(str(tmp_path / "cities.csv"), Reading(labelled=False), native=native)
+    (batch,) = Csv(str(tmp_path / "cities.csv"), ReadOptions(labelled=False), native=native)
     assert len(batch.X) == 2
 
 
 def test_one_decimal_comma_among_words_is_not_told() -> None:
     import pyarrow as pa
 
-    assert not decimal_commas(pa.chunked_array([["1,5", "x", "y"]]))
+    assert not has_decimal_commas(pa.chunked_array([["1,5", "x", "y"]]))
 
 
 def test_text_behind_a_closing_quote_stays() -> None:
-    assert split('"a"b,c', ",") == ["ab", "c"]
+    assert split_cells('"a"b,c', ",") == ["ab", "c"]

@@ -20,7 +20,7 @@ import pytest
 
 import noregret as nr
 from noregret.streams import lines, open_source
-from noregret.streams.files import PIECE
+from noregret.streams.files import BLOCK_BYTES
 from noregret.streams.source import Source
 
 ROWS = 6000
@@ -84,7 +84,7 @@ def test_packed_text_that_is_cut_off_tells_a_line_close_to_the_cut(kind: str, on
         read(opened(path, kind, on_bad=on_bad))
     line = int(str(caught.value).split("t.gz:")[1].partition(":")[0])
     there = zlib.decompressobj(31).decompress(left).count(b"\n")
-    assert there - PIECE // 6 <= line - 1 <= there  # what is unpacked in one go with the damage is lost
+    assert there - BLOCK_BYTES // 6 <= line - 1 <= there  # what is unpacked in one go with the damage is lost
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -125,7 +125,7 @@ def test_text_that_becomes_shorter_while_it_is_read_is_refused(
         monkeypatch.setattr(f"noregret.streams.{name}.WINDOW", 1 << 14)
     for name in ("jsonl", "text"):
         monkeypatch.setattr(f"noregret.streams.{name}.ROWS", 500)
-    monkeypatch.setattr("noregret.streams.lines.PIECE", 1 << 12)
+    monkeypatch.setattr("noregret.streams.lines.BLOCK_BYTES", 1 << 12)
     monkeypatch.setattr("noregret.streams.csv.SAMPLE", 1 << 14)
     path, whole = tmp_path / "t", text(kind, 12_000)
     path.write_bytes(whole)
@@ -202,7 +202,7 @@ def test_the_longest_line_is_read_and_a_longer_one_refused_or_skipped(
     kind: str, extra: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "LONGEST", 5000)
-    monkeypatch.setattr(lines, "PIECE", 64)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     line = LONG[kind] % (b"x" * (5000 + extra - len(LONG[kind]) + 2))
     assert len(line) == 5000 + extra
     path = tmp_path / "t"
@@ -312,7 +312,7 @@ def test_a_column_of_another_kind_in_the_next_file_is_told(ending: str, tmp_path
     assert len(read(source)) == 80
     (told,) = [note for note in source.notes if "column 'a'" in note]
     assert told.startswith("column 'a' holds text in ")
-    assert "numbers in the file before; categorical=['a'] would take both alike" in told
+    assert "numbers in the file before; categorical=['a'] would read both alike" in told
     alike = open_source(str(tmp_path / f"*.{ending}"), label="y", categorical=["a"])
     assert [list(batch.X.names or ()) for batch in alike] == [["a=1", "a=2"], ["a=x", "a=y"]]
     assert not [note for note in alike.notes if "column 'a'" in note]

@@ -130,7 +130,7 @@ def test_empty_cells_are_seen_where_missing_values_are_dealt_with(tmp_path: Path
     text = "a,b,kind,label\n" + "".join(
         f"{k},{'' if k % 3 else k / 2},{'u' if k % 2 else ''},{k % 2}\n" for k in range(60)
     )
-    source: Any = open_source(written(tmp_path, text), gaps=True)
+    source: Any = open_source(written(tmp_path, text), keep_missing=True)
     source.native = native
     (batch,) = source
     block, names = batch.X.block, list(batch.X.names)

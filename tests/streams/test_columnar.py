@@ -14,7 +14,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import ReadPosition, open_source
+from noregret.streams import Cursor, open_source
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -93,12 +93,12 @@ def test_a_table_is_learned_alike_in_pieces_and_from_any_place(tmp_path: Path, k
     what = files(tmp_path)[kind]
     monkeypatch.setattr("noregret.streams.arrow.ROWS", 37)
     monkeypatch.setattr("noregret.streams.jsonl.ROWS", 37)
-    position, passed = ReadPosition(), 0
+    cursor, passed = Cursor(), 0
     for number, batch in enumerate(open_source(what, **HOW)):
-        position.advance(batch)
+        cursor.advance(batch)
         passed += batch.rows
         if number in (0, 4, 9):
-            assert read(ReadPosition(**position.dump()).remaining(open_source(what, **HOW))) == EXPECTED[passed:]
+            assert read(Cursor(**cursor.dump()).resume(open_source(what, **HOW))) == EXPECTED[passed:]
     assert passed == 500
     assert read(open_source(what, **HOW)) == EXPECTED
 
@@ -124,15 +124,15 @@ def test_a_race_runs_over_a_frame() -> None:
 
 def test_columns_that_are_left_out_are_not_read(tmp_path: Path, monkeypatch: Any) -> None:
     asked: list[list[str]] = []
-    from noregret.streams.arrow import ParquetPieces
+    from noregret.streams.arrow import ParquetGroups
 
-    plain = ParquetPieces.batches
+    plain = ParquetGroups.batches
 
     def watched(self: Any, group: int, columns: list[str]) -> Any:
         asked.append(columns)
         return plain(self, group, columns)
 
-    monkeypatch.setattr(ParquetPieces, "batches", watched)
+    monkeypatch.setattr(ParquetGroups, "batches", watched)
     list(open_source(files(tmp_path)["parquet"], label="label", drop=["id", "where", "tags", "w"]))
     assert asked[0] == ["size", "count", "on", "colour", "label"]
 
@@ -191,12 +191,12 @@ def test_a_file_that_is_cut_off_or_junk_is_refused_in_one_line(tmp_path: Path, k
     ("line", "words"),
     [
         ('{"a": 1, "y": 1', "this is not JSON"),
-        ("[1, 2]", "a record is wanted"),
+        ("[1, 2]", "expected a record"),
         ('{"a": NaN, "y": 1}', "the value is NaN"),
         ('{"a": 1e999, "y": 1}', "the value is inf"),
         ('{"a": "text", "y": 1}', "field 'a' is text here, 'text', and was a number before"),
         ('{"b": 3, "y": 1}', "field 'b' is a number here, 3, and was text before"),
-        ('{"a": 1, "a": 2, "y": 1}', "'a' stands there twice"),
+        ('{"a": 1, "a": 2, "y": 1}', "'a' occurs twice"),
         ('{"a": 1}', "no field 'y', the label"),
         ('{"a": 1, "y": null}', "no field 'y', the label"),
         ('{"a": 1, "y": [1]}', "it must be a number or a text"),
@@ -230,7 +230,7 @@ def test_times_in_records_never_go_back(tmp_path: Path) -> None:
     table = pa.table({"at": pd.to_datetime(times, format="ISO8601"), "x": [1, 2, 3], "y": [1, 0, 1]})
     with pytest.raises(BadValue, match=r":2: .*before that of an earlier row"):
         list(open_source(table, timestamp="at"))
-    with pytest.raises(BadValue, match="--timestamp it, or leave it out with --drop"):
+    with pytest.raises(BadValue, match="name it with --timestamp, or leave it out with --drop"):
         list(open_source(table, label="y"))
 
 
@@ -261,9 +261,9 @@ def test_images_come_with_the_labels_that_stand_beside(tmp_path: Path, monkeypat
     assert np.concatenate([batch.y for batch in whole]).tolist() == [k % 10 for k in range(30)]
     row = whole[0].X[1:2].block
     assert (row.idx.tolist(), (row.val * 255).round().tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11])
-    position = ReadPosition()
-    position.advance(whole[0])
-    rest = list(position.remaining(open_source(path)))
+    cursor = Cursor()
+    cursor.advance(whole[0])
+    rest = list(cursor.resume(open_source(path)))
     assert np.concatenate([batch.y for batch in rest]).tolist() == [k % 10 for k in range(7, 30)]
 
 

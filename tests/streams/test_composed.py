@@ -9,7 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import ReadPosition, Source, open_source
+from noregret.streams import Cursor, Source, open_source
 from noregret.streams.shuffling import BUFFER
 
 ROWS = 40_000
@@ -51,7 +51,7 @@ def test_a_pattern_names_files_that_are_read_in_order(folder: Path) -> None:
     assert source.name.endswith("day-1.svm and 1 more")
     assert numbers(source) == list(range(ROWS + 300))
     assert numbers(open_source([folder / "day-2.svm.gz", folder / "day-1.svm"]))[:301] == [*range(ROWS, ROWS + 300), 0]
-    with pytest.raises(BadValue, match="no file fits the pattern"):
+    with pytest.raises(BadValue, match="no file matches the pattern"):
         open_source(str(folder / "night-*"))
 
 
@@ -123,17 +123,16 @@ def test_reading_goes_on_where_it_stopped(folder: Path, name: str, how: dict[str
         return open_source(str(folder / name), **how)
 
     whole = [(x, int(label), int(line)) for x, label, line in rounds(opened())]
-    position, passed, stops = ReadPosition(), 0, 0
+    cursor, passed, stops = Cursor(), 0, 0
     for number, batch in enumerate(opened()):
-        position.advance(batch)
+        cursor.advance(batch)
         passed += batch.rows
         if number % 4 == 0 and stops < 3:
             stops += 1
-            again = ReadPosition(**position.dump())
-            rest = rounds(again.remaining(opened()))
-            assert [(x, int(label), int(line)) for x, label, line in rest] == whole[passed:]
+            again = Cursor(**cursor.dump())
+            assert [(x, int(label), int(line)) for x, label, line in rounds(again.resume(opened()))] == whole[passed:]
     assert passed == len(whole)
-    assert list(position.remaining(opened())) == []
+    assert list(cursor.resume(opened())) == []
 
 
 def rounds(batches: Any) -> list[Any]:

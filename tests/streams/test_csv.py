@@ -11,8 +11,8 @@ import pytest
 
 from noregret.errors import BadValue
 from noregret.streams.csv import Csv
-from noregret.streams.source import Reading
-from noregret.streams.tables import Table
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.table_parser import TableParser
 from tests.naive.csv_rows import Read, read
 
 
@@ -45,12 +45,12 @@ def taken(source: Csv) -> Read:
 
 
 def rows_of(folder: Path, text: str | bytes, block: int = 1 << 20, **how: Any) -> list[dict[str, float]]:
-    return taken(Csv(written(folder, text), Reading(**how), block)).rows
+    return taken(Csv(written(folder, text), ReadOptions(**how), block)).rows
 
 
 def refused(folder: Path, text: str | bytes, **how: Any) -> str:
     with pytest.raises(BadValue) as error:
-        list(Csv(written(folder, text), Reading(**how)))
+        list(Csv(written(folder, text), ReadOptions(**how)))
     return str(error.value).removeprefix(str(folder / "table.csv"))
 
 
@@ -107,7 +107,7 @@ def test_random_tables_are_read_as_the_obvious_reader_reads_them(seed: int, tmp_
     text = random_table(random.Random(seed))
     obvious = read(text, "y")
     for block, native in ((50, False), (50, True), (1 << 20, False), (1 << 20, True)):
-        assert taken(Csv(written(tmp_path, text), Reading(on_bad="skip"), block, native)) == obvious
+        assert taken(Csv(written(tmp_path, text), ReadOptions(on_bad="skip"), block, native)) == obvious
 
 
 def long_table(rng: random.Random, rows: int) -> str:
@@ -127,7 +127,9 @@ def test_long_tables_are_read_alike_by_all_readers(seed: int, tmp_path: Path, mo
     obvious = read(text, "y")
     for native in (False, True):
         assert taken(Csv(written(tmp_path, text), native=native)) == obvious
-    monkeypatch.setattr(Table, "by_arrow", None)  # blocks of one row that the compiled reader cannot take are few
+    monkeypatch.setattr(
+        TableParser, "parse_arrow", None
+    )  # blocks of one row that the compiled reader cannot take are few
     plain = "\n".join(line for line in text.replace("\r", "").split("\n") if len(max(line.split(","), key=len)) < 19)
     assert taken(Csv(written(tmp_path, plain), native=True)) == read(plain, "y")
 
@@ -135,14 +137,14 @@ def test_long_tables_are_read_alike_by_all_readers(seed: int, tmp_path: Path, mo
 def test_the_compiled_reader_takes_targets(tmp_path: Path) -> None:
     text = "a,y,b,t\n1,2,3,x\n4,5.5,6,z\n"
     for native in (False, True):
-        (batch,) = Csv(written(tmp_path, text), Reading(targets=True), native=native)
+        (batch,) = Csv(written(tmp_path, text), ReadOptions(targets=True), native=native)
         assert batch.y.tolist() == [2.0, 5.5]
         assert batch.X.block.val.tolist() == [1.0, 3.0, 1.0, 4.0, 6.0, 1.0]
 
 
 def test_real_targets_are_floats(tmp_path: Path) -> None:
     text = "a,y\n1,2\n2,2.5\n3,abc\n4,\n5,nan\n6,1e999\n7, -3 \n"
-    source = Csv(written(tmp_path, text), Reading(targets=True, on_bad="skip"))
+    source = Csv(written(tmp_path, text), ReadOptions(targets=True, on_bad="skip"))
     assert taken(source) == read(text, "y", targets=True)
     (batch,) = source
     assert batch.y.dtype == np.float64
@@ -177,7 +179,7 @@ def test_the_label_is_found_by_its_name_or_is_the_last(head: str, label: int, no
 
 
 def test_the_label_asked_for_is_taken(tmp_path: Path) -> None:
-    source = Csv(written(tmp_path, "a,y\n1,2\n"), Reading(label="a"))
+    source = Csv(written(tmp_path, "a,y\n1,2\n"), ReadOptions(label="a"))
     assert taken(source).labels == [1]
     assert (
         refused(tmp_path, "age,y\n1,2\n", label="aeg")
@@ -186,7 +188,7 @@ def test_the_label_asked_for_is_taken(tmp_path: Path) -> None:
 
 
 def test_without_column_names_they_are_numbered(tmp_path: Path) -> None:
-    source = Csv(written(tmp_path, "5.1,red,no\n4.9,blue,yes\n"), Reading(label="c2"))
+    source = Csv(written(tmp_path, "5.1,red,no\n4.9,blue,yes\n"), ReadOptions(label="c2"))
     found = taken(source)
     assert found.rows == [{"c1": 5.1, "c3=no": 1.0}, {"c1": 4.9, "c3=yes": 1.0}]
     assert (found.labels, found.lines) == (["red", "blue"], [1, 2])
@@ -207,7 +209,7 @@ def test_commas_inside_cells_do_not_hide_another_delimiter(tmp_path: Path) -> No
 def test_decimal_commas_are_told(tmp_path: Path) -> None:
     source = Csv(written(tmp_path, "a;b;y\n1,5;1;1\n2,25;2;0\n"))
     assert taken(source).rows == [{"a=1,5": 1.0, "b": 1.0}, {"a=2,25": 1.0, "b": 2.0}]
-    assert source.notes[2] == "column 'a' is taken as text: a number has a decimal point, not a comma"
+    assert source.notes[2] == "column 'a' is read as text: a number has a decimal point, not a comma"
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path) -> None:
@@ -248,14 +250,14 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
     "nan": ("a,y\n1,1\nNaN,1\n", ":3: column 'a': the value is NaN; every value must be finite"),
     "inf": ("a,y\n1,1\n-inf,1\n", ":3: column 'a': the value is -inf; every value must be finite"),
     "too large": ("a,y\n1,1\n1e999,1\n", ":3: column 'a': the value is 1e999; every value must be finite"),
-    "a mark for missing": ("a,y\n1,1\nNA,1\n", ":3: column 'a': 'NA' stands among numbers; leave the cell empty"),
+    "a mark for missing": ("a,y\n1,1\nNA,1\n", ":3: column 'a': 'NA' is among numbers; leave the cell empty"),
     "no label": ("a,y\n1,1\n2,\n", ":3: the label is empty"),
     "a label of blanks": ("a,y\n1,1\n2,  \n", ":3: the label is empty"),
     "a label that is not finite": ("a,y\n1,1\n2,inf\n", ":3: the label is inf; it must be finite"),
     "no text": (b"a,y\nx,1\n\xff\xfe,1\n", ":3: byte 1 of the line is not text in UTF-8"),
     "an open quote": ('a,y\nx,1\n"z,1\n"z",1\n', ":3: a quote opens a cell and never closes"),
     "a line break in a cell": ('a,y\n"x\nz",1\n', ":2: a quote opens a cell and never closes"),
-    "a carriage return": ("a,y\nx,1\nx\rz,1\n", ":3: a carriage return stands in the middle of the line"),
+    "a carriage return": ("a,y\nx,1\nx\rz,1\n", ":3: there is a carriage return in the middle of the line"),
     "the first of several": ("a,b,y\n1,2,1\n1,nan,1\n1,2\nnan,2,1\n", ":3: column 'b'"),
 }
 HOPELESS: dict[str, tuple[str | bytes, str]] = {
@@ -274,7 +276,7 @@ HOPELESS: dict[str, tuple[str | bytes, str]] = {
 def test_a_wrong_row_is_refused_where_it_stands_or_skipped(name: str, tmp_path: Path) -> None:
     text, words = WRONG[name]
     assert refused(tmp_path, text).startswith(words)
-    source = Csv(written(tmp_path, text), Reading(on_bad="skip"), native=True)
+    source = Csv(written(tmp_path, text), ReadOptions(on_bad="skip"), native=True)
     found = taken(source)
     assert source.skipped >= 1
     assert found.lines
@@ -287,7 +289,7 @@ def test_a_file_without_rows_to_use_is_refused(name: str, tmp_path: Path) -> Non
 
 
 def test_skipped_rows_leave_no_names_behind(tmp_path: Path) -> None:
-    found = taken(Csv(written(tmp_path, "a,b,y\nx,1,1\nz,nan,1\nw,2\nv,2,1\n"), Reading(on_bad="skip")))
+    found = taken(Csv(written(tmp_path, "a,b,y\nx,1,1\nz,nan,1\nw,2\nv,2,1\n"), ReadOptions(on_bad="skip")))
     assert found.names == ["b", "a=x", "a=v"]
     assert (found.skipped, found.lines) == (2, [2, 5])
 
@@ -308,9 +310,9 @@ def test_a_column_of_some_numbers_and_some_words_is_text(tmp_path: Path) -> None
 
 
 def test_rows_without_a_label_can_be_read_to_be_predicted(tmp_path: Path) -> None:
-    (batch,) = Csv(written(tmp_path, "a,b\n1,2\n"), Reading(labelled=False))
+    (batch,) = Csv(written(tmp_path, "a,b\n1,2\n"), ReadOptions(labelled=False))
     assert (batch.X.names, batch.y) == (["a", "b"], None)
-    (batch,) = Csv(written(tmp_path, "a,b\n1,2\n"), Reading(labelled=False, label="target"))
+    (batch,) = Csv(written(tmp_path, "a,b\n1,2\n"), ReadOptions(labelled=False, label="target"))
     assert (batch.X.names, batch.y) == (["a", "b"], None)
 
 
@@ -325,7 +327,7 @@ def test_rows_without_a_label_can_be_read_to_be_predicted(tmp_path: Path) -> Non
     ],
 )
 def test_labels_may_be_missing_in_rows_to_be_predicted(labels: str, targets: bool, y: Any, tmp_path: Path) -> None:
-    (batch,) = Csv(written(tmp_path, "a,y\n" + labels), Reading(labelled=False, targets=targets))
+    (batch,) = Csv(written(tmp_path, "a,y\n" + labels), ReadOptions(labelled=False, targets=targets))
     assert (batch.y.tolist() if isinstance(batch.y, np.ndarray) else batch.y) == y
 
 
@@ -333,9 +335,9 @@ def test_labels_may_be_missing_in_rows_to_be_predicted(labels: str, targets: boo
 
 
 def test_iterating_twice_reads_twice_and_tells_once(tmp_path: Path) -> None:
-    source = Csv(written(tmp_path, "a,y\n1,\n2,1\n,1\n"), Reading(on_bad="skip"))
+    source = Csv(written(tmp_path, "a,y\n1,\n2,1\n,1\n"), ReadOptions(on_bad="skip"))
     assert taken(source) == taken(source)
-    assert source.notes == ["the label is the column 'y'", "1 empty cell was taken as an absent feature"]
+    assert source.notes == ["the label is the column 'y'", "1 empty cell was read as an absent feature"]
     assert source.skipped == 1
 
 

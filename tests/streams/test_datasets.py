@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse as sp
 
 from noregret.errors import BadValue
-from noregret.streams import Batch, Reading, Source, blocks, open_source
-from noregret.streams.datasets import BUILT_IN, LOADERS, dataset, listing
+from noregret.streams import Batch, ReadOptions, Source, blocks, open_source
+from noregret.streams.datasets import BUILT_IN, LOADERS, dataset, list_datasets
 from noregret.streams.synthetic import GENERATORS
 
 LIBSVM, CSV = "1 1:0.5 3:2\n-1 2:1\n", "a,b,y\n1,2,1\n3,4,0\n"
@@ -52,7 +52,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kind_and_rows(spec: Any, **how: Any) -> tuple[str, int]:
-    source = open_source(spec, Reading(**how))
+    source = open_source(spec, ReadOptions(**how))
     return source.kind, sum(len(batch.y) for batch in source)
 
 
@@ -102,7 +102,7 @@ def test_a_file_of_another_format_is_refused_with_the_formats_there_are(tmp_path
 def test_how_a_file_is_to_be_read_is_passed_on(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text(CSV)
-    (batch,) = open_source(str(path), Reading(label="b"))
+    (batch,) = open_source(str(path), ReadOptions(label="b"))
     assert batch.y.tolist() == [2, 4]
 
 
@@ -188,7 +188,7 @@ def test_a_name_of_nothing_at_all_is_refused(name: str, data: Path) -> None:
 
 def test_a_folder_of_data_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOREGRET_DATA", "/no/such/folder")
-    assert "NOREGRET_DATA names the folder '/no/such/folder'" in refusal("foo")
+    assert "NOREGRET_DATA is set to '/no/such/folder'" in refusal("foo")
     assert kind_and_rows("iris") == ("built-in", 150)
 
 
@@ -210,7 +210,7 @@ def test_built_in_data_are_as_listed(name: str) -> None:
     X, y = dataset(name, seed=2)
     assert X.shape == (entry.rows, entry.features)
     assert source.rows == entry.rows
-    assert source.suits.get("task") == ("regression" if name == "diabetes" else None)
+    assert source.learner_defaults.get("task") == ("regression" if name == "diabetes" else None)
     classes = {"binary": 2, "multiclass": 3, "regression": 20}[entry.task]
     assert len(set(y.tolist())) >= classes
     (batch,) = source
@@ -229,7 +229,7 @@ def test_made_up_streams_are_asked_for_by_name_and_seed() -> None:
 
 
 def test_everything_listed_can_be_opened_by_its_name(data: Path) -> None:
-    entries = listing()
+    entries = list_datasets()
     assert {entry.where for entry in entries} == {"built-in", "synthetic", "file"}
     for entry in entries:
         source = open_source(entry.name)
@@ -245,7 +245,7 @@ def test_everything_listed_can_be_opened_by_its_name(data: Path) -> None:
 
 def test_listing_loads_nothing_heavy() -> None:
     program = (
-        "import sys\nfrom noregret.streams.datasets import listing\nlisting()\n"
+        "import sys\nfrom noregret.streams.datasets import list_datasets\nlist_datasets()\n"
         "print([name for name in ('sklearn', 'pyarrow', 'numba', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=dict(os.environ))

@@ -17,7 +17,7 @@ from noregret.errors import BadValue
 from noregret.streams import files
 from noregret.streams.files import TextFile
 from noregret.streams.libsvm import Libsvm
-from noregret.streams.source import Reading
+from noregret.streams.read_options import ReadOptions
 
 TEXT = b"".join(b"%d %d:%d.5\n" % (j % 3, j % 7 + 1, j) for j in range(20_000))
 
@@ -74,7 +74,7 @@ def test_a_compressed_file_that_is_cut_off_says_so_and_where(kind: str, left: fl
     whole = PACKERS[kind](TEXT)
     path.write_bytes(whole[:-1] if left < 0 else whole[: int(left * len(whole))])
     with pytest.raises(BadValue, match="data end too early") as caught:
-        list(Libsvm(str(path), Reading()))
+        list(Libsvm(str(path), ReadOptions()))
     assert f"{path}:" in str(caught.value)
     assert kind in str(caught.value)
     assert "get it again" in str(caught.value)
@@ -86,7 +86,7 @@ def test_a_damaged_file_names_a_line_it_was_readable_to(path: Path) -> None:
     whole[-6] ^= 255
     path.write_bytes(whole)
     with pytest.raises(BadValue, match=r"rows:1\d\d\d\d: the gzip data cannot be decompressed \(CRC"):
-        list(Libsvm(str(path), Reading()))
+        list(Libsvm(str(path), ReadOptions()))
 
 
 def text_or_error(path: Path) -> bytes | str:
@@ -141,7 +141,7 @@ def test_a_disk_that_fails_is_named(path: Path, monkeypatch: pytest.MonkeyPatch)
         def readinto(self, room: object) -> int:
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(files, "opened", lambda path: Failing(b"1 1:1\n" * 100))
+    monkeypatch.setattr(files, "open_binary", lambda path: Failing(b"1 1:1\n" * 100))
     with pytest.raises(BadValue, match=r"rows: cannot be read: Input/output error"):
         TextFile(str(path)).readall()
 

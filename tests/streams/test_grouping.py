@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.streams import Batch, ReadPosition, Source, csv, grouping, jsonl, open_source
+from noregret.streams import Batch, Cursor, Source, csv, grouping, jsonl, open_source
 
 QUERY = [q for q, size in enumerate([2, 5, 3, 2, 11, 2, 2, 4, 3, 7]) for _ in range(size)]
 Rows = list[tuple[int, float]]
@@ -34,10 +34,10 @@ class Parts(Source):
 
 
 def shaped(source: Source, **how: Any) -> Source:
-    from noregret.streams.composed import Shaped
-    from noregret.streams.read_options import Reading
+    from noregret.streams.composed import ComposedSource
+    from noregret.streams.read_options import ReadOptions
 
-    return Shaped([source], Reading(lists=True, **how))
+    return ComposedSource([source], ReadOptions(lists=True, **how))
 
 
 def seen(batches: Any) -> list[Rows]:
@@ -66,11 +66,11 @@ def test_no_batch_ends_inside_a_list_and_none_is_lost(size: int) -> None:
 @pytest.mark.parametrize("how", [{}, {"passes": 2}, {"skip": 3, "limit": 31}], ids=str)
 def test_from_every_place_it_goes_on_as_if_it_had_not_stopped(how: dict[str, int], places: int) -> None:
     whole = seen(shaped(Parts(4, QUERY, places), **how))
-    position = ReadPosition()
+    cursor = Cursor()
     for number, batch in enumerate(shaped(Parts(4, QUERY, places), **how), 1):
-        position.advance(batch)
-        kept = json.loads(json.dumps(position.dump()))
-        rest = seen(ReadPosition(kept["at"], kept["past"]).remaining(shaped(Parts(4, QUERY, places), **how)))
+        cursor.advance(batch)
+        kept = json.loads(json.dumps(cursor.dump()))
+        rest = seen(Cursor(kept["at"], kept["past"]).resume(shaped(Parts(4, QUERY, places), **how)))
         assert flat(rest) == flat(whole[number:])
         unparted(rest)
 
@@ -81,11 +81,11 @@ def test_it_may_stop_after_every_batch(sizes: tuple[int, ...]) -> None:
     found: list[Rows] = []
     kept: dict[str, Any] = {"at": None, "past": 0}
     turn = cycle(sizes)
-    while batches := list(ReadPosition(kept["at"], kept["past"]).remaining(shaped(Parts(next(turn), QUERY)))):
-        position = ReadPosition(kept["at"], kept["past"])
-        position.advance(batches[0])
+    while batches := list(Cursor(kept["at"], kept["past"]).resume(shaped(Parts(next(turn), QUERY)))):
+        cursor = Cursor(kept["at"], kept["past"])
+        cursor.advance(batches[0])
         found += seen(batches[:1])
-        kept = position.dump()
+        kept = cursor.dump()
     assert flat(found) == [(q, float(t)) for t, q in enumerate(QUERY)]
     unparted(found)
 
@@ -175,7 +175,7 @@ def test_every_format_tells_its_lists(kind: str, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("name", "text", "how", "why"),
     [
-        ("a.svm", "1 1:1\n0 1:2\n", {}, "no query says which list a row belongs to; libsvm text says it as qid:3"),
+        ("a.svm", "1 1:1\n0 1:2\n", {}, "no query says which list a row belongs to; libsvm text gives it as qid:3"),
         ("a.svm", "1 qid:1 1:1\n0 1:2\n", {}, "a.svm:2: the row has no query"),
         ("a.csv", "y,q,x\n1,a,2\n0,,3\n", {"query": "q"}, "a.csv:3: column 'q': the query is empty"),
         ("a.csv", "y,q,x\n1,a,2\n", {"query": "p"}, "there is no column 'p'"),

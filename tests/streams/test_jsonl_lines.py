@@ -1,4 +1,4 @@
-"""Lines of JSON, good and bad, are read as the obvious reader reads them."""
+"""TextBlocks of JSON, good and bad, are read as the obvious reader reads them."""
 
 import math
 import random
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.streams.columns import times
+from noregret.streams.columns import parse_times
 from noregret.streams.jsonl import Jsonl
-from noregret.streams.source import Reading
-from noregret.streams.timestamps import moment_of
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.timestamps import parse_time
 from tests.naive import json_rows
 
 
@@ -37,7 +37,7 @@ def test_generated_and_mutated_lines_are_read_as_the_obvious_reader_reads_them(s
     (tmp_path / "t.jsonl").write_bytes(text)
     rows, wrong = json_rows.read(text)
     assert 100 < len(wrong) < 1200
-    source = Jsonl(str(tmp_path / "t.jsonl"), Reading(on_bad="skip", label="y"))
+    source = Jsonl(str(tmp_path / "t.jsonl"), ReadOptions(on_bad="skip", label="y"))
     same(source, rows)
     assert source.skipped == len(wrong)
 
@@ -57,14 +57,14 @@ def test_times_are_read_quickly_as_pyarrow_reads_them() -> None:
         parts = (rng.choice([0, 1, 1969, 1970, rng.randint(1, 9999)]), rng.randint(0, 13), rng.randint(0, 32),
                  rng.randint(0, 24), rng.randint(0, 60), rng.randint(0, 60), rng.randint(0, 10**7))  # fmt: skip
         text = rng.choice(shapes).format(*parts)
-        found = moment_of(text)
+        found = parse_time(text)
         if found is not None:
             quick += 1
-            assert found == times(pyarrow.array([text]))[0]
+            assert found == parse_times(pyarrow.array([text]))[0]
     assert quick > 500
-    assert moment_of(2.5) == 2.5
-    assert moment_of(7) == 7.0
-    assert [moment_of(odd) for odd in (True, None, 1 << 60, math.inf, math.nan, "7", [1])] == [None] * 7
+    assert parse_time(2.5) == 2.5
+    assert parse_time(7) == 7.0
+    assert [parse_time(odd) for odd in (True, None, 1 << 60, math.inf, math.nan, "7", [1])] == [None] * 7
 
 
 def test_times_go_forward_row_by_row(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_times_go_forward_row_by_row(tmp_path: Path) -> None:
     moments += ['"soon"', "null"]
     path.write_text("".join(f'{{"when": {one}, "a": {k}, "y": 1}}\n' for k, one in enumerate(moments)))
     with pytest.raises(nr.BadValue, match=r"t\.jsonl:3: column 'when': the time is before that of an earlier row"):
-        list(Jsonl(str(path), Reading(timestamp="when")))
-    source = Jsonl(str(path), Reading(timestamp="when", on_bad="skip"))
+        list(Jsonl(str(path), ReadOptions(timestamp="when")))
+    source = Jsonl(str(path), ReadOptions(timestamp="when", on_bad="skip"))
     (batch,) = source
     assert batch.lines is not None
     assert batch.lines.tolist() == [1, 2, 4]

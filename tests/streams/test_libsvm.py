@@ -15,10 +15,10 @@ import noregret as nr
 from noregret.data import blocks as chunk
 from noregret.errors import BadValue
 from noregret.jit.cache import cache_folder
-from noregret.streams import Batch, Reading, libsvm
+from noregret.streams import Batch, ReadOptions, libsvm
 from noregret.streams.libsvm import Libsvm, Parser
 from noregret.streams.libsvm_text import NO_QUERY
-from noregret.streams.text_blocks import Lines, Part
+from noregret.streams.text_blocks import ParsedBlock, TextBlocks
 from tests.naive import libsvm as naive
 
 
@@ -45,24 +45,24 @@ def query_or_none(number: int) -> int | None:
     return None if number == NO_QUERY else number
 
 
-def one_by_one(lines: Lines, parser: Parser) -> Iterator[Part]:
+def one_by_one(lines: TextBlocks, parser: Parser) -> Iterator[ParsedBlock]:
     """All parts, without other threads."""
-    while (stretch := lines.into(parser)) is not None:
-        yield parser.part(stretch)
+    while (block := lines.read_into(parser)) is not None:
+        yield parser.parse_block(block)
 
 
-def batches(text: bytes, reading: Reading, size: int = 1 << 16, compiled: bool = True) -> tuple[list[Batch], int]:
+def batches(text: bytes, reading: ReadOptions, size: int = 1 << 16, compiled: bool = True) -> tuple[list[Batch], int]:
     """Everything in a text, through windows of some size, and how many lines were skipped."""
-    parse: Any = libsvm.compiled() if compiled else libsvm.interpreted
+    parse: Any = libsvm.compile_parser() if compiled else libsvm.run_interpreted
     source = Libsvm("text", reading)
     parser = Parser(reading, size, parse)
-    made = list(source.joined(one_by_one(Lines(Memory(text), size), parser)))  # type: ignore[arg-type]
+    made = list(source.join_blocks(one_by_one(TextBlocks(Memory(text), size), parser)))  # type: ignore[arg-type]
     assert len(parser.buffer) < size + 100
     return made, source.skipped
 
 
-def read(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
-    made, skipped = batches(text, reading or Reading(), size, compiled)
+def read(text: bytes, reading: ReadOptions | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
+    made, skipped = batches(text, reading or ReadOptions(), size, compiled)
     found = Rows([], [], [], skipped, [])
     for batch in made:
         collect(batch, found)
@@ -95,7 +95,7 @@ def plain(label: Any) -> Any:
     return float(label) + 0.0 if isinstance(label, (int, float, np.number)) else label
 
 
-def refused(text: bytes, reading: Reading | None = None, size: int = 1 << 16, compiled: bool = True) -> str:
+def refused(text: bytes, reading: ReadOptions | None = None, size: int = 1 << 16, compiled: bool = True) -> str:
     with pytest.raises(BadValue) as caught:
         read(text, reading, size, compiled)
     message = str(caught.value)
@@ -143,7 +143,7 @@ def test_every_way_to_write_a_line_is_read_as_the_obvious_parser_reads_it(ending
 def test_no_row_depends_on_where_the_window_ends_in_plain_python_where_words_are_checked_too() -> None:
     text = b"\n".join([*GOOD[:20:3], *WRONG[:4]])
     for size in range(1, len(text) + 2, 7):
-        same(read(text, Reading(on_bad="skip"), size, compiled=False), naive.read(text)[0])
+        same(read(text, ReadOptions(on_bad="skip"), size, compiled=False), naive.read(text)[0])
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
@@ -154,7 +154,7 @@ def test_every_wrong_line_is_refused_by_its_number_and_skipped_alone(compiled: b
         assert refused(b"\n" + line, compiled=compiled).startswith("text:2: "), line
     mixed = [line for pair in zip(WRONG, GOOD * 2, strict=False) for line in pair]
     rows, wrong = naive.read(b"\n".join(mixed))
-    found = read(b"\n".join(mixed), Reading(on_bad="skip"), compiled=compiled)
+    found = read(b"\n".join(mixed), ReadOptions(on_bad="skip"), compiled=compiled)
     same(found, rows)
     assert found.skipped == len(wrong) == len(WRONG)
 
@@ -179,15 +179,15 @@ def generated(rng: random.Random) -> bytes:
 @pytest.mark.parametrize(
     ("compiled", "lines", "reading"),
     [
-        (True, 6000, Reading(on_bad="skip")),
-        (True, 3000, Reading(on_bad="skip", zero_based=True)),
-        (True, 3000, Reading(on_bad="skip", labelled=False)),
-        (False, 400, Reading(on_bad="skip")),
-        (False, 200, Reading(on_bad="skip", labelled=False, zero_based=True)),
+        (True, 6000, ReadOptions(on_bad="skip")),
+        (True, 3000, ReadOptions(on_bad="skip", zero_based=True)),
+        (True, 3000, ReadOptions(on_bad="skip", labelled=False)),
+        (False, 400, ReadOptions(on_bad="skip")),
+        (False, 200, ReadOptions(on_bad="skip", labelled=False, zero_based=True)),
     ],
 )
 def test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(
-    compiled: bool, lines: int, reading: Reading
+    compiled: bool, lines: int, reading: ReadOptions
 ) -> None:
     rng = random.Random(lines)
     text = b"\n".join(generated(rng)[2 * (not reading.labelled) * rng.randrange(2) :] for _ in range(lines))
@@ -239,7 +239,7 @@ def test_values_next_to_the_middle_between_two_floats_are_rounded_as_float_round
     texts = [one for power in range(5, 23) for one in hardest(power)]
     texts += [f"{h * 5**k}e-{k}" for h in range(2**53 + 1, 2**53 + 400, 2) for k in (1, 2, 3)]
     assert len(texts) > 3000
-    found = read("".join(f"{one} 1:{one}\n" for one in texts).encode(), Reading(targets=True))
+    found = read("".join(f"{one} 1:{one}\n" for one in texts).encode(), ReadOptions(targets=True))
     expected = [float(one) for one in texts]
     assert [row[0][1] for row in found.features] == expected
     assert found.labels == expected
@@ -252,7 +252,7 @@ def test_no_row_depends_on_where_the_window_ends() -> None:
     text = b"\n".join(GOOD[:16] + WRONG[:4]) + b"\n1 3:0.25 # end"
     rows, _ = naive.read(text)
     for size in range(1, len(text) + 2):
-        found = read(text, Reading(on_bad="skip"), size)
+        found = read(text, ReadOptions(on_bad="skip"), size)
         same(found, rows)
         assert found.skipped == 4
     wrong = b"1 1:1\n" * 5 + b"1 1:x\n" + b"1 2:2\n" * 5
@@ -267,7 +267,7 @@ def test_a_line_longer_than_the_window_is_read_all_the_same() -> None:
 
 def test_batches_hold_a_bounded_number_of_rows_and_the_arrays_are_their_own() -> None:
     text = b"1 1:1\n" * 100_000
-    made, _ = batches(text, Reading(), 1 << 20)
+    made, _ = batches(text, ReadOptions(), 1 << 20)
     assert [len(batch.X) for batch in made] == [32768, 32768, 32768, 1696]
     assert [line for batch in made if batch.lines is not None for line in batch.lines] == list(range(1, 100_001))
     assert all(batch.X.block.val.base is None for batch in made)
@@ -285,7 +285,7 @@ def test_no_byte_out_of_bounds() -> None:
 import tests.streams.test_libsvm as t
 from noregret.jit.compiler import OPTIONS
 assert OPTIONS["boundscheck"]
-t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 3000, t.Reading(on_bad="skip"))
+t.test_generated_and_mutated_lines_are_read_as_the_obvious_parser_reads_them(True, 3000, t.ReadOptions(on_bad="skip"))
 t.test_no_row_depends_on_where_the_window_ends()
 t.test_more_numbers_for_python_than_there_is_room_for()
 print("in bounds")
@@ -315,7 +315,7 @@ print("in bounds")
         ("inf 1:1", "the label is inf; every label must be a finite number"),
         ("1e400 1:1", "the label is 1e400; every label must be a finite number"),
         ("3:1 4:1", "the line starts with '3:1' and has no label"),
-        ("1 qid:x 1:1", "'qid:x' is no query number"),
+        ("1 qid:x 1:1", "'qid:x' is not a query number"),
         ("\x00\x01\x02", "this is not libsvm text but binary data"),
     ],
 )
@@ -347,7 +347,7 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def only(text: bytes, **told: Any) -> Batch:
-    (batch,), _ = batches(text, Reading(**told))
+    (batch,), _ = batches(text, ReadOptions(**told))
     return batch
 
 
@@ -365,11 +365,11 @@ def test_rows_to_be_predicted_need_no_label() -> None:
     assert only(b"1 1:2\n2 2:1\n", labelled=False).y.tolist() == [1, 2]
     assert only(b"x 1:1\n", labelled=False).y == ["x"]
     assert only(b"x 1:1\n2:1\n5 1:1\n", labelled=False).y == ["x", None, 5]
-    assert "the label is '+x'" in refused(b"+x 1:1\n", Reading(labelled=False))
+    assert "the label is '+x'" in refused(b"+x 1:1\n", ReadOptions(labelled=False))
 
 
 def test_a_word_is_no_real_target() -> None:
-    assert "the label is 'x'" in refused(b"x 1:1\n", Reading(targets=True))
+    assert "the label is 'x'" in refused(b"x 1:1\n", ReadOptions(targets=True))
 
 
 def test_queries_are_told_with_their_rows() -> None:
@@ -389,10 +389,10 @@ def test_labels_in_words_are_learned() -> None:
 
 
 def test_zero_based_indices_are_the_columns() -> None:
-    assert read(b"1 0:1 5:2 2147483646:3", Reading(zero_based=True)).features == [
+    assert read(b"1 0:1 5:2 2147483646:3", ReadOptions(zero_based=True)).features == [
         [(0, 1.0), (5, 2.0), (2147483646, 3.0)]
     ]
-    assert "the largest is 2147483646" in refused(b"1 2147483647:1", Reading(zero_based=True))
+    assert "the largest is 2147483646" in refused(b"1 2147483647:1", ReadOptions(zero_based=True))
 
 
 def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> None:
@@ -408,4 +408,4 @@ def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> No
 
 def test_a_mark_before_the_text_is_no_part_of_it() -> None:
     assert read(b"\xef\xbb\xbf1 1:1\n2 1:1\n").labels == [1, 2]
-    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", Reading(on_bad="skip")).labels == ["x", 2]
+    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", ReadOptions(on_bad="skip")).labels == ["x", 2]

@@ -13,8 +13,9 @@ import noregret as nr
 from noregret.streams import csv
 from noregret.streams.csv import Csv
 from noregret.streams.files import TextFile
-from noregret.streams.source import Reading
-from noregret.streams.tables import Table
+from noregret.streams.prefetch import THREAD_NAME
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.table_parser import TableParser
 
 COLUMNS = 5
 SMALL = 300  # bytes of a block
@@ -33,7 +34,7 @@ def table(rows: int) -> list[list[str]]:
 
 
 def batches(path: str, native: bool, **reading: Any) -> list[tuple[Any, ...]]:
-    source = Csv(path, Reading(**reading), SMALL, native)
+    source = Csv(path, ReadOptions(**reading), SMALL, native)
     return [
         (b.X.block.indptr.tolist(), b.X.block.idx.tolist(), b.X.block.val.tobytes(), b.y.tolist(), b.lines.tolist(),
          b.progress, dict(b.position))
@@ -63,7 +64,7 @@ EDGES = [
 def test_every_number_is_read_as_python_reads_it(
     delimiter: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Table, "by_arrow", None)  # the compiled reader has to do it alone
+    monkeypatch.setattr(TableParser, "parse_arrow", None)  # the compiled reader has to do it alone
     rng = random.Random(3)
     rows = [[*(cells(rng) for _ in range(20)), "1"] for _ in range(800)]
     rows += [[*(rng.choice(EDGES) for _ in range(20)), "-1"] for _ in range(200)]
@@ -137,7 +138,7 @@ def test_a_zero_byte_is_refused_where_it_stands(native: bool, tmp_path: Path, mo
 
 def test_lines_of_one_length_and_a_last_one_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv, "SAMPLE", SMALL)
-    monkeypatch.setattr(Table, "by_arrow", None)
+    monkeypatch.setattr(TableParser, "parse_arrow", None)
     rows = [[str(t % 7), "2", "3", str(t % 2)] for t in range(4000)]  # eight bytes, as many as are looked at together
     files: list[TextFile] = []
 
@@ -156,6 +157,6 @@ def test_who_wants_no_more_rows_leaves_no_thread_behind(tmp_path: Path) -> None:
     batch = next(iter(Csv(path, block=SMALL, native=True)))
     assert batch.rows > 0
     limit = time.monotonic() + 10
-    while any(thread.name == "reading ahead" for thread in threading.enumerate()) and time.monotonic() < limit:
+    while any(thread.name == THREAD_NAME for thread in threading.enumerate()) and time.monotonic() < limit:
         time.sleep(0.01)
-    assert not any(thread.name == "reading ahead" for thread in threading.enumerate())
+    assert not any(thread.name == THREAD_NAME for thread in threading.enumerate())

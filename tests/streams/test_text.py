@@ -1,4 +1,4 @@
-"""Lines of a label and a text."""
+"""TextBlocks of a label and a text."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
-from noregret.streams import ReadPosition, open_source
-from noregret.streams.words import words_of
+from noregret.streams import Cursor, open_source
+from noregret.streams.words import split_words
 
 LINES = [
     ("ham", 'He said "go until jurong point'),
@@ -39,7 +39,7 @@ def wanted(grams: int) -> list[tuple[dict[str, float], Any, int]]:
     labels = {"7": 7, "2.5": 2.5}
     return [
         (
-            {word: float(words_of(text, grams).count(word)) for word in words_of(text, grams)},
+            {word: float(split_words(text, grams).count(word)) for word in split_words(text, grams)},
             labels.get(label, label),
             n,
         )
@@ -52,12 +52,12 @@ def test_every_word_is_counted_and_quotes_mean_nothing(tmp_path: Path, grams: in
     path = written(tmp_path)
     assert rows_of(open_source(path, format="text", ngrams=grams)) == wanted(grams)
     monkeypatch.setattr("noregret.streams.text.ROWS", 7)
-    position, passed = ReadPosition(), 0
+    cursor, passed = Cursor(), 0
     for batch in open_source(path, format="text", ngrams=grams):
-        position.advance(batch)
+        cursor.advance(batch)
         passed += batch.rows
         if passed == 35:
-            rest = ReadPosition(**position.dump()).remaining(open_source(path, format="text", ngrams=grams))
+            rest = Cursor(**cursor.dump()).resume(open_source(path, format="text", ngrams=grams))
             assert rows_of(rest) == wanted(grams)[35:]
     assert passed == len(LINES)
 

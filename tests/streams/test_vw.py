@@ -16,8 +16,8 @@ from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.jit.cache import cache_folder
 from noregret.rules.specialize import rebind, specializer
-from noregret.streams import Batch, Reading, vw, vw_names, vw_text
-from noregret.streams.text_blocks import Lines, Part
+from noregret.streams import Batch, ReadOptions, name_table, vw, vw_text
+from noregret.streams.text_blocks import ParsedBlock, TextBlocks
 from noregret.streams.vw import Parser, Vw
 from tests.naive import vw_rows as naive
 
@@ -40,24 +40,24 @@ def plain_parse(table: np.ndarray, buffer: np.ndarray, out: Any, known: Any, sha
         plain_function(buffer, out, known, shared, table)
 
 
-def plain_dictionary() -> vw.Dictionary:
+def plain_dictionary() -> vw.NameDictionary:
     """The same for the numbers of names and the order of features."""
 
     def number(table: np.ndarray, buffer: np.ndarray, bare: np.ndarray, out: np.ndarray, known: Any) -> None:
         with np.errstate(over="ignore"):
-            vw_names.number_names(buffer, bare, out, known, table)
+            name_table.number_names(buffer, bare, out, known, table)
 
     def arrange(table: np.ndarray, numbers: Any, indptr: Any, idx: Any, val: Any, *room: Any) -> None:
         canonicalize.renumber(table[canonicalize.NEW_ONLY], numbers, indptr, idx, val, room)
 
-    return vw.Dictionary(number, arrange)
+    return vw.NameDictionary(number, arrange)
 
 
-def in_turn(lines: Lines, parsers: list[Parser]) -> Iterator[Part]:
+def in_turn(lines: TextBlocks, parsers: list[Parser]) -> Iterator[ParsedBlock]:
     """All parts, without other threads."""
     number = 0
-    while (stretch := lines.into(parsers[number % len(parsers)])) is not None:
-        yield parsers[number % len(parsers)].part(stretch)
+    while (block := lines.read_into(parsers[number % len(parsers)])) is not None:
+        yield parsers[number % len(parsers)].parse_block(block)
         number += 1
 
 
@@ -88,12 +88,12 @@ class Taken:
 
 def read(text: bytes, size: int = 1 << 16, compiled: bool = True, parsers: int = 1, **told: Any) -> Taken:
     """Everything in a text, through windows of some size."""
-    reading = Reading(**told)
+    reading = ReadOptions(**told)
     source = Vw("text", reading)
-    parse, names = (vw.compiled(), vw.dictionary()) if compiled else (plain_parse, plain_dictionary())
+    parse, names = (vw.compile_parser(), vw.compile_dictionary()) if compiled else (plain_parse, plain_dictionary())
     some = [Parser(reading, size, parse, names) for _ in range(parsers)]
     found = Taken()
-    for batch in source.joined(in_turn(Lines(Memory(text), size, kind="vw"), some), names):  # type: ignore[arg-type]
+    for batch in source.join_blocks(in_turn(TextBlocks(Memory(text), size, kind="vw"), some), names):  # type: ignore[arg-type]
         found.collect(batch)
     found.skipped = source.skipped
     return found
@@ -263,10 +263,10 @@ def test_a_line_longer_than_the_window_is_read_all_the_same() -> None:
 
 def test_batches_hold_a_bounded_number_of_rows_and_the_names_so_far() -> None:
     text = b"".join(b"1 | x%d\n" % (j // 10) for j in range(40_000))
-    names = vw.dictionary()
-    parser = Parser(Reading(), 1 << 20, vw.compiled(), names)
-    lines = Lines(Memory(text), 1 << 20)  # type: ignore[arg-type]
-    made = list(Vw("text", Reading()).joined(in_turn(lines, [parser]), names))
+    names = vw.compile_dictionary()
+    parser = Parser(ReadOptions(), 1 << 20, vw.compile_parser(), names)
+    lines = TextBlocks(Memory(text), 1 << 20)  # type: ignore[arg-type]
+    made = list(Vw("text", ReadOptions()).join_blocks(in_turn(lines, [parser]), names))
     assert [len(batch.X) for batch in made] == [32768, 7232]
     assert [len(batch.X.names) for batch in made] == [3277, 4000]
     assert made[0].X.names.names is made[1].X.names.names
@@ -300,7 +300,7 @@ print("in bounds")
         (b"1|a x", "the line has no label: '1' touches the bar, which makes it a tag; put a blank between"),
         (b"1:0.5 2:0.3 |a x", "'1:0.5' is a cost-sensitive label, class:cost"),
         (b"1:2:0.4 |a x", "'1:2:0.4' is a contextual bandit label, action:cost:probability"),
-        (b"qid:3 |a x", "'qid:3' is the number of a query"),
+        (b"qid:3 |a x", "'qid:3' is a query number"),
         (b"shared |a x", "'shared' begins a line for contextual bandits"),
         (b"ccb action |a x", "'ccb' begins a line for conditional contextual bandits"),
         (b"1,2 |a x", "'1,2' is several labels, or a number with a comma"),
@@ -308,12 +308,12 @@ print("in bounds")
         (b"1e400 |a x", "the label is 1e400; it must be finite"),
         (b"1 -2 |a x", "the importance is -2; it must be finite and not negative"),
         (b"1 1e999 |a x", "the importance is 1e999; it must be finite"),
-        (b"1 spam |a x", "the importance is 'spam', no number; a tag is marked by a ' before it"),
+        (b"1 spam |a x", "the importance is 'spam', not a number; a tag is marked by a ' before it"),
         (b"1 1 0.5 |a x", "the base is '0.5'; predictions start from 0 here, so leave it out"),
         (b"1 1 0 tag 1 |a x", "'tag' is one word too many before the bar"),
-        (b"1 'tag 2 |a x", "'2' stands after the tag; only the bar may"),
+        (b"1 'tag 2 |a x", "'2' follows the tag; after a tag comes the bar"),
         (b"1 |:2 x", "a namespace has a scale but no name"),
-        (b"1 |a:x y", "the scale of a namespace is 'x', no number"),
+        (b"1 |a:x y", "the scale of a namespace is 'x', not a number"),
         (b"1 |a:1e400 y", "the scale of a namespace is 1e400; it must be finite"),
         (b"1 |a :2", "':2' is a value without a feature; write feature:value"),
         (b"1 |a x: y", "feature x has no value; write x:value, or no colon"),
@@ -351,10 +351,10 @@ def test_a_binary_file_without_lines_is_refused_before_it_is_all_read() -> None:
 
 
 def only(text: bytes, **told: Any) -> Batch:
-    reading, names = Reading(**told), vw.dictionary()
-    parser = Parser(reading, 1 << 16, vw.compiled(), names)
-    lines = Lines(Memory(text), 1 << 16)  # type: ignore[arg-type]
-    (batch,) = Vw("text", reading).joined(in_turn(lines, [parser]), names)
+    reading, names = ReadOptions(**told), vw.compile_dictionary()
+    parser = Parser(reading, 1 << 16, vw.compile_parser(), names)
+    lines = TextBlocks(Memory(text), 1 << 16)  # type: ignore[arg-type]
+    (batch,) = Vw("text", reading).join_blocks(in_turn(lines, [parser]), names)
     return batch
 
 

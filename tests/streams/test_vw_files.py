@@ -12,9 +12,9 @@ import pytest
 import noregret as nr
 from noregret.cli import main
 from noregret.errors import BadValue
-from noregret.streams import ReadPosition, libsvm, open_source, vw
-from noregret.streams.formats import sniffed
-from noregret.streams.source import Reading
+from noregret.streams import Cursor, libsvm, open_source, vw
+from noregret.streams.formats import sniff_format
+from noregret.streams.read_options import ReadOptions
 from noregret.streams.vw import Vw
 from tests.naive import vw_rows as naive
 from tests.support.command_line import noregret
@@ -57,7 +57,7 @@ def whole(source: Vw) -> list[Any]:
 
 
 def test_two_threads_read_what_one_reads_and_what_is_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Vw(str(path), Reading())
+    source = Vw(str(path), ReadOptions())
     at_once = whole(source)
     expected = naive.read(path.read_bytes())
     assert at_once[-1] == list(expected.names)
@@ -72,13 +72,13 @@ def test_two_threads_read_what_one_reads_and_what_is_there(path: Path, monkeypat
 
 
 def test_the_place_of_a_batch_is_where_reading_goes_on(path: Path) -> None:
-    source = Vw(str(path), Reading())
+    source = Vw(str(path), ReadOptions())
     source.window = 1 << 14
     rows = whole(source)[:-1]
     passed = 0
     for batch in list(source)[:-1]:
         passed += batch.rows
-        again = Vw(str(path), Reading())
+        again = Vw(str(path), ReadOptions())
         again.start = batch.position
         assert [(y, dict(pairs), line) for y, pairs, line in whole(again)[:-1]] == [
             (y, dict(pairs), line) for y, pairs, line in rows[passed:]
@@ -93,15 +93,15 @@ def test_learning_that_was_stopped_goes_on_to_the_same_model(path: Path, monkeyp
     monkeypatch.setattr(vw, "WINDOW", 1 << 14)
 
     def learned(stop: int | None) -> nr.RuleLearner:
-        position, learner = ReadPosition(), nr.make("pa1")
+        cursor, learner = Cursor(), nr.make("pa1")
         for number, batch in enumerate(open_source(path)):
             if number == stop:
                 break
             learner.learn(batch.X, batch.y)
-            position.advance(batch)
+            cursor.advance(batch)
         if stop is not None:
             learner = learner.copy()
-            for batch in position.remaining(open_source(path)):
+            for batch in cursor.resume(open_source(path)):
                 learner.learn(batch.X, batch.y)
         return learner
 
@@ -175,7 +175,7 @@ def test_features_without_a_value_are_never_scaled(tmp_path: Path) -> None:
     ],
 )
 def test_a_look_at_the_first_lines_tells_the_format(text: bytes, kind: str) -> None:
-    assert sniffed(text, "text") == kind
+    assert sniff_format(text, "text") == kind
 
 
 def test_the_command_line_learns_and_predicts(path: Path, tmp_path: Path) -> None:
@@ -219,8 +219,8 @@ def test_libsvm_and_vw_read_the_same_numbers(tmp_path: Path) -> None:
     pairs = [(label, " ".join(f"{j}:{v!r}" for j, v in sorted(row.items()))) for label, row in rows]
     (tmp_path / "a.svm").write_text("".join(f"{label} {text}\n" for label, text in pairs))
     (tmp_path / "a.vw").write_text("".join(f"{label} | {text}\n" for label, text in pairs))
-    (one,) = libsvm.Libsvm(str(tmp_path / "a.svm"), Reading())
-    (other,) = Vw(str(tmp_path / "a.vw"), Reading())
+    (one,) = libsvm.Libsvm(str(tmp_path / "a.svm"), ReadOptions())
+    (other,) = Vw(str(tmp_path / "a.vw"), ReadOptions())
     for row in range(300):
         mine, theirs = other.X[row : row + 1].block, one.X[row : row + 1].block
         named = {int(other.X.names[j]): v for j, v in zip(mine.idx.tolist(), mine.val.tolist(), strict=True)}

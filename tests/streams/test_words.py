@@ -14,7 +14,7 @@ import noregret as nr
 from noregret.errors import BadValue
 from noregret.rules.specialize import rebind, specializer
 from noregret.streams import open_source, words, words_text
-from noregret.streams.words import Words, words_of
+from noregret.streams.words import WordCounter, split_words
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog, the dog!",
@@ -38,14 +38,14 @@ def interpreted(table: np.ndarray, buffer: np.ndarray, ends: np.ndarray, out: An
         plain_text(buffer, ends, out, known, table)
 
 
-def as_dicts(counter: Words, texts: list[str], names: list[str]) -> list[dict[str, float]]:
-    bags = counter.count(texts)
-    places = {number: place for place, number in reversed(list(enumerate(bags.numbers.tolist())))}
-    assert bags.first.tolist() == [places[len(names) + new] for new in range(len(bags.fresh))]
-    names += bags.fresh
+def as_dicts(counter: WordCounter, texts: list[str], names: list[str]) -> list[dict[str, float]]:
+    counts = counter.count(texts)
+    positions = {number: at for at, number in reversed(list(enumerate(counts.numbers.tolist())))}
+    assert counts.first.tolist() == [positions[len(names) + new] for new in range(len(counts.new_words))]
+    names += counts.new_words
     return [
-        {names[j]: value for j, value in zip(bags.numbers[a:b].tolist(), bags.counts[a:b].tolist(), strict=True)}
-        for a, b in zip(bags.offsets[:-1].tolist(), bags.offsets[1:].tolist(), strict=True)
+        {names[j]: value for j, value in zip(counts.numbers[a:b].tolist(), counts.counts[a:b].tolist(), strict=True)}
+        for a, b in zip(counts.offsets[:-1].tolist(), counts.offsets[1:].tolist(), strict=True)
     ]
 
 
@@ -63,7 +63,7 @@ def oracle(texts: list[str], grams: int) -> list[dict[str, float]]:
 
 def by_hand(one: str, grams: int) -> dict[str, float]:
     found: dict[str, float] = {}
-    for word in words_of(one, grams):
+    for word in split_words(one, grams):
         found[word] = found.get(word, 0.0) + 1.0
     return found
 
@@ -71,7 +71,7 @@ def by_hand(one: str, grams: int) -> dict[str, float]:
 @pytest.mark.parametrize("grams", [1, 2, 3])
 @pytest.mark.parametrize("compiled", [True, False])
 def test_words_are_counted_as_by_scikit_learn(compiled: bool, grams: int) -> None:
-    counter = Words(grams, None if compiled else interpreted)
+    counter = WordCounter(grams, None if compiled else interpreted)
     found = as_dicts(counter, TEXTS, [])
     assert found == oracle(TEXTS, grams)
     assert found == [by_hand(one, grams) for one in TEXTS]
@@ -80,28 +80,28 @@ def test_words_are_counted_as_by_scikit_learn(compiled: bool, grams: int) -> Non
 @pytest.mark.parametrize("cut", [1, 3, 1000])
 def test_random_texts_in_any_pieces(cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "FEW", 4)
-    monkeypatch.setattr(words, "PIECE", 50 * cut)
+    monkeypatch.setattr(words, "BLOCK_BYTES", 50 * cut)
     rng = random.Random(cut)
     alphabet = "abcAB01_ .,;-\n\té東ß"
     texts = ["".join(rng.choices(alphabet, k=rng.randrange(60))) for _ in range(400)]
-    counter, names = Words(2), []  # type: ignore[var-annotated]
+    counter, names = WordCounter(2), []  # type: ignore[var-annotated]
     found = [row for at in range(0, 400, cut) for row in as_dicts(counter, texts[at : at + cut], names)]
     assert found == oracle(texts, 2)
     order: dict[str, None] = {}
     for one in texts:
-        order.update(dict.fromkeys(words_of(one, 2)))
+        order.update(dict.fromkeys(split_words(one, 2)))
     assert names == list(order), "words are numbered as they are met"
 
 
 def test_many_words_grow_the_table(monkeypatch: Any) -> None:
     monkeypatch.setattr(words, "FEW", 2)
     texts = [f"word{k} other{k % 100}" for k in range(20_000)]
-    counter, names = Words(1), []  # type: ignore[var-annotated]
+    counter, names = WordCounter(1), []  # type: ignore[var-annotated]
     found = as_dicts(counter, texts, names)
     assert found[12_345] == {"word12345": 1.0, "other45": 1.0}
     assert len(names) == len(set(names)) == 20_100
     again = counter.count(texts[:10])
-    assert again.fresh == []
+    assert again.new_words == []
     assert np.array_equal(again.offsets, np.arange(0, 21, 2))
 
 

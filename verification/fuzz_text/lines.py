@@ -14,7 +14,7 @@ from pathlib import Path
 
 from noregret.streams.csv import Csv
 from noregret.streams.jsonl import Jsonl
-from noregret.streams.source import Reading
+from noregret.streams.read_options import ReadOptions
 from tests.naive import csv_rows, json_rows
 from tests.naive import libsvm as libsvm_rows
 from tests.streams import test_csv, test_jsonl_lines, test_libsvm
@@ -32,7 +32,7 @@ def libsvm(rng: random.Random, folder: Path) -> tuple[int, int]:
     text = b"\n".join(test_libsvm.generated(rng) for _ in range(TOGETHER))
     labelled, zero_based = rng.random() < 0.7, rng.random() < 0.3
     rows, wrong = libsvm_rows.read(text, zero_based, labelled)
-    reading = Reading(on_bad="skip", labelled=labelled, zero_based=zero_based)
+    reading = ReadOptions(on_bad="skip", labelled=labelled, zero_based=zero_based)
     found = test_libsvm.read(text, reading, rng.choice([20_000, 1 << 16, 1 << 20]))
     test_libsvm.same(found, rows)
     assert found.skipped == len(wrong)
@@ -45,7 +45,7 @@ def csv(rng: random.Random, folder: Path) -> tuple[int, int]:
     obvious = csv_rows.read(text, "y")
     path = test_csv.written(folder, text)
     block, native = rng.choice([50, 500, 1 << 20]), rng.random() < 0.5
-    assert test_csv.taken(Csv(path, Reading(on_bad="skip"), block, native)) == obvious
+    assert test_csv.taken(Csv(path, ReadOptions(on_bad="skip"), block, native)) == obvious
     return text.count("\n"), obvious.skipped
 
 
@@ -54,7 +54,7 @@ def jsonl(rng: random.Random, folder: Path) -> tuple[int, int]:
     path = folder / "t.jsonl"
     path.write_bytes(text)
     rows, wrong = json_rows.read(text)
-    source = Jsonl(str(path), Reading(on_bad="skip", label="y"))
+    source = Jsonl(str(path), ReadOptions(on_bad="skip", label="y"))
     test_jsonl_lines.same(source, rows)
     assert source.skipped == len(wrong)
     return TOGETHER, len(wrong)

@@ -33,9 +33,9 @@ def show_learners(args: argparse.Namespace) -> None:
 
 
 def show_datasets(args: argparse.Namespace) -> None:
-    from noregret.streams.datasets import listing
+    from noregret.streams.datasets import list_datasets
 
-    entries = listing()
+    entries = list_datasets()
     rows = [(one.name, one.task, one.size, one.about) for one in entries]
     text = text_table(("data set", "task", "size", "what it is"), rows)
     note = "\n\nNOREGRET_DATA names a folder of your own: its files are data sets by their names.\n"
@@ -67,10 +67,10 @@ def warm_up(args: argparse.Namespace) -> None:
             printed = ready * 10 // count
             sys.stderr.write(f"compiled {ready} of {count}\n")
 
-    csv.compiled()
-    libsvm.compiled()
-    vw.compiled()
-    vw.dictionary()
+    csv.compile_parser()
+    libsvm.compile_parser()
+    vw.compile_parser()
+    vw.compile_dictionary()
     names = [find_card(name).name for name in args.names] or None
     count = warm(names, tasks, algebras, progress=show_progress)
     if not args.quiet:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from noregret.data.class_weights import MODES
 from noregret.errors import BadValue, shown
-from noregret.streams.columns import label_of
+from noregret.streams.columns import parse_label
 
 WEIGHT = "--class-weight {}: write balanced, balanced_root, or labels and their weights, as in spam=5,ham=1"
 COST = "--cost {}: write truth:predicted=cost, separated by commas, as in spam:ham=1,ham:spam=10, or name a file"
@@ -24,9 +24,9 @@ def parse_class_weight(text: str | None) -> dict[Label, float] | str | None:
         return text and text.strip()
     weights: dict[Label, float] = {}
     for label, weight in (split_pair(part, WEIGHT.format(text)) for part in text.split(",")):
-        if label_of(label) in weights:
+        if parse_label(label) in weights:
             raise BadValue(f"--class-weight {text}: {label!r} is there twice")
-        weights[label_of(label)] = to_number(weight, "--class-weight", label)
+        weights[parse_label(label)] = to_number(weight, "--class-weight", label)
     return weights
 
 
@@ -69,7 +69,7 @@ def split_cost(text: str, error: str) -> tuple[str, str, str]:
 
 def to_label(value: object) -> object:
     """A label of a file: text becomes a number where it is one."""
-    return label_of(value) if isinstance(value, str) else value
+    return parse_label(value) if isinstance(value, str) else value
 
 
 def to_number(value: object, option: str, name: str) -> float:

@@ -16,7 +16,7 @@ from noregret.evaluation.checkpoint import READ_OPTIONS
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
-from noregret.streams import Reading, Source, open_source
+from noregret.streams import ReadOptions, Source, open_source
 
 # ---- the source -----------------------------------------------------------------------------------------------------
 
@@ -34,22 +34,22 @@ def given_read_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def open_data(args: argparse.Namespace, task: str | None = None, **options: Any) -> Source:
-    """Open the data of a command; further options are those of `Reading`."""
+    """Open the data of a command; further options are those of `ReadOptions`."""
     if args.seed < 0:
         raise BadValue(f"--seed must not be negative, not {args.seed}")
     reading = {**given_read_options(args), **task_class(task).reading, **options}
-    return open_source(args.data, Reading(**reading), seed=args.seed)
+    return open_source(args.data, ReadOptions(**reading), seed=args.seed)
 
 
 def missing_options(args: argparse.Namespace) -> dict[str, Any]:
     """Whether empty cells are missing values, as they are for the transform `missing`."""
     replaced = any(str(step).startswith("missing") for step in args.transform)
-    return {"gaps": True, "mild": ("gaps",)} if replaced else {}
+    return {"keep_missing": True, "optional": ("keep_missing",)} if replaced else {}
 
 
 def check_columns(learner: Learner, source: Source, screen: Screen) -> None:
     """Refuse a table that has none of the columns the model was learned from; warn where some are missing."""
-    learned, there = (learner.source or {}).get("columns"), source.about().get("columns")
+    learned, there = (learner.source or {}).get("columns"), source.describe().get("columns")
     if not isinstance(learned, dict) or not isinstance(there, dict):
         return
     missing = [name for name in learned if name not in there]
@@ -95,8 +95,8 @@ def early_options(args: argparse.Namespace, cards: Sequence[Card] = ()) -> Learn
 
 def learner_options(args: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> LearnerOptions:
     """The options of learners for this source."""
-    task = args.task or source.suits.get("task")
-    table = bool(source.suits.get("scale"))
+    task = args.task or source.learner_defaults.get("task")
+    table = bool(source.learner_defaults.get("scale"))
     scale = (table and not args.transform) if args.scale is None else args.scale
     bias = task_class(task).bias_by_default
     if bias is None:

@@ -13,8 +13,8 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import allows_missing
 from noregret.learner.protocol import Learner
-from noregret.streams import ReadPosition, Source
-from noregret.streams.read_options import SHAPES
+from noregret.streams import Cursor, Source
+from noregret.streams.read_options import ROW_OPTIONS
 
 HEAD_BYTES = 1 << 16  # how much of a file its fingerprint is taken of
 PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
@@ -42,27 +42,27 @@ class Checkpoints:
         saved = learner.source or {}
         self.options = {**saved_options(saved), **options}
         self.resumes = fingerprint is not None and saved.get("head") == fingerprint and saved.get("ended") is False
-        self.position = self.find_position(saved)
+        self.cursor = self.find_position(saved)
         self.skip = saved_rows(saved) if self.resumes else 0
         self.rounds = learner.rounds  # rounds that the learner has learned
         self.rows = self.skip  # rows of the source that it has learned
         self.current: Batch | None = None
         self.saved_at, self.cost = time.monotonic(), 0.0
 
-    def find_position(self, saved: Mapping[str, Any]) -> ReadPosition:
+    def find_position(self, saved: Mapping[str, Any]) -> Cursor:
         """Where to go on: after the rows that an interrupted model has learned of this source, else at its start."""
         if not self.resumes:
-            return ReadPosition()
+            return Cursor()
         place = saved.get("place")
         if isinstance(place, dict):
             at, past = place.get("at"), place.get("past")
             if (at is None or isinstance(at, dict)) and type(past) is int and past >= 0:
-                return ReadPosition(at, past)
-        return ReadPosition(None, saved_rows(saved))
+                return Cursor(at, past)
+        return Cursor(None, saved_rows(saved))
 
     def batches(self) -> Iterator[Batch]:
         """The batches still to be learned; a checkpoint is saved between two of them when it is time."""
-        for batch in self.position.remaining(self.source):
+        for batch in self.cursor.resume(self.source):
             self.current = batch
             yield batch
             self.count()
@@ -72,7 +72,7 @@ class Checkpoints:
     def count(self) -> None:
         """Count the current batch if it was learned: a call learns a whole batch or nothing of it."""
         if self.current is not None and self.learner.rounds != self.rounds:
-            self.position.advance(self.current)
+            self.cursor.advance(self.current)
             self.rounds, self.rows = self.learner.rounds, self.rows + self.current.rows
         self.current = None
 
@@ -80,12 +80,12 @@ class Checkpoints:
         """Write what the learner must remember of the source, and the learner if there is a path."""
         self.count()
         self.learner.source = {
-            **self.source.about(),
+            **self.source.describe(),
             "head": self.fingerprint,
             "rows": self.rows,
             "ended": ended,
             "reading": self.options,
-            "place": self.position.dump(),
+            "place": self.cursor.dump(),
         }
         if self.path is not None:
             began = time.monotonic()
@@ -136,8 +136,8 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
     saved = saved_options(learner.source or {})
     options = {name: value for name, value in saved.items() if name in ROLES and name not in given}
     if allows_missing(learner):
-        options["gaps"] = True
-    return {**options, "mild": tuple(options)}
+        options["keep_missing"] = True
+    return {**options, "optional": tuple(options)}
 
 
 def check_options(learner: Learner, given: Options, model: str) -> dict[str, Any]:
@@ -148,11 +148,11 @@ def check_options(learner: Learner, given: Options, model: str) -> dict[str, Any
     saved = learner.source or {}
     before, interrupted = saved_options(saved), saved.get("ended") is False
     needed = {}
-    for name in (*ROLES, *(SHAPES if interrupted else ())):
+    for name in (*ROLES, *(ROW_OPTIONS if interrupted else ())):
         now, then = given.get(name), before.get(name)
-        if name in given and saved and now != then and (then is not None or name in ("zero_based", *SHAPES)):
+        if name in given and saved and now != then and (then is not None or name in ("zero_based", *ROW_OPTIONS)):
             raise BadValue(f"{model} was learned {describe_option(name, then)}, not {describe_option(name, now)}")
-        if name in SHAPES and then is not None:
+        if name in ROW_OPTIONS and then is not None:
             needed[name] = then
     return needed
 

@@ -50,7 +50,7 @@ def race(
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
     opened = open_for_tasks(source, tasks)
-    return Race(make_learners(entrants, opened.suits, options), opened, observer or Observer()).run(threads)
+    return Race(make_learners(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)
 
 
 def check_entrants(learners: Sequence[object] | None) -> list[Entrant] | None:

@@ -43,7 +43,7 @@ def replace_infinite(value: Any) -> Any:
 
 def report_head(command: Sequence[str], source: Source, **more: Any) -> dict[str, Any]:
     """How every report begins: the version, the command and the source."""
-    return {"noregret": __version__, "command": ["noregret", *command], "source": {**source.about(), **more}}
+    return {"noregret": __version__, "command": ["noregret", *command], "source": {**source.describe(), **more}}
 
 
 def report_entry(entry: Entry) -> dict[str, Any]:

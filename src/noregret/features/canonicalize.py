@@ -20,10 +20,13 @@ TOGETHER = 16  # numbers compared in one vector instruction
 RANKED = 256  # the longest row that `rank_sort` handles
 EMPTY, NO_VALUE = np.int32(-1), -0.0  # adding -0.0 changes no value, not even -0.0
 
+Integers = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Table = NDArray[np.int64]  # what the compiled function is called with: numbers, and addresses of arrays
 Renumber = Callable[[NDArray[np.int32], SparseBlock], SparseBlock]
 
 
-def entry(table: Any) -> int:
+def entry(table: Table) -> int:
     """Run `renumber` on the arrays in the table."""
     buffers = (read_numbers_buffer(table), read_values_buffer(table))
     renumber(table[NEW_ONLY], read_numbers(table), read_indptr(table), read_idx(table), read_val(table), buffers)
@@ -35,7 +38,14 @@ def unsigned(i: Any) -> Any:
     return np.uint64(i)
 
 
-def renumber(new_only: Any, numbers: Any, indptr: Any, idx: Any, val: Any, buffers: Any) -> None:
+def renumber(
+    new_only: int,
+    numbers: Integers,
+    indptr: NDArray[np.int64],
+    idx: Integers,
+    val: Floats,
+    buffers: tuple[Integers, Floats],
+) -> None:
     """Replace feature j by numbers[j]; with `new_only`, replace feature -1 - j by numbers[j] and keep all others.
 
     Every row is sorted in place. It moves toward the front where earlier rows became shorter.
@@ -65,7 +75,7 @@ def renumber(new_only: Any, numbers: Any, indptr: Any, idx: Any, val: Any, buffe
         start = stop
 
 
-def sum_duplicates(idx: Any, val: Any, start: Any, stop: Any, at: Any) -> Any:
+def sum_duplicates(idx: Integers, val: Floats, start: int, stop: int, at: int) -> Any:
     """Move a sorted row to position `at`, with one value per feature, and return the position behind it."""
     previous = -1
     for k in range(start, stop):
@@ -80,12 +90,12 @@ def sum_duplicates(idx: Any, val: Any, start: Any, stop: Any, at: Any) -> Any:
     return at
 
 
-def smaller(array: Any, i: Any, number: Any) -> Any:
+def smaller(array: Integers, i: int, number: int) -> Any:
     """Count how many of the next TOGETHER numbers are smaller; compiles to one vector comparison."""
     return int(np.count_nonzero(array[i : i + TOGETHER] < number))
 
 
-def rank_sort(idx: Any, val: Any, start: Any, stop: Any, at: Any, buffers: Any) -> Any:
+def rank_sort(idx: Integers, val: Floats, start: int, stop: int, at: int, buffers: tuple[Integers, Floats]) -> Any:
     """Sort a short row, sum its duplicates, move it to position `at` and return the position behind it.
 
     The rank of a feature is how many numbers in the row are smaller. Equal features share a rank, and the ranks behind
@@ -112,7 +122,7 @@ def rank_sort(idx: Any, val: Any, start: Any, stop: Any, at: Any, buffers: Any) 
     return at
 
 
-def sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
+def sort(idx: Integers, val: Floats, numbers: Integers, values: Floats) -> None:
     """Sort by number (stable): short runs by counting, then merge runs of doubling length; uses two buffers."""
     for start in range(0, idx.size, SHORT):
         stop = min(start + SHORT, idx.size)
@@ -124,7 +134,7 @@ def sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
         length *= 2
 
 
-def count_sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
+def count_sort(idx: Integers, val: Floats, numbers: Integers, values: Floats) -> None:
     """Sort a short run: the rank of an entry is the number of entries before it in the sorted order."""
     for i in range(idx.size):
         number, rank = idx[unsigned(i)], np.int32(0)  # int32 like the numbers, so that the comparisons vectorize
@@ -139,7 +149,7 @@ def count_sort(idx: Any, val: Any, numbers: Any, values: Any) -> None:
         val[unsigned(i)] = values[unsigned(i)]
 
 
-def merge(idx: Any, val: Any, length: Any, numbers: Any, values: Any) -> None:
+def merge(idx: Integers, val: Floats, length: int, numbers: Integers, values: Floats) -> None:
     """Merge two adjacent sorted runs, the first of the given length."""
     for i in range(length):
         numbers[i] = idx[i]

@@ -11,7 +11,7 @@ from noregret.data.blocks import Block
 from noregret.errors import BadValue
 from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
 from noregret.features.feature_selectors import SelectorParam
-from noregret.features.fitted import LEARN, VALUES, Groups, Loop, Options, entries
+from noregret.features.fitted import LEARN, VALUES, Arrays, Floats, Groups, Loop, Options, Table, entries
 from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_first = read_second = read_groups = unbound
@@ -63,7 +63,7 @@ def square_keys(idx: NDArray[Any], copies: NDArray[Any]) -> NDArray[Any]:
     return second
 
 
-def pair_rows(table: Any) -> int:
+def pair_rows(table: Table) -> int:
     pair_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
         (read_first(table), read_second(table), read_groups(table), read_between(table)),
@@ -71,7 +71,7 @@ def pair_rows(table: Any) -> int:
     return 0
 
 
-def pair_values(learn: Any, rows: Any, out: Any, made: Any) -> None:
+def pair_values(learn: bool, rows: Arrays, out: Floats, made: Arrays) -> None:
     """Write the values of each row, then the products of its selected pairs."""
     indptr, idx, val = rows
     first, second, groups, between = made
@@ -93,13 +93,13 @@ def pair_values(learn: Any, rows: Any, out: Any, made: Any) -> None:
                 at += 1
 
 
-def count_rows(table: Any) -> int:
+def count_rows(table: Table) -> int:
     rows, options = (read_indptr(table), read_groups(table)), (read_between(table), read_most(table))
     count_pairs(table[LEARN], rows, read_out(table), options)
     return 0
 
 
-def count_pairs(learn: Any, rows: Any, out: Any, options: Any) -> None:
+def count_pairs(learn: bool, rows: Arrays, out: Floats, options: Arrays) -> None:
     """Count the products of each row; stops soon after the limit is passed."""
     indptr, groups = rows
     between, most = options
@@ -116,7 +116,7 @@ def count_pairs(learn: Any, rows: Any, out: Any, options: Any) -> None:
 FORWARD, BACKWARD, EITHER = 1, 2, 3
 
 
-def pair_direction(a: Any, b: Any, between: Any) -> Any:
+def pair_direction(a: int, b: int, between: NDArray[np.int64]) -> Any:
     """Return whether features of groups a and b are multiplied (0: no), and which of them comes first in the name.
 
     The first pair in `between` that matches decides. EITHER means that it matches both ways.

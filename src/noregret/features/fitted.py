@@ -16,6 +16,8 @@ LEARN = 0  # the slot of a loop's table that says whether to learn; the slots of
 NOTHING = np.zeros(0, np.int32)
 
 Arrays = tuple[NDArray[Any], ...]
+Floats = NDArray[np.float64]
+Table = NDArray[np.int64]  # what a compiled loop is called with: numbers, and addresses of arrays
 Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]  # offsets, feature numbers, values
 Groups = NDArray[np.int64] | None  # for each entry, a bit mask of the selector groups its feature belongs to
 

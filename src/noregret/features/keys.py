@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.data.blocks import LARGEST_INDEX, SparseBlock
 from noregret.errors import BadValue
-from noregret.features.fitted import LEARN, Loop, Runner
+from noregret.features.fitted import LEARN, Arrays, Loop, Runner, Table
 
 read_first = read_second = read_out = read_slots = read_left = read_right = read_size = unbound
 
 
-def number_rows(table: Any) -> int:
+def number_rows(table: Table) -> int:
     number_keys(
         table[LEARN], (read_first(table), read_second(table)), read_out(table),
         (read_slots(table), read_left(table), read_right(table), read_size(table)),
@@ -22,7 +22,7 @@ def number_rows(table: Any) -> int:
     return 0
 
 
-def number_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
+def number_keys(grow: bool, keys: Arrays, out: NDArray[np.int64], known: Arrays) -> None:
     """Write the number of every key; a new key gets the next number with `grow`, and -1 otherwise."""
     first, second = keys
     slots, left, right, size = known
@@ -35,7 +35,7 @@ def number_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
         out[k] = slots[slot] - 1
 
 
-def remove_rows(table: Any) -> int:
+def remove_rows(table: Table) -> int:
     remove_keys(
         table[LEARN], (read_first(table), read_second(table)), read_out(table),
         (read_slots(table), read_left(table), read_right(table), read_size(table)),
@@ -43,7 +43,7 @@ def remove_rows(table: Any) -> int:
     return 0
 
 
-def remove_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
+def remove_keys(grow: bool, keys: Arrays, out: NDArray[np.int64], known: Arrays) -> None:
     """Remove the latest keys until keys[0][0] are left."""
     slots, left, right, size = known
     while size[0] > keys[0][0]:
@@ -52,7 +52,7 @@ def remove_keys(grow: Any, keys: Any, out: Any, known: Any) -> None:
         size[0] = last
 
 
-def find_slot(a: Any, b: Any, known: Any) -> Any:
+def find_slot(a: int, b: int, known: Arrays) -> Any:
     """Return the slot of a key, or the empty slot where it belongs (linear probing)."""
     slots, left, right, _ = known
     last = slots.size - 1

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.features.fitted import INDICATOR, LEARN, FittedTransform, value_loop
+from noregret.features.fitted import INDICATOR, LEARN, Arrays, FittedTransform, Floats, Table, value_loop
 
 read_indptr = read_idx = read_val = read_out = read_seen = read_low = read_high = unbound
 
 
-def range_rows(table: Any) -> int:
+def range_rows(table: Table) -> int:
     range_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
         (read_seen(table), read_low(table), read_high(table)),
@@ -20,7 +20,7 @@ def range_rows(table: Any) -> int:
     return 0
 
 
-def range_values(learn: Any, rows: Any, out: Any, past: Any) -> None:
+def range_values(learn: bool, rows: Arrays, out: Floats, past: Arrays) -> None:
     """Scale each value to the range of earlier ones, then learn from it; halving avoids overflow of high - low."""
     _, idx, val = rows
     seen, low, high = past

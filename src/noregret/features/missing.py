@@ -11,10 +11,13 @@ from noregret.data.blocks import UNSORTED, Block, DenseBlock, check_rows, sort_r
 from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
 from noregret.features.fitted import (
     LEARN,
+    Arrays,
     FittedTransform,
+    Floats,
     Groups,
     Options,
     PipelineRows,
+    Table,
     entries,
     replace_values,
     value_loop,
@@ -37,7 +40,7 @@ def check_except_missing(block: Block) -> Block:
     return block._replace(ready=True)
 
 
-def fill_rows(table: Any) -> int:
+def fill_rows(table: Table) -> int:
     fill_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
         (read_count(table), read_mean(table)),
@@ -45,7 +48,7 @@ def fill_rows(table: Any) -> int:
     return 0
 
 
-def fill_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
+def fill_values(learn: bool, rows: Arrays, out: Floats, seen: Arrays) -> None:
     """Replace each missing value by the mean of earlier values; learn from the others."""
     _, idx, val = rows
     count, mean = seen

@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
 from noregret.features.feature_selectors import SelectorParam
-from noregret.features.fitted import LEARN, FittedTransform, Options, value_loop
+from noregret.features.fitted import LEARN, Arrays, FittedTransform, Floats, Options, Table, value_loop
 from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_limit = read_p = unbound
 
 
-def clip_rows(table: Any) -> int:
+def clip_rows(table: Table) -> int:
     clip_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table), (read_limit(table),)
     )
     return 0
 
 
-def clip_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+def clip_values(learn: bool, rows: Arrays, out: Floats, options: Arrays) -> None:
     """Clip each value to [-limit, limit]."""
     _, _, val = rows
     limit = options[0][0]
@@ -43,12 +43,12 @@ class Clip(FittedTransform):
         return (np.array([self.options["limit"]]),)
 
 
-def log_rows(table: Any) -> int:
+def log_rows(table: Table) -> int:
     log_values(table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table), ())
     return 0
 
 
-def log_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+def log_values(learn: bool, rows: Arrays, out: Floats, options: Arrays) -> None:
     """Compute sign(x) log(1 + |x|)."""
     _, _, val = rows
     for k in range(val.size):
@@ -62,12 +62,12 @@ class Log1p(FittedTransform):
     loop = value_loop(log_values, log_rows)
 
 
-def norm_rows(table: Any) -> int:
+def norm_rows(table: Table) -> int:
     norm_values(table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table), (read_p(table),))
     return 0
 
 
-def norm_values(learn: Any, rows: Any, out: Any, options: Any) -> None:
+def norm_values(learn: bool, rows: Arrays, out: Floats, options: Arrays) -> None:
     """Divide each row by its p-norm; values are first divided by the largest one to avoid overflow."""
     indptr, _, val = rows
     p = options[0][0]

@@ -7,12 +7,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
-from noregret.features.fitted import INDICATOR, LEARN, FittedTransform, value_loop
+from noregret.features.fitted import INDICATOR, LEARN, Arrays, FittedTransform, Floats, Table, value_loop
 
 read_indptr = read_idx = read_val = read_out = read_count = read_mean = read_spread = unbound
 
 
-def scale_rows(table: Any) -> int:
+def scale_rows(table: Table) -> int:
     scale_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
         (read_count(table), read_mean(table), read_spread(table)),
@@ -20,7 +20,7 @@ def scale_rows(table: Any) -> int:
     return 0
 
 
-def scale_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
+def scale_values(learn: bool, rows: Arrays, out: Floats, seen: Arrays) -> None:
     """Scale each value by earlier ones, then learn from it (Welford 1962).
 
     Among n + 1 values, none is more than sqrt(n) standard deviations away from their mean. A larger result means that

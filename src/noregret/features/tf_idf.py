@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import SelectorParam
-from noregret.features.fitted import LEARN, Entries, FittedTransform, Options, value_loop
+from noregret.features.fitted import LEARN, Arrays, Entries, FittedTransform, Floats, Options, Table, value_loop
 from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
 
 
-def rarity_rows(table: Any) -> int:
+def rarity_rows(table: Table) -> int:
     rarity_values(
         table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
         (read_rows(table), read_documents(table), read_sublinear(table)),
@@ -24,7 +24,7 @@ def rarity_rows(table: Any) -> int:
     return 0
 
 
-def rarity_values(learn: Any, rows: Any, out: Any, seen: Any) -> None:
+def rarity_values(learn: bool, rows: Arrays, out: Floats, seen: Arrays) -> None:
     """Compute tf (log((1 + n) / (1 + df)) + 1): n earlier rows, df of them with the feature."""
     indptr, idx, val = rows
     df, n, sublinear = seen

@@ -1,54 +1,68 @@
-"""Tables in columns: Parquet and Arrow files, Arrow tables, and whatever frame narwhals can turn into one.
+"""Columnar tables: Parquet and Arrow files, Arrow tables, and data frames converted to one.
 
-Numbers and truth values are features named as their column, or as their path: the field b of a record a is a.b. A text
-makes a feature column=value; of a list, every element does, counted. An empty cell is a feature the row does not have.
-Columns that are left out are not read.
+A number or truth value is a feature named by its column, or by its path: the field b of a record a is a.b. A text makes
+a feature column=value; every element of a list does, and is counted. An empty cell is a feature that the row does not
+have. Dropped columns are not read.
 """
 
 import contextlib
 import io
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.batch import Batch, Position
 from noregret.errors import BadValue
-from noregret.streams.arrow_columns import flat, gathered, is_list, is_number, is_text, label_is_truth, wrong_rows
-from noregret.streams.column_roles import roles_among
+from noregret.streams.arrow_columns import (
+    extract_columns,
+    find_invalid_rows,
+    flatten_records,
+    is_list,
+    is_number,
+    is_text,
+    label_is_boolean,
+)
+from noregret.streams.column_roles import find_roles
 from noregret.streams.columns import Layout, arrow
-from noregret.streams.files import patient, standard_input
-from noregret.streams.prefetch import ahead
-from noregret.streams.read_options import Reading
-from noregret.streams.source import Source, number_in
-from noregret.streams.tables import Columns, Table
-from noregret.streams.timestamps import Clock
+from noregret.streams.files import open_stdin, retry_read
+from noregret.streams.prefetch import prefetch
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.source import Source, read_position
+from noregret.streams.table_encoder import TableEncoder
+from noregret.streams.table_parser import Columns
+from noregret.streams.timestamps import TimeOrder
 
 ROWS = 16384  # in a batch
 AGAIN = "the file may be damaged or cut off; get it again"
 
 
-class Pieces:
-    """A table, piece by piece: groups of rows that can be gone to, each in record batches."""
+class RowGroups:
+    """A table in groups of rows, each read in record batches; reading can resume at any group."""
 
     groups = 1
     rows: int | None = None
 
     def schema(self) -> Any:
+        """Return the schema of the table."""
         raise NotImplementedError
 
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
+        """Yield the record batches of a group, with only some columns."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Close the file, if there is one."""
 
 
-class ParquetPieces(Pieces):
+class ParquetGroups(RowGroups):
+    """A Parquet file."""
+
     def __init__(self, path: str) -> None:
         self.file = arrow(".parquet").ParquetFile(path, memory_map=False)
         self.groups, self.rows = self.file.num_row_groups, self.file.metadata.num_rows
@@ -63,8 +77,8 @@ class ParquetPieces(Pieces):
         self.file.close()
 
 
-class IpcPieces(Pieces):
-    """An Arrow file (Feather version 2), which knows its batches; or a stream of them, which does not."""
+class IpcGroups(RowGroups):
+    """An Arrow file (Feather version 2), whose batches are listed in it; or an Arrow stream, which is one group."""
 
     def __init__(self, path: str) -> None:
         self.path, self.size = path, 0 if path == "-" else os.path.getsize(path)
@@ -80,15 +94,14 @@ class IpcPieces(Pieces):
         return self.file.schema
 
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
-        whole = [self.file.get_batch(group)] if self.listed else self.file
-        for batch in whole:
-            picked = batch.select(columns)
-            for at in range(0, picked.num_rows, ROWS):
-                self.must_be_whole()
-                yield picked.slice(at, ROWS)
+        for batch in [self.file.get_batch(group)] if self.listed else self.file:
+            selected = batch.select(columns)
+            for at in range(0, selected.num_rows, ROWS):
+                self.check_not_truncated()
+                yield selected.slice(at, ROWS)
 
-    def must_be_whole(self) -> None:
-        """Refuse a file that became shorter, even where what is read next is there."""
+    def check_not_truncated(self) -> None:
+        """Refuse a file that became shorter, even if the next rows can still be read."""
         if self.path != "-" and os.path.getsize(self.path) < self.size:
             raise OSError("it became shorter while it was read")
 
@@ -96,8 +109,8 @@ class IpcPieces(Pieces):
         self.raw.close()
 
 
-class TablePieces(Pieces):
-    """An Arrow table that is there already."""
+class TableGroups(RowGroups):
+    """An Arrow table in memory."""
 
     def __init__(self, table: Any) -> None:
         self.table, self.rows = table, table.num_rows
@@ -110,17 +123,17 @@ class TablePieces(Pieces):
 
 
 class StandardInput(io.RawIOBase):
-    """Standard input for pyarrow, which takes fewer bytes than it asked for, as pipes give them, for the end."""
+    """Standard input for pyarrow, which treats a short read, as pipes give, as the end of the file."""
 
     def __init__(self) -> None:
-        self.raw = standard_input()
+        self.raw = open_stdin()
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         parts, left = [], size
-        while left and (part := patient(partial(self.raw.read, left))):
+        while left and (part := retry_read(partial(self.raw.read, left))):
             parts.append(part)
             left -= len(part)
         return b"".join(parts)
@@ -130,27 +143,30 @@ class StandardInput(io.RawIOBase):
         super().close()
 
 
-class Columnar(Source):
-    """Rounds from a table in columns."""
+class ColumnarSource(Source):
+    """The rows of a columnar table."""
 
-    takes = frozenset(
-        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "gaps", "labels_by"}
+    accepts = frozenset(
+        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "keep_missing", "labels_by"}
     )
-    suits: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
+    learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
-    def __init__(self, opener: Any, what: Any, reading: Reading, kind: str, name: str) -> None:
+    def __init__(
+        self, opener: Callable[[Any], RowGroups], data: Any, options: ReadOptions, kind: str, name: str
+    ) -> None:
+        """`opener` opens `data`, which is a path or a table."""
         super().__init__()
-        self.opener, self.what, self.reading, self.kind, self.name = opener, what, reading, kind, name
-        self.path = what if isinstance(what, str) else ""
-        self.top: Sequence[str] = ()  # the columns as the table has them, records closed
+        self.opener, self.data, self.options, self.kind, self.name = opener, data, options, kind, name
+        self.path = data if isinstance(data, str) else ""
+        self.top_columns: Sequence[str] = ()  # the columns of the table, before records are flattened
 
     def __iter__(self) -> Iterator[Batch]:
-        self.claim()
+        self.begin()
         self.notes = []
-        pieces, at = self.opened(), 0
+        groups, at = self.open_groups(), 0
         try:
-            self.rows = pieces.rows
-            with contextlib.closing(ahead(self.batches(pieces))) as batches:
+            self.rows = groups.rows
+            with contextlib.closing(prefetch(self.batches(groups))) as batches:
                 for batch in batches:
                     at = int(batch.lines[-1]) + 1 if batch.lines is not None and batch.lines.size else at
                     yield batch
@@ -158,103 +174,105 @@ class Columnar(Source):
             why = " ".join(str(error).split())[:200]
             raise BadValue(f"{self.name}: after row {at} it cannot be read ({why}); {AGAIN}") from None
         finally:
-            pieces.close()
+            groups.close()
 
-    def opened(self) -> Pieces:
+    def open_groups(self) -> RowGroups:
+        """Open the table; every error says what to do."""
         try:
-            return self.opener(self.what)  # type: ignore[no-any-return]
+            return self.opener(self.data)
         except FileNotFoundError:
             raise BadValue(f"{self.name}: there is no such file; check the path") from None
         except (OSError, arrow().ArrowException) as error:
             why = " ".join(str(error).split())[:200]
             raise BadValue(f"{self.name}: cannot be read as {self.kind} ({why}); {AGAIN}") from None
 
-    def batches(self, pieces: Pieces) -> Generator[Batch, None, None]:
-        schema = pieces.schema()
-        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-        if twice:
-            raise BadValue(f"{self.name}: more than one column is named {', '.join(map(repr, twice[:10]))}")
-        self.top = schema.names
-        wanted = [name for name in schema.names if name not in self.reading.drop]
-        empty = flat(arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted])))
-        layout = self.laid_out(empty.schema)
-        table = Table(layout, self.reading)
-        clock = Clock(self.reading, self.start)
-        first, rows, seen = number_in(self.start, "group"), number_in(self.start, "row"), number_in(self.start, "rows")
+    def batches(self, groups: RowGroups) -> Generator[Batch, None, None]:
+        """Yield the batches of a table."""
+        schema = groups.schema()
+        duplicates = sorted({name for name in schema.names if schema.names.count(name) > 1})
+        if duplicates:
+            raise BadValue(f"{self.name}: more than one column is named {', '.join(map(repr, duplicates[:10]))}")
+        self.top_columns = schema.names
+        wanted = [name for name in schema.names if name not in self.options.drop]
+        empty = arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted]))
+        layout = self.read_layout(flatten_records(empty).schema)
+        encoder, order = TableEncoder(layout, self.options), TimeOrder(self.options, self.start)
+        first, row, seen = (read_position(self.start, key) for key in ("group", "row", "rows"))
         count = 0
-        for group in range(first, pieces.groups):
+        for group in range(first, groups.groups):
             passed = 0
-            for batch in pieces.batches(group, wanted):
+            for batch in groups.batches(group, wanted):
                 before, passed = passed, passed + batch.num_rows
-                skip = max(rows - before, 0) if group == first else 0
+                skip = max(row - before, 0) if group == first else 0
                 if skip >= batch.num_rows:
                     continue
-                some = flat(arrow().Table.from_batches([batch.slice(skip)]))
-                lines = np.arange(seen, seen + some.num_rows)
-                seen += some.num_rows
-                columns, lines = self.judged(gathered(layout, table, some), lines, some, layout)
+                table = flatten_records(arrow().Table.from_batches([batch.slice(skip)]))
+                lines = np.arange(seen, seen + table.num_rows)
+                seen += table.num_rows
+                columns, lines = self.validate(extract_columns(layout, encoder, table), lines, table, layout)
                 if columns.times is not None:
-                    keep = clock.in_order(columns.times, lines, self.name)
-                    columns, lines = columns.those(keep), lines[keep]
-                X, y = table.assembled(columns)
-                if label_is_truth(layout, some):
+                    keep = order.check(columns.times, lines, self.name)
+                    columns, lines = columns.select(keep), lines[keep]
+                X, y = encoder.encode(columns)
+                if label_is_boolean(layout, table):
                     y = [None if label is None else label == "true" for label in y]
-                position: Position = {"group": group, "row": passed, "rows": seen, **clock.kept()}
-                done = seen / pieces.rows if pieces.rows else None
+                position: Position = {"group": group, "row": passed, "rows": seen, **order.dump()}
+                progress = seen / groups.rows if groups.rows else None
                 count += len(X)
                 self.skipped = seen - count if self.start is None else 0
-                yield Batch(X, y, lines, done, columns.weight, position, table.query(columns))
-        self.must_hold(count)
+                yield Batch(X, y, lines, progress, columns.weight, position, encoder.queries(columns))
+        self.check_not_empty(count)
 
     # ---- columns ------------------------------------------------------------------------------------------------
 
-    def laid_out(self, schema: Any) -> Layout:
-        """What the columns are for, and which hold numbers, text and lists."""
+    def read_layout(self, schema: Any) -> Layout:
+        """Return the roles of the columns, and which hold numbers, categories and free text."""
         names = list(schema.names)
-        drop = tuple(
-            name for name in self.reading.drop if name not in self.top
-        )  # what is left is the field of a record
-        roles = roles_among(names, replace(self.reading, drop=drop), self)
-        layout = Layout("", names, roles, timed=True)
-        if roles.label is not None and not self.reading.sets and is_list(schema.field(roles.label).type):
+        drop = tuple(name for name in self.options.drop if name not in self.top_columns)  # fields of records
+        roles = find_roles(names, replace(self.options, drop=drop), self)
+        layout = Layout("", names, roles, numeric_times=True)
+        if roles.label is not None and not self.options.sets and is_list(schema.field(roles.label).type):
             raise BadValue(f"{self.name}: column {names[roles.label]!r} holds lists; several labels of a row need "
                            "--task multilabel (sets=True)")  # fmt: skip
-        for place in layout.features():
-            kind = schema.field(place).type
-            if place in roles.text:
+        for index in layout.features():
+            kind = schema.field(index).type
+            if index in roles.text:
                 if not is_text(kind):
-                    raise BadValue(f"{self.name}: column {names[place]!r} holds {kind}, not text")
-                layout.words.append(place)
-            elif is_number(kind) and place not in roles.categorical:
-                layout.numeric.append(place)
-            elif is_text(kind) or is_list(kind) or (is_number(kind) and place in roles.categorical):
-                layout.text.append(place)
+                    raise BadValue(f"{self.name}: column {names[index]!r} holds {kind}, not text")
+                layout.texts.append(index)
+            elif is_number(kind) and index not in roles.categorical:
+                layout.numeric.append(index)
+            elif is_text(kind) or is_list(kind) or (is_number(kind) and index in roles.categorical):
+                layout.categories.append(index)
             else:
-                hint = "--timestamp it, or " if arrow().types.is_temporal(kind) else ""
-                raise BadValue(f"{self.name}: column {names[place]!r} holds {kind}; {hint}leave it out with --drop")
-        kinds = dict.fromkeys([*layout.text, *layout.words], "text") | dict.fromkeys(layout.numeric, "numbers")
-        self.columns = {names[place]: kind for place, kind in sorted(kinds.items())}
+                hint = "name it with --timestamp, or " if arrow().types.is_temporal(kind) else ""
+                raise BadValue(f"{self.name}: column {names[index]!r} holds {kind}; {hint}leave it out with --drop")
+        text = [*layout.categories, *layout.texts]
+        kinds = dict.fromkeys(text, "text") | dict.fromkeys(layout.numeric, "numbers")
+        self.columns = {names[index]: kind for index, kind in sorted(kinds.items())}
         return layout
 
-    def judged(self, columns: Columns, lines: np.ndarray, table: Any, layout: Layout) -> tuple[Columns, np.ndarray]:
-        """The rows that can be used; the first that cannot is refused unless such rows are skipped."""
-        bad = wrong_rows(columns, table, layout, self.reading)
+    def validate(
+        self, columns: Columns, lines: NDArray[np.int64], table: Any, layout: Layout
+    ) -> tuple[Columns, NDArray[np.int64]]:
+        """Return the valid rows; the first invalid one is an error unless such rows are skipped."""
+        bad = find_invalid_rows(columns, table, layout, self.options)
         if not bad:
             return columns, lines
-        if not self.reading.lenient:
+        if not self.options.lenient:
             row = min(bad)
             raise BadValue(f"{self.name}: row {lines[row]}: {bad[row]}", row=None)
         keep = ~np.isin(np.arange(columns.rows), list(bad))
-        return columns.those(keep), lines[keep]
+        return columns.select(keep), lines[keep]
 
 
-def parquet(path: str, reading: Reading) -> Columnar:
-    """The rows of a Parquet file."""
+def parquet(path: str, options: ReadOptions) -> ColumnarSource:
+    """Open a Parquet file."""
     if path == "-":
-        raise BadValue("a Parquet file cannot be read from standard input: its end comes first; name the file")
-    return Columnar(ParquetPieces, path, reading, "parquet", path)
+        raise BadValue("a Parquet file cannot be read from standard input: its index is at the end; name the file")
+    return ColumnarSource(ParquetGroups, path, options, "parquet", path)
 
 
-def ipc(path: str, reading: Reading) -> Columnar:
-    """The rows of an Arrow file or stream."""
-    return Columnar(IpcPieces, path, reading, "arrow", "standard input" if path == "-" else path)
+def ipc(path: str, options: ReadOptions) -> ColumnarSource:
+    """Open an Arrow file or stream."""
+    return ColumnarSource(IpcGroups, path, options, "arrow", "standard input" if path == "-" else path)

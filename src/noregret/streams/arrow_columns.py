@@ -1,33 +1,37 @@
-"""Columns of Arrow as the assembly of tables takes them."""
+"""Converts record batches of Arrow to `Columns`, and finds their invalid rows."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.errors import shown
-from noregret.streams.column_roles import Roles
-from noregret.streams.columns import NO_QUERY, Layout, arrow, times, wrong_label
-from noregret.streams.read_options import Reading
-from noregret.streams.tables import Columns, Table, weights_fine
+from noregret.streams.column_roles import ColumnRoles
+from noregret.streams.columns import NO_QUERY, Layout, arrow, label_fault, parse_times
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.table_encoder import TableEncoder
+from noregret.streams.table_parser import Columns, weights_valid
 
-UNIT = "\x1f"  # between the labels of a list, and in none of them
+UNIT = "\x1f"  # the ASCII unit separator, put between the labels of a list
 
 
-def flat(table: Any) -> Any:
-    """The same table with its records opened: the field b of a is the column a.b."""
+def flatten_records(table: Any) -> Any:
+    """Replace records by their fields: the field b of a is the column a.b."""
     while any(arrow().types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     return table
 
 
-def label_is_truth(layout: Layout, table: Any) -> bool:
+def label_is_boolean(layout: Layout, table: Any) -> bool:
+    """Return whether the label column holds truth values."""
     label = layout.roles.label
     return label is not None and bool(arrow().types.is_boolean(table.schema.field(label).type))
 
 
 def is_number(kind: Any) -> bool:
+    """Return whether an Arrow type is read as numbers."""
     types = arrow().types
     return bool(
         types.is_integer(kind)
@@ -39,79 +43,85 @@ def is_number(kind: Any) -> bool:
 
 
 def is_text(kind: Any) -> bool:
+    """Return whether an Arrow type is text."""
     types = arrow().types
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_list(kind: Any) -> bool:
+    """Return whether an Arrow type is a list of text or numbers."""
     types = arrow().types
     listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(listed and (is_text(kind.value_type) or is_number(kind.value_type)))
 
 
-def gathered(layout: Layout, table: Table, found: Any) -> Columns:
-    """The columns of a batch as the assembly of tables takes them."""
+def extract_columns(layout: Layout, encoder: TableEncoder, table: Any) -> Columns:
+    """Convert a table of Arrow to `Columns`."""
     roles = layout.roles
-    numbers = np.empty((found.num_rows, len(layout.numeric)))
-    for at, place in enumerate(layout.numeric):
-        numbers[:, at] = floats(found.column(place))
-    words, bags = {}, {}
-    for place in layout.text:
-        column = one(found.column(place))
+    numbers = np.empty((table.num_rows, len(layout.numeric)))
+    for at, index in enumerate(layout.numeric):
+        numbers[:, at] = to_floats(table.column(index))
+    cells, list_offsets = {}, {}
+    for index in layout.categories:
+        column = combine_chunks(table.column(index))
         if is_list(column.type):
             column = column.cast(arrow().large_list(column.type.value_type))
-            bags[place] = column.offsets.to_numpy() - column.offsets[0].as_py() if len(column) else np.zeros(1, int)
+            offsets = column.offsets
+            list_offsets[index] = offsets.to_numpy() - offsets[0].as_py() if len(column) else np.zeros(1, int)
             column = column.flatten()
-        words[place] = dictionary(column)
-    for place in layout.words:
-        words[place] = one(found.column(place)).cast(arrow().string())
+        cells[index] = to_dictionary(column)
+    for index in layout.texts:
+        cells[index] = combine_chunks(table.column(index)).cast(arrow().string())
     targets = None
     if roles.label is not None:
-        label = one(found.column(roles.label))
-        if table.targets and table.labelled:
-            targets = floats(label)
-        elif table.between is not None and is_list(label.type):
-            table.between = UNIT
-            words[roles.label] = dictionary(together(label))
+        label = combine_chunks(table.column(roles.label))
+        if encoder.targets and encoder.labelled:
+            targets = to_floats(label)
+        elif encoder.separator is not None and is_list(label.type):
+            encoder.separator = UNIT
+            cells[roles.label] = to_dictionary(join_lists(label))
         else:
-            words[roles.label] = dictionary(label)
+            cells[roles.label] = to_dictionary(label)
     if roles.query is not None:
-        words[roles.query] = dictionary(one(found.column(roles.query)))
-    return Columns(numbers, words, targets, role(found, roles, "weight"), role(found, roles, "timestamp"), bags)
+        cells[roles.query] = to_dictionary(combine_chunks(table.column(roles.query)))
+    weight, times = role_values(table, roles, "weight"), role_values(table, roles, "timestamp")
+    return Columns(numbers, cells, targets, weight, times, list_offsets)
 
 
-def together(column: Any) -> Any:
-    """Lists of labels as one text each."""
+def join_lists(column: Any) -> Any:
+    """Join the labels of each list to one text."""
     return arrow(".compute").binary_join(column.cast(arrow().list_(arrow().string())), UNIT)
 
 
-def role(found: Any, roles: Roles, name: str) -> np.ndarray | None:
-    place = getattr(roles, name)
-    return None if place is None else moments(found.column(place))
+def role_values(table: Any, roles: ColumnRoles, name: str) -> NDArray[np.float64] | None:
+    """Return the values of the column with a role; None if there is none."""
+    index = getattr(roles, name)
+    return None if index is None else to_numbers(table.column(index))
 
 
-def moments(column: Any) -> np.ndarray:
-    """A column of weights or times as numbers; nan where they are none."""
+def to_numbers(column: Any) -> NDArray[np.float64]:
+    """Convert a column of weights or times to numbers, with NaN for cells that are none."""
     kind, types = column.type, arrow().types
     if types.is_timestamp(kind) or types.is_date(kind):
-        whole = column.cast(arrow().timestamp("us")).cast(arrow().int64())
-        return floats(whole) / 1e6
+        microseconds = column.cast(arrow().timestamp("us")).cast(arrow().int64())
+        return to_floats(microseconds) / 1e6
     if is_text(kind):
         try:
-            return np.asarray(times(one(column.cast(arrow().string()))))
+            return np.asarray(parse_times(combine_chunks(column.cast(arrow().string()))))
         except arrow().ArrowInvalid:
             return np.full(len(column), np.nan)
-    return floats(column) if is_number(kind) else np.full(len(column), np.nan)
+    return to_floats(column) if is_number(kind) else np.full(len(column), np.nan)
 
 
-def one(column: Any) -> Any:
+def combine_chunks(column: Any) -> Any:
+    """Return a chunked column as one array."""
     return column.combine_chunks() if isinstance(column, arrow().ChunkedArray) else column
 
 
-def floats(column: Any) -> np.ndarray:
-    """Numbers as floats, nan where a cell is empty."""
-    column = one(column)
+def to_floats(column: Any) -> NDArray[np.float64]:
+    """Convert numbers to floats, with NaN for empty cells."""
+    column = combine_chunks(column)
     if arrow().types.is_boolean(column.type):
         column = column.cast(arrow().uint8())
     if not is_number(column.type):
@@ -121,63 +131,70 @@ def floats(column: Any) -> np.ndarray:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def dictionary(column: Any) -> Any:
-    """Distinct texts and their codes; numbers as Python writes them."""
+def to_dictionary(column: Any) -> Any:
+    """Convert a column to a dictionary array of texts; numbers are written as in Python."""
     encoded = column if arrow().types.is_dictionary(column.type) else column.dictionary_encode()
     cells = encoded.dictionary
     if arrow().types.is_floating(cells.type) or arrow().types.is_decimal(cells.type):
-        cells = arrow().array([written(cell) for cell in cells.to_pylist()], arrow().string())
+        cells = arrow().array([format_number(cell) for cell in cells.to_pylist()], arrow().string())
     indices = encoded.indices.cast(arrow().int32())
     return arrow().DictionaryArray.from_arrays(indices, cells.cast(arrow().string()))
 
 
-def written(cell: Any) -> str:
+def format_number(cell: Any) -> str:
+    """Write a number; integers without a decimal point."""
     value = float(cell)
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def wrong_rows(columns: Columns, table: Any, layout: Layout, reading: Reading) -> dict[int, str]:
-    """What is wrong with which rows; usually nothing."""
+def find_invalid_rows(columns: Columns, table: Any, layout: Layout, options: ReadOptions) -> dict[int, str]:
+    """Return what is wrong with each invalid row."""
     bad: dict[int, str] = {}
-    whole = all_finite(columns.numbers)
-    endless = columns.numbers if whole else np.isinf(columns.numbers)
-    for at, place in enumerate(() if whole else layout.numeric):
-        nans = np.isnan(columns.numbers[:, at])
-        if nans.any():
-            nans &= ~np.asarray(one(table.column(place).is_null()))
-        for row in np.flatnonzero(endless[:, at] | nans):
-            value = columns.numbers[row, at]
-            bad.setdefault(
-                int(row), f"column {layout.columns[place]!r}: the value is {value}; every value must be finite"
-            )
-    if layout.label is not None and reading.labelled:
-        for number, why in wrong_labels(columns, layout.label):
-            bad.setdefault(number, why)
-    if layout.roles.query is not None and columns.words[layout.roles.query].null_count:
-        for row in np.flatnonzero(columns.words[layout.roles.query].is_null()):
-            bad.setdefault(int(row), NO_QUERY)
-    if not weights_fine(columns):
-        for name, part, aside in (
+    for row, why in find_invalid_numbers(columns, table, layout):
+        bad.setdefault(row, why)
+    if layout.label is not None and options.labelled:
+        for row, why in find_invalid_labels(columns, layout.label):
+            bad.setdefault(row, why)
+    if layout.roles.query is not None and columns.cells[layout.roles.query].null_count:
+        for empty in np.flatnonzero(columns.cells[layout.roles.query].is_null()):
+            bad.setdefault(int(empty), NO_QUERY)
+    if not weights_valid(columns):
+        for name, part, index in (
             ("weight", columns.weight, layout.roles.weight),
             ("time", columns.times, layout.roles.timestamp),
         ):
-            if part is not None and aside is not None:
-                wrong = ~np.isfinite(part) | ((part < 0.0) if name == "weight" else False)
-                for row in np.flatnonzero(wrong):
-                    cell = shown(table.column(aside)[int(row)].as_py())
-                    bad.setdefault(int(row), f"column {layout.columns[aside]!r}: the {name} is {cell}")
+            if part is not None and index is not None:
+                invalid = ~np.isfinite(part) | ((part < 0.0) if name == "weight" else False)
+                for at in np.flatnonzero(invalid):
+                    cell = shown(table.column(index)[int(at)].as_py())
+                    bad.setdefault(int(at), f"column {layout.columns[index]!r}: the {name} is {cell}")
     return bad
 
 
-def wrong_labels(columns: Columns, label: int) -> Iterator[tuple[int, str]]:
+def find_invalid_numbers(columns: Columns, table: Any, layout: Layout) -> Iterator[tuple[int, str]]:
+    """Yield the rows with a number that is not finite; empty cells are allowed."""
+    if all_finite(columns.numbers):
+        return
+    infinite = np.isinf(columns.numbers)
+    for at, index in enumerate(layout.numeric):
+        nans = np.isnan(columns.numbers[:, at])
+        if nans.any():
+            nans &= ~np.asarray(combine_chunks(table.column(index).is_null()))
+        for row in np.flatnonzero(infinite[:, at] | nans):
+            value = columns.numbers[row, at]
+            yield int(row), f"column {layout.columns[index]!r}: the value is {value}; every value must be finite"
+
+
+def find_invalid_labels(columns: Columns, label: int) -> Iterator[tuple[int, str]]:
+    """Yield the rows whose label cannot be used."""
     if columns.targets is not None:
         for row in np.flatnonzero(~np.isfinite(columns.targets)):
-            yield int(row), "the label is missing or not a finite number, and real targets are asked for"
+            yield int(row), "the label is missing or not a finite number, but regression needs numbers"
         return
-    column = columns.words[label]
+    column = columns.cells[label]
     cells = column.dictionary.to_pylist()
-    wrong = [wrong_label(cell.strip(), False) for cell in cells] + [wrong_label("", False)]
-    if any(wrong[:-1]) or column.null_count:
+    faults = [label_fault(cell.strip(), False) for cell in cells] + [label_fault("", False)]
+    if any(faults[:-1]) or column.null_count:
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        for row in np.flatnonzero(np.array([why is not None for why in wrong])[codes]):
-            yield int(row), str(wrong[codes[row]])
+        for row in np.flatnonzero(np.array([why is not None for why in faults])[codes]):
+            yield int(row), str(faults[codes[row]])

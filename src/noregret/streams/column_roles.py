@@ -1,19 +1,19 @@
-"""What the columns of a table are for: label, weight, time, query, features; the same for every kind of table."""
+"""Column roles: which columns of a table are the label, weight, time, query or features, for every kind of table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from noregret.errors import BadValue, shown
-from noregret.streams.read_options import Reading
+from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source
 
 USUAL_LABELS = ("label", "target", "class", "y")
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Columns by their place; None where there is none."""
+class ColumnRoles:
+    """The number of the column with each role; None if there is none."""
 
     label: int | None = None
     weight: int | None = None
@@ -24,46 +24,46 @@ class Roles:
     query: int | None = None
 
     @property
-    def aside(self) -> set[int]:
-        """The places of columns that hold no features."""
-        found = (self.label, self.weight, self.timestamp, self.query)
-        return {place for place in found if place is not None} | set(self.drop)
+    def not_features(self) -> set[int]:
+        """The numbers of the columns that hold no features."""
+        numbers = (self.label, self.weight, self.timestamp, self.query)
+        return {number for number in numbers if number is not None} | set(self.drop)
 
 
-def roles_among(names: Sequence[str], reading: Reading, source: Source) -> Roles:
-    """The roles of these columns. The source is told its label, and notes what was guessed."""
+def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> ColumnRoles:
+    """Find the roles of columns; sets the label of the source, and notes what was guessed."""
 
-    def place(column: str | None) -> int | None:
-        return None if column is None else found(column, names, source.name, source.kind)
+    def index_of(column: str | None) -> int | None:
+        return None if column is None else find_column(column, names, source.name, source.kind)
 
-    def places(role: str) -> tuple[int, ...]:
-        asked = getattr(reading, role)
-        if not reading.labelled or role in reading.mild:  # what is predicted may lack what was learned from
-            asked = [column for column in asked if column in names]
-        return tuple(found(column, names, source.name, source.kind) for column in asked)
+    def indices_of(role: str) -> tuple[int, ...]:
+        columns = getattr(options, role)
+        if not options.labelled or role in options.optional:  # rows to be predicted may lack columns
+            columns = [column for column in columns if column in names]
+        return tuple(find_column(column, names, source.name, source.kind) for column in columns)
 
-    def lenient(column: str | None) -> str | None:
-        return column if reading.labelled or column in names else None
+    def if_present(column: str | None) -> str | None:
+        return column if options.labelled or column in names else None
 
-    drop = places("drop")
+    drop = indices_of("drop")
     left = [name for number, name in enumerate(names) if number not in drop]
-    weight, timestamp = place(lenient(reading.weight)), place(lenient(reading.timestamp))
-    query = place(lenient(reading.query))
+    weight, timestamp = index_of(if_present(options.weight)), index_of(if_present(options.timestamp))
+    query = index_of(if_present(options.query))
     others = {names[one] for one in (weight, timestamp, query) if one is not None}
-    label = label_among([name for name in left if name not in others], reading, source)
-    return Roles(
+    label = find_label([name for name in left if name not in others], options, source)
+    return ColumnRoles(
         None if label is None else names.index(label),
         weight,
         timestamp,
         drop,
-        places("text"),
-        places("categorical"),
+        indices_of("text"),
+        indices_of("categorical"),
         query,
     )
 
 
-def found(column: str, names: Sequence[str], source: str, kind: str = "") -> int:
-    """The place of a column that was asked for."""
+def find_column(column: str, names: Sequence[str], source: str, kind: str = "") -> int:
+    """Return the number of a column, or raise an error with a suggestion."""
     if column in names:
         return list(names).index(column)
     if kind == "csv" and column[:1] == "c" and column[1:].isdigit():
@@ -74,22 +74,22 @@ def found(column: str, names: Sequence[str], source: str, kind: str = "") -> int
     raise BadValue(f"{source}: there is no column {shown(column)}{hint} the columns are {', '.join(names[:10])}{more}")
 
 
-def label_among(names: Sequence[str], reading: Reading, source: Source) -> str | None:
-    """The column of the label; None where rows without one are welcome and there is none."""
-    wanted, plain = reading.label, [name.lower() for name in names]
-    usual = [plain.index(name) for name in USUAL_LABELS if name in plain]
+def find_label(names: Sequence[str], options: ReadOptions, source: Source) -> str | None:
+    """Return the column of the label; None if rows may lack one and there is none."""
+    wanted, lower = options.label, [name.lower() for name in names]
+    usual = [lower.index(name) for name in USUAL_LABELS if name in lower]
     if wanted is None:
-        if not usual and not reading.labelled:
-            source.notes.append("no column is named as the label, so every column is taken as a feature")
+        if not usual and not options.labelled:
+            source.notes.append("no column is named as the label, so every column is read as a feature")
             return None
         if not names:
             raise BadValue(f"{source.name}: no column is left for the label")
-        place = usual[0] if usual else len(names) - 1
-    elif wanted not in names and not reading.labelled:
+        index = usual[0] if usual else len(names) - 1
+    elif wanted not in names and not options.labelled:
         return None
     else:
-        place = found(wanted, names, source.name, source.kind)
-    source.label = names[place]
+        index = find_column(wanted, names, source.name, source.kind)
+    source.label = names[index]
     last = ", the last one" if wanted is None and not usual else ""
-    source.notes.append(f"the label is the column {names[place]!r}{last}")
-    return names[place]
+    source.notes.append(f"the label is the column {names[index]!r}{last}")
+    return names[index]

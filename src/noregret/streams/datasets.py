@@ -1,7 +1,7 @@
-"""Data known by name: the small classics that scikit-learn carries, and the files under the folder NOREGRET_DATA.
+"""Data sets by name: the small ones that come with scikit-learn, and the files in the folder NOREGRET_DATA.
 
-In that folder a data set is a file, a9a.svm.gz, or a folder of its name: a9a/a9a.svm.gz, or the only file in it that
-can be read, or the one for training. Any other is named with its folder: a9a/a9a.t, or a9a/a9a.t.svm.gz.
+In that folder a data set is a file, such as a9a.svm.gz, or a folder of that name: its file a9a/a9a.svm.gz, or its only
+readable file, or its training file. Other files are named with their folder: a9a/a9a.t, or a9a/a9a.t.svm.gz.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue
-from noregret.streams.synthetic import ALWAYS, GENERATORS
+from noregret.streams.synthetic import COMMON, GENERATORS
 
 FORMATS = {
     ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm", ".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl",
@@ -26,7 +26,7 @@ FOR_TESTING, FOR_TRAINING = ("test", "tst", "t", "val"), ("train", "trn", "tr")
 
 @dataclass(frozen=True)
 class Entry:
-    """A line in the list of data sets; rows and features where they are known without reading."""
+    """An entry in the list of data sets; rows and features if they are known without reading the file."""
 
     name: str
     task: str
@@ -37,21 +37,22 @@ class Entry:
 
     @property
     def size(self) -> str:
+        """Rows and features as text."""
         return "" if self.rows is None else f"{self.rows} x {self.features}"
 
 
 BUILT_IN = [
     Entry("digits", "multiclass", "handwritten digits of 8 x 8 pixels, 10 classes", "built-in", 1797, 64),
-    Entry("breast_cancer", "binary", "tumours by the shape of their cells", "built-in", 569, 30),
-    Entry("iris", "multiclass", "three species of iris by their petals and sepals", "built-in", 150, 4),
-    Entry("wine", "multiclass", "three growers by what is in their wine", "built-in", 178, 13),
+    Entry("breast_cancer", "binary", "tumours, described by the shape of their cells", "built-in", 569, 30),
+    Entry("iris", "multiclass", "three species of iris, described by petals and sepals", "built-in", 150, 4),
+    Entry("wine", "multiclass", "wines of three growers, described by chemical analysis", "built-in", 178, 13),
     Entry("diabetes", "regression", "the course of diabetes after one year", "built-in", 442, 10),
 ]
-LOADERS = {entry.name: f"load_{entry.name}" for entry in BUILT_IN}  # as scikit-learn calls them
+LOADERS = {entry.name: f"load_{entry.name}" for entry in BUILT_IN}  # their names in scikit-learn
 
 
 def dataset(name: str, seed: int = 0) -> tuple[Any, Any]:
-    """A built-in data set, its columns scaled to at most 1 in size, its rows in a seeded random order."""
+    """Load a built-in data set, with columns scaled to [-1, 1] and rows shuffled by a seed."""
     if name not in LOADERS:
         raise BadValue(f"there is no built-in data set {name!r}; there are {', '.join(LOADERS)}")
     from sklearn import datasets
@@ -63,19 +64,20 @@ def dataset(name: str, seed: int = 0) -> tuple[Any, Any]:
     return np.ascontiguousarray(X[order]), y[order]
 
 
-def listing() -> list[Entry]:
-    """All data sets there are names for; no file is opened."""
-    made_up = [
+def list_datasets() -> list[Entry]:
+    """List all data sets; no file is opened."""
+    synthetic = [
         Entry(
-            name, "binary", one.about, "synthetic", int(ALWAYS["rows"].default), int(one.settings["features"].default)
+            name, "binary", one.about, "synthetic", int(COMMON["rows"].default), int(one.settings["features"].default)
         )
         for name, one in GENERATORS.items()
     ]
-    kept = [Entry(name, "", path_shown(path), "file") for name, path in sorted(filed().items())]
-    return [*BUILT_IN, *made_up, *kept]
+    kept = [Entry(name, "", describe_file(path), "file") for name, path in sorted(find_files().items())]
+    return [*BUILT_IN, *synthetic, *kept]
 
 
-def path_shown(path: Path) -> str:
+def describe_file(path: Path) -> str:
+    """Return name and size of a file."""
     size = path.stat().st_size
     unit, share = ("MB", 1e6) if size >= 1e6 else ("kB", 1e3)
     return f"{path.name}, {size / share:.1f} {unit}"
@@ -84,19 +86,19 @@ def path_shown(path: Path) -> str:
 # ---- the folder -----------------------------------------------------------------------------------------------------
 
 
-def folder() -> Path | None:
-    """The user's folder of data."""
-    told = os.environ.get("NOREGRET_DATA", "")
-    if not told:
+def data_folder() -> Path | None:
+    """Return the folder NOREGRET_DATA; None if it is not set."""
+    given = os.environ.get("NOREGRET_DATA", "")
+    if not given:
         return None
-    path = Path(told).expanduser()
+    path = Path(given).expanduser()
     if not path.is_dir():
-        raise BadValue(f"NOREGRET_DATA names the folder {told!r}, and there is none")
+        raise BadValue(f"NOREGRET_DATA is set to {given!r}, but there is no such folder")
     return path
 
 
 def split_name(path: str | Path) -> tuple[str, str | None]:
-    """The name of a file without the endings of compression and format, and the format they tell."""
+    """Return the name of a file without the suffixes of compression and format, and the format."""
     name = Path(path).name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
@@ -106,64 +108,64 @@ def split_name(path: str | Path) -> tuple[str, str | None]:
     return name, None
 
 
-def readable(place: Path) -> list[Path]:
-    """The files of a folder that end as one of our formats."""
-    return sorted(path for path in place.iterdir() if path.is_file() and split_name(path)[1] is not None)
+def readable_files(folder: Path) -> list[Path]:
+    """Return the files of a folder with the suffix of a known format."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and split_name(path)[1] is not None)
 
 
-def filed() -> dict[str, Path]:
-    """Every name that stands for a file under the folder of data."""
-    base = folder()
+def find_files() -> dict[str, Path]:
+    """Return the files in the data folder by the names of their data sets."""
+    base = data_folder()
     if base is None:
         return {}
-    found = {split_name(path)[0]: path for path in reversed(readable(base))}
-    for place in sorted(path for path in base.iterdir() if path.is_dir() and not path.name.startswith(".")):
-        files = readable(place)
-        main = chosen(place.name, files)
+    named = {split_name(path)[0]: path for path in reversed(readable_files(base))}
+    for folder in sorted(path for path in base.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        files = readable_files(folder)
+        main = main_file(folder.name, files)
         if main is not None:
-            found.setdefault(place.name, main)
-        found.update({f"{place.name}/{split_name(path)[0]}": path for path in reversed(files) if path != main})
-    return found
+            named.setdefault(folder.name, main)
+        named.update({f"{folder.name}/{split_name(path)[0]}": path for path in reversed(files) if path != main})
+    return named
 
 
-def chosen(name: str, files: list[Path]) -> Path | None:
-    """The file that a folder stands for: the only one, or the one of its name, or the one for training."""
-    for some in (
+def main_file(name: str, files: list[Path]) -> Path | None:
+    """Return the file that a folder stands for: the only one, the one of its name, or the training file."""
+    for candidates in (
         files,
         [path for path in files if split_name(path)[0] == name],
-        [path for path in files if marked(path, FOR_TRAINING)],
-        [path for path in files if not marked(path, FOR_TESTING)],
+        [path for path in files if has_word(path, FOR_TRAINING)],
+        [path for path in files if not has_word(path, FOR_TESTING)],
     ):
-        if len(some) == 1:
-            return some[0]
+        if len(candidates) == 1:
+            return candidates[0]
     return None
 
 
-def marked(path: Path, words: tuple[str, ...]) -> bool:
-    """Whether a part of a file's name, between dots, dashes and underscores, is one of these words."""
+def has_word(path: Path, words: tuple[str, ...]) -> bool:
+    """Return whether a part of a file name, between dots, dashes and underscores, is one of these words."""
     parts = split_name(path)[0].lower().replace("-", ".").replace("_", ".").split(".")
     return any(word in parts for word in words)
 
 
-def in_folder(name: str) -> Path | None:
-    """The file under the folder of data that a name stands for, if there is one."""
-    base = folder()
+def find_in_folder(name: str) -> Path | None:
+    """Return the file in the data folder that a name stands for, if there is one."""
+    base = data_folder()
     if base is None or not name or ".." in Path(name).parts or Path(name).is_absolute():
         return None
     exact = base / name
     if exact.is_file():
         return exact
-    found = filed().get(name)
+    found = find_files().get(name)
     if found is None and exact.is_dir():
-        return inside(exact, name)
-    beside = readable(exact.parent) if exact.parent.is_dir() else []
+        return find_main_file(exact, name)
+    beside = readable_files(exact.parent) if exact.parent.is_dir() else []
     return found or next((path for path in beside if split_name(path)[0] == exact.name), None)
 
 
-def inside(place: Path, name: str) -> Path:
-    """The file that a folder stands for, or an error that names those there are."""
-    files = sorted(path for path in place.iterdir() if path.is_file())
-    main = chosen(place.name, readable(place))
+def find_main_file(folder: Path, name: str) -> Path:
+    """Return the file that a folder stands for, or raise an error that lists its files."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    main = main_file(folder.name, readable_files(folder))
     if main is not None:
         return main
     if len(files) == 1:
@@ -175,7 +177,7 @@ def inside(place: Path, name: str) -> Path:
 
 
 def names() -> Iterator[str]:
-    """All names, for suggestions."""
+    """Yield the names of all data sets, for suggestions."""
     yield from LOADERS
     yield from GENERATORS
-    yield from filed()
+    yield from find_files()

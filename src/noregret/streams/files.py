@@ -1,6 +1,6 @@
-"""Files of text as a user names them: a path, or - for standard input; compressed ones are read as they are.
+"""Text files by path, or - for standard input; compressed files are decompressed while they are read.
 
-What a file is compressed with is told by its first bytes, so names do not matter and pipes can be compressed too.
+The compression is detected from the first bytes, so that names do not matter and pipes can be compressed, too.
 """
 
 import io
@@ -13,16 +13,16 @@ from typing import Any
 
 from noregret.errors import BadValue
 
-HEAD = 16  # bytes looked at to tell how a file is compressed
-PIECE = 1 << 16  # bytes unpacked at a time
-WHOLE = "read it again when nobody writes to it"
+SIGNATURE_BYTES = 16  # bytes from which the compression is detected
+BLOCK_BYTES = 1 << 16  # bytes decompressed at a time
+RETRY = "read it again when no other program writes to it"
 AGAIN = "the file may be damaged or cut off; get it again"
 
 
 class Unreadable(BadValue):
-    """A file that cannot be read, or not to its end; `why` is the message without the file's name.
+    """A file that cannot be read, or not to its end; `why` is the message without the name of the file.
 
-    A reader that knows notes the `line`, counted from where it began to read.
+    `line` is the line of the fault, counted from where reading began; readers set it if they know it.
     """
 
     def __init__(self, name: str, why: str) -> None:
@@ -31,42 +31,43 @@ class Unreadable(BadValue):
         self.line = 1
 
 
-class Raw(io.RawIOBase):
-    """The bytes of a file as they are, the first ones looked at beforehand, all of them counted."""
+class RawFile(io.RawIOBase):
+    """The bytes of a file before decompression; the first ones are read in advance, and all are counted."""
 
     def __init__(self, file: Any, name: str) -> None:
         self.file, self.title = file, name
         self.count = 0
         self.head = b""
-        while len(self.head) < HEAD and (more := self.bytes(HEAD - len(self.head))):
+        while len(self.head) < SIGNATURE_BYTES and (more := self.bytes(SIGNATURE_BYTES - len(self.head))):
             self.head += more
-        self.ahead = self.head
+        self.pending = self.head
 
     def bytes(self, size: int) -> bytes:
+        """Read at most so many bytes."""
         try:
-            return patient(lambda: self.file.read(size))  # type: ignore[no-any-return]
+            return retry_read(lambda: self.file.read(size))  # type: ignore[no-any-return]
         except OSError as error:
             raise Unreadable(self.title, f"cannot be read: {error.strerror or error}") from None
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        got = len(self.ahead[: len(room)])
-        room[:got] = self.ahead[:got]
-        self.ahead = self.ahead[got:]
-        if got < len(room):
+    def readinto(self, buffer: Any) -> int:
+        got = len(self.pending[: len(buffer)])
+        buffer[:got] = self.pending[:got]
+        self.pending = self.pending[got:]
+        if got < len(buffer):
             try:
-                got += int(patient(lambda: self.file.readinto(memoryview(room)[got:])))
+                got += int(retry_read(lambda: self.file.readinto(memoryview(buffer)[got:])))
             except OSError as error:
                 raise Unreadable(self.title, f"cannot be read: {error.strerror or error}") from None
         self.count += got
         return got
 
-    def go_to(self, offset: int) -> None:
-        """Go on at so many bytes from the start; only files have them."""
+    def seek_to(self, offset: int) -> None:
+        """Continue at a byte of the file; not for pipes."""
         self.file.seek(offset)
-        self.ahead, self.count = b"", offset
+        self.pending, self.count = b"", offset
 
     def close(self) -> None:
         if not self.closed:
@@ -75,22 +76,23 @@ class Raw(io.RawIOBase):
 
 
 class TextFile(io.RawIOBase):
-    """A file of text, opened and decompressed. Whatever goes wrong is one `Unreadable` that says what to do."""
+    """A text file, decompressed. Every error is an `Unreadable` whose message says what to do."""
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
         self.path, self.peeked, self.consumed = path, b"", False
         self.raw: Any = None
         self.text: Any = None
-        if path in _looked_at:
-            self.raw, self.kind, self.text, self.peeked = _looked_at.pop(path)
+        if path in _peeked_pipes:  # its first bytes were read to detect the format
+            self.raw, self.kind, self.text, self.peeked = _peeked_pipes.pop(path)
         else:
-            self.raw = Raw(standard_input() if path == "-" else opened(path), self.name)
-            self.kind, opener = compression(self.raw.head)
-            self.text = self.unpacked(opener)
-        self.size = regular_size(self.raw.file)
+            self.raw = RawFile(open_stdin() if path == "-" else open_binary(path), self.name)
+            self.kind, opener = detect_compression(self.raw.head)
+            self.text = self.open_decompressor(opener)
+        self.size = file_size(self.raw.file)
 
-    def unpacked(self, opener: Callable[[Any], Any] | None) -> Any:
+    def open_decompressor(self, opener: Callable[[Any], Any] | None) -> Any:
+        """Return the decompressed file; refuse empty files and archives."""
         try:
             if not self.raw.head:
                 raise Unreadable(self.name, "is empty; give a file with rows")
@@ -105,30 +107,31 @@ class TextFile(io.RawIOBase):
         return True
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, `size` of them unless the text ends before; they are still there to be read."""
+        """Return the next bytes, `size` of them unless the text ends before, without consuming them."""
         while len(self.peeked) < size:
-            some = bytearray(size - len(self.peeked))
-            got = self.unpack_into(some)
-            self.peeked += some[:got]
+            buffer = bytearray(size - len(self.peeked))
+            got = self.decompress_into(buffer)
+            self.peeked += buffer[:got]
             if got == 0:
                 break
         return self.peeked[:size]
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, buffer: Any) -> int:
         self.consumed = True
         if not self.peeked:
-            return self.unpack_into(room)
-        got = len(self.peeked[: len(room)])
-        room[:got] = self.peeked[:got]
+            return self.decompress_into(buffer)
+        got = len(self.peeked[: len(buffer)])
+        buffer[:got] = self.peeked[:got]
         self.peeked = self.peeked[got:]
         return got
 
-    def unpack_into(self, room: Any) -> int:
+    def decompress_into(self, buffer: Any) -> int:
+        """Read decompressed bytes into a buffer; return how many."""
         try:
             if self.text is self.raw:
-                return self.not_shorter(int(self.raw.readinto(room)))
-            # Little at a time: what is unpacked before damaged data in the same piece is lost.
-            return int(self.text.readinto(memoryview(room)[:PIECE]) or 0)
+                return self.check_not_truncated(int(self.raw.readinto(buffer)))
+            # A few bytes at a time: where data are damaged, all that is decompressed in the same call is lost.
+            return int(self.text.readinto(memoryview(buffer)[:BLOCK_BYTES]) or 0)
         except BadValue:
             raise
         except EOFError:
@@ -138,58 +141,59 @@ class TextFile(io.RawIOBase):
             what = "end too early" if early else f"cannot be decompressed ({' '.join(str(error).split())})"
             raise Unreadable(self.name, f"the {self.kind} data {what}; {AGAIN}") from None
 
-    def not_shorter(self, got: int) -> int:
-        """What was got; a file that ends before it should is being written over by somebody."""
+    def check_not_truncated(self, got: int) -> int:
+        """Return the number of bytes read; refuse a file that became shorter, because another program writes to it."""
         if not got and self.size is not None and self.raw.count < self.size:
-            why = f"became shorter while it was read, from {self.size:,} bytes to {self.raw.count:,}; {WHOLE}"
+            why = f"became shorter while it was read, from {self.size:,} bytes to {self.raw.count:,}; {RETRY}"
             raise Unreadable(self.name, why)
         return got
 
-    def go_to(self, offset: int) -> None:
-        """Leave out so many bytes of the text, before any was read."""
+    def seek_to(self, offset: int) -> None:
+        """Start at a byte of the text, before anything was read."""
         if not offset:
             return
         if self.text is self.raw and self.size is not None and not self.peeked and offset <= self.size:
-            self.raw.go_to(offset)
+            self.raw.seek_to(offset)
         else:
-            self.leave_out(offset, offset)
+            self.skip_bytes(offset, offset)
 
-    def leave_out(self, count: int, offset: int) -> None:
-        """Read over so many bytes, to the byte `offset` of the text."""
-        room, left = bytearray(min(count, 1 << 20)), count
-        while left and (got := self.readinto(memoryview(room)[:left])):
+    def skip_bytes(self, count: int, offset: int) -> None:
+        """Skip so many bytes, up to byte `offset` of the text."""
+        buffer, left = bytearray(min(count, 1 << 20)), count
+        while left and (got := self.readinto(memoryview(buffer)[:left])):
             left -= got
         if left:
             raise Unreadable(
-                self.name, f"ends before byte {offset:,}, where reading should go on; is it the same file?"
+                self.name, f"ends before byte {offset:,}, where reading should continue; is it the same file?"
             )
 
     def progress(self) -> float | None:
-        """The share of the file's bytes that are read, compressed bytes if it is; None where the size is not known."""
+        """Return the share of the file read so far, in compressed bytes; None if its size is not known."""
         return min(1.0, self.raw.count / self.size) if self.size else None
 
     def close(self) -> None:
-        """Close the file; a pipe that was only looked at is kept for who reads it next: it cannot be opened again."""
+        """Close the file; a pipe that was only peeked at stays open for its reader, because it cannot be reopened."""
         if not self.closed and self.text is not None:
-            if self.peeked and not self.consumed and regular_size(self.raw.file) is None:
-                _looked_at[self.path] = (self.raw, self.kind, self.text, self.peeked)
+            if self.peeked and not self.consumed and file_size(self.raw.file) is None:
+                _peeked_pipes[self.path] = (self.raw, self.kind, self.text, self.peeked)
             else:
                 self.text.close()
                 self.raw.close()
         super().close()
 
 
-_looked_at: dict[str, tuple[Raw, str, Any, bytes]] = {}
+_peeked_pipes: dict[str, tuple[RawFile, str, Any, bytes]] = {}
 
 
-def patient(read: Callable[[], Any]) -> Any:
-    """What reading gives; a pipe that does not wait says None while there is nothing yet."""
-    while (found := read()) is None:
+def retry_read(read: Callable[[], Any]) -> Any:
+    """Read, and try again while a non-blocking pipe returns None because it has no data yet."""
+    while (got := read()) is None:
         time.sleep(0.01)
-    return found
+    return got
 
 
-def opened(path: str) -> Any:
+def open_binary(path: str) -> Any:
+    """Open a file; every error says what to do."""
     if os.path.isdir(path):
         raise Unreadable(path, "is a folder; give a file")
     try:
@@ -202,57 +206,57 @@ def opened(path: str) -> Any:
         raise Unreadable(path, f"cannot be opened: {getattr(error, 'strerror', None) or error}") from None
 
 
-def standard_input() -> Any:
-    """Standard input without Python's buffer, whose lock a reading thread would hold when the program ends."""
+def open_stdin() -> Any:
+    """Open standard input without Python's buffer, whose lock a reading thread would hold when the program ends."""
     try:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
     except (OSError, ValueError, AttributeError):
         return io.BytesIO(sys.stdin.buffer.read() if hasattr(sys.stdin, "buffer") else b"")
 
 
-def regular_size(file: Any) -> int | None:
-    """How many bytes a file has; None for pipes and the like."""
+def file_size(file: Any) -> int | None:
+    """Return the size of a regular file; None for pipes."""
     try:
-        told = os.fstat(file.fileno())
+        status = os.fstat(file.fileno())
     except (OSError, ValueError):
         return None
-    return told.st_size if stat.S_ISREG(told.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def compression(head: bytes) -> tuple[str, Callable[[Any], Any] | None]:
-    """What a file is packed with, and what opens it; nothing opens an archive."""
+def detect_compression(head: bytes) -> tuple[str, Callable[[Any], Any] | None]:
+    """Return the kind of compression, and the function that opens it; None for archives, which are refused."""
     if head.startswith(b"\x1f\x8b"):
-        return "gzip", gzip_text
+        return "gzip", open_gzip
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
-        return "bzip2", bzip2_text
+        return "bzip2", open_bzip2
     if head.startswith(b"\xfd7zXZ\x00"):
-        return "xz", xz_text
+        return "xz", open_xz
     if head.startswith(b"\x28\xb5\x2f\xfd") or head[1:4] == b"\x2a\x4d\x18":
-        return "zstd", zstd_text
+        return "zstd", open_zstd
     if head.startswith(b"PK\x03\x04"):
         return "zip archive", None
     return "text", lambda raw: raw
 
 
-def gzip_text(raw: Any) -> Any:
+def open_gzip(raw: Any) -> Any:
     import gzip
 
     return gzip.GzipFile(fileobj=raw, mode="rb")
 
 
-def bzip2_text(raw: Any) -> Any:
+def open_bzip2(raw: Any) -> Any:
     import bz2
 
     return bz2.BZ2File(raw)
 
 
-def xz_text(raw: Any) -> Any:
+def open_xz(raw: Any) -> Any:
     import lzma
 
     return lzma.LZMAFile(raw)
 
 
-def zstd_text(raw: Any) -> Any:
+def open_zstd(raw: Any) -> Any:
     import pyarrow as pa
 
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")

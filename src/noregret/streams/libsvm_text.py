@@ -1,17 +1,15 @@
-"""The text of the libsvm reader: plain Python that runs as it stands, slowly, and compiled at the speed of the disk.
+"""The libsvm parser: plain Python that is also compiled.
 
     label [qid:number] index:value index:value ... [# comment]
 
-`parse_lines` turns whole lines into rows. It believes nothing of the bytes it is given: every scan stops at a newline,
-the last byte of the last line is one, and a row that is not right is not there afterwards.
-
-Integers of 64 unsigned bits are written as such, because they are meant to lose what overflows; positions are plain.
-The functions of the machine (`load_word`, `trailing_zeros`, `fused`) are replaced by instructions where it is compiled.
+`parse_lines` turns whole lines into rows. It is safe for any bytes: every scan stops at a newline, the last byte of the
+last line is one, and nothing is kept of a line with a fault.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
 from noregret.streams.number_text import (
@@ -26,49 +24,51 @@ from noregret.streams.number_text import (
     NOTHING,
     TEN,
     ZERO,
-    after_blanks,
-    after_line,
+    Buffer,
+    Slots,
     byte_at,
-    closes,
-    digits_at,
+    ends_number,
     load_word,
-    number_at,
-    place,
-    value_at,
+    read_eight_digits,
+    read_number,
+    read_value,
+    skip_blanks,
+    skip_line,
+    unsigned,
 )
 
 QUERY = np.uint64(int.from_bytes(b"qid:", "little"))
 
-LARGEST = 2**31 - 1  # columns are numbered below this
+LARGEST = 2**31 - 1  # column numbers are smaller than this
 
-# Where the parser stands and what it found: the slots of its table.
-VERDICT, FAULT, POSITION, END, LINE, ROWS, NONZEROS, SLOW, WIDTH, DISORDER, BASE, LABELLED, BUFFER = range(13)
-OUT = BUFFER + 2  # an address and a size for each array
+# The slots of the parser's table: its state and results.
+STATUS, FAULT, POSITION, END, LINE, ROWS, NONZEROS, DEFERRED, WIDTH, UNSORTED, BASE, LABELLED, BUFFER = range(13)
+OUT = BUFFER + 2  # two slots per array, an address and a size
 SLOTS = OUT + 15
 NO_QUERY = -(2**63)
 
-# Verdicts. After all but the first the table says how things stood before the line at fault, and where the FAULT is.
-BAD_LABEL, BAD_INDEX, SLOW_FULL = 1, 2, 4
+# Status codes. After any but FINE the table holds the state before the faulty line, and the position of the FAULT.
+BAD_LABEL, BAD_INDEX, DEFERRED_FULL = 1, 2, 4
 
 
 class Out(NamedTuple):
-    """Where the rows go: offsets, columns, values, labels, line numbers, query numbers (NO_QUERY where there is none),
-    and the numbers and words that Python must read.
+    """The output arrays: rows in CSR form, labels, line numbers, query numbers (NO_QUERY if there is none).
 
-    `slow` holds rows of (where, first, last): value number `where` (or label number -1 - where) is text[first:last].
+    `deferred` lists the numbers and words that Python must read, as (where, first, last): value number `where`, or
+    label number -1 - where, is text[first:last].
     """
 
-    indptr: np.ndarray
-    idx: np.ndarray
-    val: np.ndarray
-    y: np.ndarray
-    lines: np.ndarray
-    query: np.ndarray
-    slow: np.ndarray
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    y: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    query: NDArray[np.int64]
+    deferred: NDArray[np.int64]
 
 
-def room(size: int, rows: int, slow: int) -> Out:
-    """Arrays that no text of this size can overfill: a value takes at least four bytes, as in "1:1 "."""
+def allocate(size: int, rows: int, deferred: int) -> Out:
+    """Allocate arrays large enough for any text of this size: a value takes at least four bytes, as in "1:1 "."""
     values = size // 4 + 2
     return Out(
         np.zeros(rows + 1, np.int64),
@@ -77,22 +77,22 @@ def room(size: int, rows: int, slow: int) -> Out:
         np.empty(rows),
         np.empty(rows, np.int64),
         np.empty(rows, np.int64),
-        np.empty((slow, 3), np.int64),
+        np.empty((deferred, 3), np.int64),
     )
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def after_word(buffer: Any, i: Any) -> Any:
-    """Where a word ends: before a blank, a colon, a comment or the end of the line."""
-    while not (closes(byte_at(buffer, i)) or byte_at(buffer, i) == COLON):
+def skip_word(buffer: Buffer, i: int) -> Any:
+    """Return where a word ends: before a blank, a colon, a comment or the end of the line."""
+    while not (ends_number(byte_at(buffer, i)) or byte_at(buffer, i) == COLON):
         i += 1
     return i
 
 
-def query_at(buffer: Any, i: Any, end: Any) -> Any:
-    """The number of the query `qid:3` that ends there."""
+def read_query(buffer: Buffer, i: int, end: int) -> Any:
+    """Return the number of the query `qid:3` between i and end."""
     at = i + 4
     negative = byte_at(buffer, at) == MINUS
     if negative:
@@ -104,8 +104,8 @@ def query_at(buffer: Any, i: Any, end: Any) -> Any:
     return -np.int64(number) if negative else np.int64(number)
 
 
-def after_query(buffer: Any, i: Any) -> Any:
-    """Where a query's number `qid:3` ends; i if there is none."""
+def skip_query(buffer: Buffer, i: int) -> Any:
+    """Return where the query `qid:3` ends; i if there is none."""
     if load_word(buffer, i) & LOW_HALF != QUERY:
         return i
     at = i + 4
@@ -114,12 +114,12 @@ def after_query(buffer: Any, i: Any) -> Any:
     first = at
     while ZERO <= byte_at(buffer, at) <= NINE:
         at += 1
-    return at if at > first and closes(byte_at(buffer, at)) else i
+    return at if at > first and ends_number(byte_at(buffer, at)) else i
 
 
-def index_at(buffer: Any, i: Any) -> Any:
-    """Where the whole number at i ends and its value; it stops short of digits that would lead beyond LARGEST."""
-    count, value = digits_at(buffer, i)
+def read_index(buffer: Buffer, i: int) -> Any:
+    """Return where the integer at i ends and its value; digits that would exceed LARGEST are not read."""
+    count, value = read_eight_digits(buffer, i)
     at, index = i + count, np.int64(value)
     if count == 8:
         while ZERO <= byte_at(buffer, at) <= NINE and index <= LARGEST:
@@ -128,97 +128,97 @@ def index_at(buffer: Any, i: Any) -> Any:
     return at, index
 
 
-def kept_for_python(table: Any, out: Any, where: Any, first: Any, last: Any) -> Any:
-    """Note a number that Python must read; FINE, or SLOW_FULL if there is no room."""
-    n = table[SLOW]
-    if n >= out.slow.shape[0]:
-        return SLOW_FULL
-    out.slow[n, 0] = where
-    out.slow[n, 1] = first
-    out.slow[n, 2] = last
-    table[SLOW] = n + 1
+def defer_to_python(table: Slots, out: Out, where: int, first: int, last: int) -> Any:
+    """Add a number to those that Python must read; return FINE, or DEFERRED_FULL if the list is full."""
+    n = table[DEFERRED]
+    if n >= out.deferred.shape[0]:
+        return DEFERRED_FULL
+    out.deferred[n, 0] = where
+    out.deferred[n, 1] = first
+    out.deferred[n, 2] = last
+    table[DEFERRED] = n + 1
     return FINE
 
 
-def label_at(buffer: Any, i: Any, table: Any, out: Any, row: Any) -> Any:
-    """The label of a row: the verdict and where it ends. In rows to be predicted there may be none."""
-    verdict, end, label = number_at(buffer, i, BAD_LABEL)
-    if verdict == NEEDS_PYTHON:
-        verdict = kept_for_python(table, out, -1 - row, i, end)
-    elif verdict == BAD_LABEL:
-        at, _ = index_at(buffer, i)
-        if (at > i and byte_at(buffer, at) == COLON) or after_query(buffer, i) > i:
+def read_label(buffer: Buffer, i: int, table: Slots, out: Out, row: int) -> Any:
+    """Read the label of a row; return the status and where it ends. Rows to be predicted may lack one."""
+    status, end, label = read_number(buffer, i, BAD_LABEL)
+    if status == NEEDS_PYTHON:
+        status = defer_to_python(table, out, -1 - row, i, end)
+    elif status == BAD_LABEL:
+        at, _ = read_index(buffer, i)
+        if (at > i and byte_at(buffer, at) == COLON) or skip_query(buffer, i) > i:
             if table[LABELLED] == 0:
-                verdict, end, label = FINE, i, np.nan
+                status, end, label = FINE, i, np.nan
         else:
-            at = after_word(buffer, i)
+            at = skip_word(buffer, i)
             if byte_at(buffer, at) != COLON:
-                verdict, end = kept_for_python(table, out, -1 - row, i, at), at
+                status, end = defer_to_python(table, out, -1 - row, i, at), at
     out.y[row] = label
-    return verdict, end
+    return status, end
 
 
-def features_at(buffer: Any, i: Any, table: Any, out: Any, k: Any, row: Any) -> Any:
-    """The features of a row, from value number k on: the verdict, where it ends (or what is wrong), the next k."""
-    base, previous, width, disorder = table[BASE], -1, table[WIDTH], table[DISORDER]
+def read_features(buffer: Buffer, i: int, table: Slots, out: Out, k: int, row: int) -> Any:
+    """Read the features of a row from value number k on; return the status, where it ends (or fails), the next k."""
+    base, previous, width, unsorted = table[BASE], -1, table[WIDTH], table[UNSORTED]
     while True:
-        at, index = index_at(buffer, i)
+        at, index = read_index(buffer, i)
         column = index - base
         if at == i or byte_at(buffer, at) != COLON or column < 0 or column >= LARGEST:
-            at = after_blanks(buffer, i)
+            at = skip_blanks(buffer, i)
             if byte_at(buffer, at) == NEWLINE or byte_at(buffer, at) == HASH:
                 i = at
                 break
             if at == i:
-                at = after_query(buffer, i)
+                at = skip_query(buffer, i)
                 if at == i:
                     return BAD_INDEX, i, k
-                out.query[row] = query_at(buffer, i, at)
+                out.query[row] = read_query(buffer, i, at)
             i = at
             continue
-        verdict, end, value = value_at(buffer, at + 1)
-        if verdict == NEEDS_PYTHON:
-            verdict = kept_for_python(table, out, k, at + 1, end)
-        if verdict != FINE:
-            return verdict, i, k
+        status, end, value = read_value(buffer, at + 1)
+        if status == NEEDS_PYTHON:
+            status = defer_to_python(table, out, k, at + 1, end)
+        if status != FINE:
+            return status, i, k
         if column <= previous:
-            disorder = 1
+            unsorted = 1
         previous = column
         width = max(width, column + 1)
-        out.idx[place(k)] = column
-        out.val[place(k)] = value
+        out.idx[unsigned(k)] = column
+        out.val[unsigned(k)] = value
         k += 1
         i = end
         if byte_at(buffer, i) == NEWLINE or byte_at(buffer, i) == HASH:
             break
-        i += 1  # whatever else closes a number is a blank; to ask which one would be waited for
-    table[WIDTH], table[DISORDER] = width, disorder
+        i += 1  # anything else that ends a number is blank; testing which one would only cost time
+    table[WIDTH], table[UNSORTED] = width, unsorted
     return FINE, i, k
 
 
-def parse_lines(buffer: Any, out: Any, table: Any) -> None:
-    """Rows from the lines between POSITION and END, after those that are there, until there is no room for more."""
+def parse_lines(buffer: Buffer, out: Out, table: Slots) -> None:
+    """Parse the lines between POSITION and END and append their rows, until all are done or the arrays are full."""
     i, end, line, row, k = table[POSITION], table[END], table[LINE], table[ROWS], table[NONZEROS]
-    verdict = FINE
+    status = FINE
     while i < end and row < out.y.size:
-        at = after_blanks(buffer, i)
+        at = skip_blanks(buffer, i)
         if byte_at(buffer, at) != NEWLINE and byte_at(buffer, at) != HASH:
-            slow = table[SLOW]
+            deferred = table[DEFERRED]
             out.query[row] = NO_QUERY
-            verdict, at = label_at(buffer, at, table, out, row)
+            status, at = read_label(buffer, at, table, out, row)
             following = k
-            if verdict == FINE:
-                verdict, at, following = features_at(buffer, at, table, out, k, row)
-            if verdict != FINE:
-                table[SLOW], table[FAULT] = slow, at
+            if status == FINE:
+                status, at, following = read_features(buffer, at, table, out, k, row)
+            if status != FINE:
+                table[DEFERRED], table[FAULT] = deferred, at
                 break
             k = following
             out.lines[row] = line
             row += 1
             out.indptr[row] = k
-        i = after_line(buffer, at)
+        i = skip_line(buffer, at)
         line += 1
-    table[VERDICT], table[POSITION], table[LINE], table[ROWS], table[NONZEROS] = verdict, i, line, row, k
+    table[STATUS], table[POSITION], table[LINE], table[ROWS], table[NONZEROS] = status, i, line, row, k
 
 
 # ---- compiled -------------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def parse_lines(buffer: Any, out: Any, table: Any) -> None:
 read_buffer = read_out = unbound
 
 
-def libsvm(table: Any) -> int:
-    """`parse_lines` on what the table holds."""
+def libsvm(table: Slots) -> int:
+    """Run `parse_lines` on the arrays in the table."""
     parse_lines(read_buffer(table), read_out(table), table)
     return 0

@@ -1,4 +1,4 @@
-"""Blocks of whole lines of a table, and what the quick readers make of them, two side by side where that pays."""
+"""Blocks of whole lines of a table, and their columns as the fast parsers read them, in two threads where compiled."""
 
 import os
 from collections.abc import Callable, Generator
@@ -8,80 +8,80 @@ import numpy as np
 
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.number_text import PAD
-from noregret.streams.prefetch import in_order
-from noregret.streams.tables import Columns, Table
+from noregret.streams.prefetch import map_in_order
+from noregret.streams.table_parser import Columns, TableParser
 
-LONGEST = 1 << 26  # bytes of a line
+LONGEST = 1 << 26  # bytes of a line, at most
 THREADS = 2
-PATIENCE = 8  # blocks that the compiled reader may give up on before it is asked no more
+MAX_FAILURES = 8  # blocks that the compiled parser may fail on before it is given up
 
 
-class Block(NamedTuple):
-    """Whole lines, buffer[:end], and the share of the file read by then."""
+class LineBlock(NamedTuple):
+    """Whole lines, buffer[:end], and the share of the file read so far."""
 
     buffer: bytearray
     end: int
-    done: float | None
+    progress: float | None
 
 
-class Parsed(NamedTuple):
-    """The columns of a block, or its text where they need a closer look; how many lines and bytes it has."""
+class ParsedLines(NamedTuple):
+    """The columns of a block, or its text if the compiled parser could not read it; its number of lines and bytes."""
 
     columns: Columns | None
     text: bytes
     lines: int
     size: int
-    done: float | None
+    progress: float | None
 
 
-class Blocks:
-    """A text, handed out in blocks of whole lines. Where they end depends on the text and the size alone."""
+class LineBlocks:
+    """Cuts a text into blocks of whole lines; where they end depends only on the text and the block size."""
 
     def __init__(self, file: TextFile, head: bytes, first: int, size: int) -> None:
-        """The text from its byte `first` on; its head was read already."""
+        """Start at byte `first` of the text; its head was read already."""
         if first > len(head):
-            file.leave_out(first - len(head), first)
+            file.skip_bytes(first - len(head), first)
         self.file, self.head, self.size = file, memoryview(head)[first:], size
         self.rest = b""
-        self.pieces = 0  # that the line under way is made of
+        self.reads = 0  # reads that the current line needed so far
 
-    def into(self, reader: "Reader") -> Block | None:
-        """The next block in a reader's buffer, or in a longer one if a line is."""
-        buffer, filled, cut = reader.buffer, len(self.rest), 0
-        buffer = with_room(buffer, 0, filled + self.size)
+    def read_into(self, parser: "BlockParser") -> LineBlock | None:
+        """Read the next block into a parser's buffer, or into a longer one for a long line."""
+        buffer, filled, cut = parser.buffer, len(self.rest), 0
+        buffer = grow_buffer(buffer, 0, filled + self.size)
         buffer[:filled] = self.rest
         self.rest = b""
         while not cut:
-            buffer = with_room(buffer, filled, filled + self.size)
+            buffer = grow_buffer(buffer, filled, filled + self.size)
             got = self.fill(memoryview(buffer)[filled : filled + self.size])
             if not got:
-                return Block(buffer, filled, self.file.progress()) if filled else None
+                return LineBlock(buffer, filled, self.file.progress()) if filled else None
             cut = buffer.rfind(b"\n", filled, filled + got) + 1
             filled += got
-            self.pieces = 1 if cut else self.pieces + 1
-            if self.pieces * got > LONGEST:
+            self.reads = 1 if cut else self.reads + 1
+            if self.reads * got > LONGEST:
                 raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is this a table?")
         self.rest = bytes(memoryview(buffer)[cut:filled])
-        return Block(buffer, cut, self.file.progress())
+        return LineBlock(buffer, cut, self.file.progress())
 
-    def fill(self, room: memoryview) -> int:
-        """Write the next bytes, as many as there is room for; fewer where the head or the file ends."""
-        got, more = len(self.head[: len(room)]), 1
+    def fill(self, buffer: memoryview) -> int:
+        """Read the next bytes into a buffer; return how many, fewer than it holds where the head or the file ends."""
+        got, more = len(self.head[: len(buffer)]), 1
         if got:
-            room[:got], self.head = self.head[:got], self.head[got:]
+            buffer[:got], self.head = self.head[:got], self.head[got:]
             return got
-        while got < len(room) and more:
+        while got < len(buffer) and more:
             try:
-                more = self.file.readinto(room[got:])
+                more = self.file.readinto(buffer[got:])
             except Unreadable as error:
-                error.line += bytes(room[:got]).count(b"\n")
+                error.line += bytes(buffer[:got]).count(b"\n")
                 raise
             got += more
         return got
 
 
-def with_room(buffer: bytearray, filled: int, size: int) -> bytearray:
-    """A buffer that has room for so many bytes, and those that it is filled with."""
+def grow_buffer(buffer: bytearray, filled: int, size: int) -> bytearray:
+    """Return a buffer for so many bytes, with the bytes that are already filled."""
     if len(buffer) >= size + PAD:
         return buffer
     longer = bytearray(size + max(filled, PAD))
@@ -89,31 +89,34 @@ def with_room(buffer: bytearray, filled: int, size: int) -> bytearray:
     return longer
 
 
-class Reader:
-    """Columns from blocks, one block at a time, in a buffer that is filled again and again."""
+class BlockParser:
+    """Parses blocks, one at a time, in a buffer that is reused."""
 
-    def __init__(self, table: Table, size: int, compiled: Callable[..., None] | None) -> None:
+    def __init__(self, table: TableParser, size: int, compiled: Callable[..., None] | None) -> None:
         self.table, self.compiled = table, compiled if table.can_compile else None
         self.buffer = bytearray(2 * size + PAD)
         self.failures = 0
 
-    def parsed(self, block: Block) -> Parsed:
-        if self.compiled is not None and self.failures < PATIENCE:
-            found = self.table.by_compiled(np.frombuffer(block.buffer, np.uint8), block.end, self.compiled)
-            if found.columns is not None and self.table.fine(found.columns):
-                return Parsed(found.columns, b"", found.lines, block.end, block.done)
-            self.failures += found.gave_up
+    def parse(self, block: LineBlock) -> ParsedLines:
+        """Return the columns of a block if the compiled parser can read it, else its text."""
+        if self.compiled is not None and self.failures < MAX_FAILURES:
+            result = self.table.parse_compiled(np.frombuffer(block.buffer, np.uint8), block.end, self.compiled)
+            if result.columns is not None and self.table.is_valid(result.columns):
+                return ParsedLines(result.columns, b"", result.lines, block.end, block.progress)
+            self.failures += result.failed
         text = bytes(memoryview(block.buffer)[: block.end])
-        return Parsed(None, text, text.count(b"\n") + (not text.endswith(b"\n")), block.end, block.done)
+        return ParsedLines(None, text, text.count(b"\n") + (not text.endswith(b"\n")), block.end, block.progress)
 
 
-def parsed(blocks: Blocks, table: Table, compiled: Callable[..., None] | None) -> Generator[Parsed, None, None]:
-    """All blocks in order; the file is closed behind them."""
+def parse_blocks(
+    blocks: LineBlocks, table: TableParser, compiled: Callable[..., None] | None
+) -> Generator[ParsedLines, None, None]:
+    """Parse all blocks in order, then close the file."""
     if compiled is not None:
-        readers = [Reader(table, blocks.size, compiled) for _ in range(min(THREADS, os.cpu_count() or 1))]
-        yield from in_order(readers, blocks.into, Reader.parsed, blocks.file.close)
+        parsers = [BlockParser(table, blocks.size, compiled) for _ in range(min(THREADS, os.cpu_count() or 1))]
+        yield from map_in_order(parsers, blocks.read_into, BlockParser.parse, blocks.file.close)
         return
-    reader = Reader(table, blocks.size, None)
+    parser = BlockParser(table, blocks.size, None)
     with blocks.file:
-        while (block := blocks.into(reader)) is not None:
-            yield reader.parsed(block)
+        while (block := blocks.read_into(parser)) is not None:
+            yield parser.parse(block)

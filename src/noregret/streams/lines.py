@@ -1,16 +1,16 @@
-"""A text file line by line, for formats that are read in Python."""
+"""Reads a text file line by line, for formats that are parsed in Python."""
 
 from collections.abc import Iterator
 
 from noregret.errors import BadValue
 from noregret.streams.files import TextFile, Unreadable
 
-LONGEST = 1 << 27  # bytes of a line
-PIECE = 1 << 18
+LONGEST = 1 << 27  # bytes of a line, at most
+BLOCK_BYTES = 1 << 18  # bytes read at a time
 
 
-class TooLong:
-    """A line that was read over because nobody could hold it."""
+class LongLine:
+    """A line that was skipped because it is too long; only its length is known."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -19,48 +19,50 @@ class TooLong:
         return self.size
 
 
-def lines_of(
+def read_lines(
     file: TextFile, name: str, line: int = 0, lenient: bool = False, longest: int | None = None
-) -> Iterator[bytes | TooLong]:
-    """Every line with its end, the last may have none, after `line` others; one that is too long is refused, or told as
-    such where the reader is lenient."""
+) -> Iterator[bytes | LongLine]:
+    """Yield every line with its newline, which the last one may lack; `line` lines were read before.
+
+    A line that is too long is an error, or with `lenient` a LongLine.
+    """
     longest = LONGEST if longest is None else longest
     rest: list[bytes] = []
-    size = 0  # of the line so far; `rest` holds nothing of it once it is too long
-    room = bytearray(PIECE)
-    while got := read_into(file, room, name, line):
-        *whole, last = bytes(memoryview(room)[:got]).split(b"\n")
+    size = 0  # of the current line so far; `rest` is empty once it is too long
+    buffer = bytearray(BLOCK_BYTES)
+    while got := read_block(file, buffer, name, line):
+        *whole, last = bytes(memoryview(buffer)[:got]).split(b"\n")
         for part in whole:
             size += len(part)
             if size > longest:
-                must_be_lenient(lenient, name, line + 1, longest)
-            yield b"".join((*rest, part, b"\n")) if size <= longest else TooLong(size + 1)
+                refuse_long_line(lenient, name, line + 1, longest)
+            yield b"".join((*rest, part, b"\n")) if size <= longest else LongLine(size + 1)
             rest, size, line = [], 0, line + 1
         size += len(last)
         rest.append(last)
         if size > longest:
-            must_be_lenient(lenient, name, line + 1, longest)
+            refuse_long_line(lenient, name, line + 1, longest)
             rest = []
     if size:
-        yield b"".join(rest) if size <= longest else TooLong(size)
+        yield b"".join(rest) if size <= longest else LongLine(size)
 
 
-def must_be_lenient(lenient: bool, name: str, line: int, longest: int) -> None:
-    """Refuse a line that is too long, unless such lines are left out."""
+def refuse_long_line(lenient: bool, name: str, line: int, longest: int) -> None:
+    """Raise an error for a line that is too long, unless such lines are skipped."""
     if not lenient:
         limit = f"{longest >> 20} MB" if longest >= 1 << 20 else f"{longest} bytes"
         raise BadValue(f"{name}:{line}: the line is longer than {limit}; is this the right format?")
 
 
-def read_into(file: TextFile, room: bytearray, name: str, line: int) -> int:
-    """Read on; where that is not possible, say after how many lines."""
+def read_block(file: TextFile, buffer: bytearray, name: str, line: int) -> int:
+    """Read the next bytes; an error names the line."""
     try:
-        return file.readinto(room)
+        return file.readinto(buffer)
     except Unreadable as error:
-        raise located(error, name, line + 1) from None
+        raise add_line_number(error, name, line + 1) from None
 
 
-def located(error: Unreadable, name: str, line: int) -> BadValue:
-    """The error, with the line it is in; `line` is the one in which reading began that failed."""
+def add_line_number(error: Unreadable, name: str, line: int) -> BadValue:
+    """Return the error with a line number; `line` is the line where the failed read began."""
     line += error.line - 1
     return BadValue(f"{name}:{line}: {error.why}") if line > 1 else error

@@ -1,4 +1,4 @@
-"""Reading ahead: other threads make the next batches while the caller works on this one."""
+"""Prefetching: other threads prepare the next batches while the caller works on the current one."""
 
 import queue
 import threading
@@ -7,19 +7,22 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Worker = TypeVar("Worker")
-DEPTH = 2  # how many items may wait
-PATIENCE = 0.5  # seconds; how long a thread that may be waiting for a pipe is waited for
+
+Message = tuple[str, Any]  # "item", "error" or "end", and what belongs to it
+DEPTH = 2  # items that may wait in the queue
+JOIN_TIMEOUT = 0.5  # seconds to wait for a thread that may itself be waiting for a pipe
+THREAD_NAME = "noregret prefetch"
 
 
-def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The same items in the same order, and the same error; the thread ends when the caller does."""
-    waiting: queue.Queue[tuple[str, Any]] = queue.Queue(DEPTH)
+def prefetch(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """Yield the same items, or raise the same error, from another thread; the thread ends with the caller."""
+    waiting: queue.Queue[Message] = queue.Queue(DEPTH)
     stop = threading.Event()
-    thread = threading.Thread(target=produce, args=(items, waiting, stop), name="reading ahead", daemon=True)
+    thread = threading.Thread(target=produce, args=(items, waiting, stop), name=THREAD_NAME, daemon=True)
     thread.start()
     try:
         while True:
-            kind, item = patiently(waiting)
+            kind, item = get_item(waiting)
             if kind == "end":
                 return
             if kind == "error":
@@ -27,22 +30,23 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
             yield item
     finally:
         stop.set()
-        thread.join(PATIENCE)
+        thread.join(JOIN_TIMEOUT)
 
 
-def produce(items: Generator[Any, None, None], waiting: "queue.Queue[tuple[str, Any]]", stop: threading.Event) -> None:
+def produce(items: Generator[Any, None, None], waiting: "queue.Queue[Message]", stop: threading.Event) -> None:
+    """Put all items into the queue, then the end or the error."""
     try:
         for item in items:
-            if not handed_over(waiting, ("item", item), stop):
+            if not put_item(waiting, ("item", item), stop):
                 items.close()
                 return
-        handed_over(waiting, ("end", None), stop)
+        put_item(waiting, ("end", None), stop)
     except BaseException as error:
-        handed_over(waiting, ("error", error), stop)
+        put_item(waiting, ("error", error), stop)
 
 
-def handed_over(waiting: "queue.Queue[tuple[str, Any]]", item: tuple[str, Any], stop: threading.Event) -> bool:
-    """Whether there was room before the caller wanted no more."""
+def put_item(waiting: "queue.Queue[Message]", item: Message, stop: threading.Event) -> bool:
+    """Put an item into the queue; return False if the caller stopped before there was room."""
     while not stop.is_set():
         try:
             waiting.put(item, timeout=0.1)
@@ -52,8 +56,8 @@ def handed_over(waiting: "queue.Queue[tuple[str, Any]]", item: tuple[str, Any], 
     return False
 
 
-def patiently(waiting: "queue.Queue[tuple[str, Any]]") -> tuple[str, Any]:
-    """The next item. A wait without an end could not be interrupted from the keyboard on every system."""
+def get_item(waiting: "queue.Queue[Message]") -> Message:
+    """Wait for the next item, with a timeout: on some systems an endless wait cannot be interrupted by Ctrl-C."""
     while True:
         try:
             return waiting.get(timeout=1.0)
@@ -61,29 +65,29 @@ def patiently(waiting: "queue.Queue[tuple[str, Any]]") -> tuple[str, Any]:
             continue
 
 
-def in_order(
+def map_in_order(
     workers: Sequence[Worker],
     take: Callable[[Worker], Any],
     work: Callable[[Worker, Any], Item],
     close: Callable[[], None],
 ) -> Generator[Item, None, None]:
-    """What the workers, each in a thread of its own, make of the tasks, in the order the tasks were taken.
+    """Run tasks on several workers, one thread each, and yield the results in the order of the tasks.
 
-    One takes at a time, until there is no task; what follows the taking goes on side by side. At most one task more
-    than there are workers is under way, or done and not yet asked for.
+    `take` returns the next task, or None at the end; one worker takes at a time, `work` runs in parallel. At most one
+    task more than there are workers is running, or finished and not yet yielded.
     """
-    waiting: queue.Queue[tuple[str, Any]] = queue.Queue()
-    line = Line(len(workers) + 1)
-    arguments = [(worker, take, work, line, waiting) for worker in workers]
-    threads = [threading.Thread(target=labour, args=some, name="reading ahead", daemon=True) for some in arguments]
+    waiting: queue.Queue[Message] = queue.Queue()
+    tasks = TaskQueue(len(workers) + 1)
+    arguments = [(worker, take, work, tasks, waiting) for worker in workers]
+    threads = [threading.Thread(target=run_worker, args=each, name=THREAD_NAME, daemon=True) for each in arguments]
     for thread in threads:
         thread.start()
-    early: dict[int, tuple[str, Any]] = {}
+    early: dict[int, Message] = {}
     following = 0
     try:
         while True:
             while following not in early:
-                kind, (number, item) = patiently(waiting)
+                kind, (number, item) = get_item(waiting)
                 early[number] = (kind, item)
             kind, item = early.pop(following)
             if kind == "end":
@@ -91,50 +95,52 @@ def in_order(
             if kind == "error":
                 raise item
             yield item
-            del item  # not held while the next one is waited for
+            del item  # free it while waiting for the next one
             following += 1
-            line.room.release()
+            tasks.room.release()
     finally:
-        line.stop(len(workers))
+        tasks.stop(len(workers))
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(JOIN_TIMEOUT)
         if not any(thread.is_alive() for thread in threads):
             close()
 
 
-class Line:
-    """Where workers wait for their next task."""
+class TaskQueue:
+    """Hands out task numbers to workers, one at a time, while there is room."""
 
     def __init__(self, room: int) -> None:
         self.room = threading.Semaphore(room)
-        self.turn = threading.Lock()
-        self.taken = 0
+        self.lock = threading.Lock()
+        self.count = 0
         self.over = False
 
     def stop(self, workers: int) -> None:
+        """Let all workers end."""
         self.over = True
         self.room.release(workers)
 
 
-def labour(worker: Any, take: Any, work: Any, line: Line, waiting: "queue.Queue[tuple[str, Any]]") -> None:
+def run_worker(worker: Any, take: Any, work: Any, tasks: TaskQueue, waiting: "queue.Queue[Message]") -> None:
+    """Take tasks and put their results into the queue until there are no more tasks."""
     while True:
-        line.room.acquire()
-        with line.turn:
-            if line.over:
+        tasks.room.acquire()
+        with tasks.lock:
+            if tasks.over:
                 return
-            number = line.taken
-            line.taken += 1
+            number = tasks.count
+            tasks.count += 1
             try:
                 task = take(worker)
-                if task is None:  # never back to False: whoever reads may want no more by now
-                    line.over = True
+                if task is None:  # never reset to False: the caller may have stopped meanwhile
+                    tasks.over = True
             except BaseException as error:
-                line.over = True
+                tasks.over = True
                 waiting.put(("error", (number, error)))
                 return
         try:
-            told = ("end", (number, None)) if task is None else ("item", (number, work(worker, task)))
+            message = ("end", (number, None)) if task is None else ("item", (number, work(worker, task)))
         except BaseException as error:
-            told = ("error", (number, error))
-        waiting.put(told)
-        del task, told
+            message = ("error", (number, error))
+        waiting.put(message)
+        del task, message

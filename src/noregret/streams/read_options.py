@@ -1,4 +1,4 @@
-"""How a source is to be read: what a user may ask for, as keyword arguments and as options of the command line."""
+"""Read options: how a source is read, as keyword arguments of `open_source` and options of the command line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -7,27 +7,32 @@ from typing import Any
 
 from noregret.errors import BadValue, shown
 
-SHAPES = ("skip", "limit", "shuffle", "passes")  # asked of any source: which rows, how often, in which order
-ALWAYS = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "mild", *SHAPES})
+ROW_OPTIONS = ("skip", "limit", "shuffle", "passes")  # for any source: which rows, how often, in which order
+GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "optional", *ROW_OPTIONS})
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a source is to be read.
+class ReadOptions:
+    """How a source is read.
 
-    format: what it is, where its name does not tell. header: whether the first line of a CSV names its columns,
-    where a look does not tell. label, weight, timestamp: the columns of the label, of the weight of a round, and of
-    its time, which must never fall. drop: columns left out. text: columns of words, each a feature. ngrams: runs of
-    up to so many words are features too. categorical: columns whose values are names even where they are numbers.
-    gaps: an empty cell among numbers is nan, for learners behind `missing`, and not a feature that the row lacks.
-    zero_based: the first feature is number 0 (libsvm). on_bad: "skip" leaves rows that cannot be used out and
-    counts them, "stop" refuses them. targets: labels are real numbers. sets: a row may have several labels: a list in
-    JSON lines, in a table one cell with `labels_by` between them. labelled: False when the labels may be
-    missing, as in rows to be predicted; y is then None where there are none. skip, limit: how many rows to leave
-    out at the start, and to read at most. shuffle: a seed, for rows in random order as far as a buffer reaches.
-    passes: how often all of it is read. query: the column that says which list a row belongs to, where rows are to be
-    ranked. lists: rows come in lists, and no batch ends inside one. mild: which of these count only where they apply,
-    as those do that a model remembers of the data it was learned from.
+    format: the file format, if the name of the file does not show it.
+    header: whether the first line of a CSV file holds the column names; guessed by default.
+    label, weight, timestamp: the columns of the label, the weight and the time of a round; times must not decrease.
+    drop: columns to leave out.
+    text: columns of free text; every word is a feature. ngrams: also use runs of up to so many words.
+    categorical: columns whose values are categories even if they are numbers.
+    keep_missing: an empty cell among numbers becomes NaN, for learners with the transform `missing`; otherwise the row
+        does not have the feature.
+    zero_based: the first feature is number 0 (libsvm).
+    on_bad: "stop" raises an error for a row that cannot be used, "skip" leaves it out and counts it.
+    targets: labels are real numbers.
+    sets: a row may have several labels: a list in JSON lines, or a cell with `labels_by` between them in a table.
+    labelled: False if labels may be missing, as in rows to be predicted; y is None where there are none.
+    skip, limit: how many rows to leave out at the start, and to read at most.
+    shuffle: a seed; rows are shuffled within a buffer.
+    passes: how often the source is read.
+    query: the column of the query a row belongs to (ranking). lists: no batch ends inside the rows of a query.
+    optional: the names of options that are ignored where they do not apply, as those that a model remembers.
     """
 
     format: str | None = None
@@ -39,7 +44,7 @@ class Reading:
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     ngrams: int = 1
-    gaps: bool = False
+    keep_missing: bool = False
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False
@@ -52,19 +57,24 @@ class Reading:
     passes: int = 1
     query: str | None = None
     lists: bool = False
-    mild: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("drop", "text", "categorical"):
             given = getattr(self, name)
-            listed = (given,) if isinstance(given, str) else tuple(given or ())
-            if not all(isinstance(column, str) for column in listed):
+            columns = (given,) if isinstance(given, str) else tuple(given or ())
+            if not all(isinstance(column, str) for column in columns):
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
-            object.__setattr__(self, name, listed)
+            object.__setattr__(self, name, columns)
         if type(self.labels_by) is not str or not self.labels_by:
             raise BadValue(f"labels_by is the text between two labels of a row, not {shown(self.labels_by)}")
         if self.on_bad not in ("stop", "skip"):
             raise BadValue(f'on_bad is "stop" or "skip", not {shown(self.on_bad)}')
+        self.check_numbers()
+        self.check_roles()
+
+    def check_numbers(self) -> None:
+        """Refuse numbers that are not integers, or too small."""
         for name, least in (("skip", 0), ("limit", 0), ("shuffle", 0), ("passes", 1), ("ngrams", 1)):
             value = getattr(self, name)
             if value is None and name in ("limit", "shuffle"):
@@ -72,6 +82,9 @@ class Reading:
             if type(value) is not int or value < least:
                 hint = '; rows that cannot be used are skipped by on_bad="skip"' if name == "skip" else ""
                 raise BadValue(f"{name} must be a whole number of at least {least}, not {shown(value)}{hint}")
+
+    def check_roles(self) -> None:
+        """Refuse a column with two roles."""
         roles = [
             (role, column) for role in ("label", "weight", "timestamp", "query") if (column := getattr(self, role))
         ]
@@ -87,32 +100,32 @@ class Reading:
         return self.on_bad == "skip"
 
     @property
-    def shaped(self) -> bool:
-        """Whether not simply every row is asked for once, in order."""
-        return self.lists or any(getattr(self, name) != getattr(PLAIN, name) for name in SHAPES)
+    def selects_rows(self) -> bool:
+        """Whether anything but every row once and in order is requested."""
+        return self.lists or any(getattr(self, name) != getattr(DEFAULTS, name) for name in ROW_OPTIONS)
 
-    def asked(self) -> list[str]:
-        """The names of all that differs from the default."""
-        return [one.name for one in fields(self) if getattr(self, one.name) != getattr(PLAIN, one.name)]
+    def non_defaults(self) -> list[str]:
+        """Return the names of the options that differ from their default."""
+        return [one.name for one in fields(self) if getattr(self, one.name) != getattr(DEFAULTS, one.name)]
 
-    def must_suit(self, kind: str, takes: frozenset[str]) -> None:
-        """Refuse what cannot be asked of this kind of source."""
-        for name in self.asked():
-            if name not in ALWAYS and name not in takes and name not in self.mild:
+    def check_applies(self, kind: str, accepts: frozenset[str]) -> None:
+        """Refuse options that a kind of source does not accept."""
+        for name in self.non_defaults():
+            if name not in GENERAL and name not in accepts and name not in self.optional:
                 raise BadValue(f"{name.replace('_', '-')} does not apply to {kind}; leave it out")
 
 
-def reading_of(given: Reading | None, how: Mapping[str, Any]) -> Reading:
-    """A reading, with some of its parts told anew."""
-    known = [one.name for one in fields(Reading)]
-    for name in how:
+def merge_options(given: ReadOptions | None, kwargs: Mapping[str, Any]) -> ReadOptions:
+    """Return options with some of them replaced by keyword arguments."""
+    known = [one.name for one in fields(ReadOptions)]
+    for name in kwargs:
         if name not in known:
             close = get_close_matches(name, known, 1)
             raise BadValue(
                 f"a source has no option {name!r}; "
                 + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}")
             )
-    return replace(given or PLAIN, **how)
+    return replace(given or DEFAULTS, **kwargs)
 
 
-PLAIN = Reading()
+DEFAULTS = ReadOptions()

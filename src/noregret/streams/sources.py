@@ -1,8 +1,8 @@
-"""From what a user names or hands over to a source: files, a data set, a made-up stream, arrays, rounds.
+"""Opens sources: files, data sets, synthetic streams, arrays and iterables of rounds.
 
-A text is, in this order: "-", the standard input; a file, where it has a folder or an ending in it; a built-in data
-set; a made-up stream; a data set under NOREGRET_DATA; any other file; a pattern such as day-*.svm, for the files it
-fits in the order of their names. So a file called iris never hides the data set, and ./iris is the file.
+A name means, in this order: "-", standard input; a file, if it has a folder or a suffix; a built-in data set; a
+synthetic stream; a data set in the folder NOREGRET_DATA; any other file; a pattern such as day-*.svm, for all matching
+files in the order of their names. So a file called iris never hides the data set iris, and ./iris is the file.
 """
 
 import glob
@@ -20,60 +20,60 @@ from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue, shown
 from noregret.features.frames import is_frame
 from noregret.streams import datasets
-from noregret.streams.composed import Shaped
+from noregret.streams.composed import ComposedSource
 from noregret.streams.formats import file_source
-from noregret.streams.read_options import Reading, reading_of
-from noregret.streams.source import Source, number_in
+from noregret.streams.read_options import ReadOptions, merge_options
+from noregret.streams.source import Source, read_position
 from noregret.streams.synthetic import GENERATORS, Synthetic
 
 ROWS = 8192
 
 
-def open_source(spec: Any, reading: Reading | None = None, seed: int = 0, **how: Any) -> Source:
-    """The source that a text names, or that is made of arrays (X, y) or of an iterable of rounds (x, y).
+def open_source(spec: Any, options: ReadOptions | None = None, seed: int = 0, **kwargs: Any) -> Source:
+    """Open a source by name, or from arrays (X, y), a data frame, or an iterable of rounds (x, y).
 
-    Several files are read one after another: name them in a list, or by a pattern. How it is read may be told as a
-    Reading, or by its parts: label="price", drop=["id"], limit=1000, passes=3, on_bad="skip", targets=True for real
-    labels. Iterating gives batches with X, y and the lines they stand on.
+    Several files are read one after another: name them in a list, or by a pattern. Options are given as ReadOptions or
+    as keyword arguments: label="price", drop=["id"], limit=1000, passes=3, on_bad="skip", targets=True for real labels.
+    Iterating over the source yields batches with X, y and line numbers.
     """
-    reading = reading_of(reading, how)
+    options = merge_options(options, kwargs)
     if isinstance(spec, Source):
         return spec
-    sources = found(spec, reading, seed)
-    return Shaped(sources, reading) if len(sources) > 1 or reading.shaped else sources[0]
+    sources = find_sources(spec, options, seed)
+    return ComposedSource(sources, options) if len(sources) > 1 or options.selects_rows else sources[0]
 
 
-def found(spec: Any, reading: Reading, seed: int) -> list[Source]:
-    """The sources that a user named or handed over."""
+def find_sources(spec: Any, options: ReadOptions, seed: int) -> list[Source]:
+    """Return the sources that a user named or gave."""
     if isinstance(spec, Path):
-        return [file_source(str(spec), str(spec), reading)]
+        return [file_source(str(spec), str(spec), options)]
     if isinstance(spec, str):
-        return named(spec, reading, seed)
+        return find_by_name(spec, options, seed)
     if isinstance(spec, (list, tuple)) and spec and all(isinstance(one, (str, Path)) for one in spec):
-        return [source for one in spec for source in found(one, reading, seed)]
+        return [source for one in spec for source in find_sources(one, options, seed)]
     source: Source
     if is_frame(spec) or (isinstance(spec, tuple) and len(spec) == 2 and is_frame(spec[0])):
         from noregret.streams.frames import frame_source
 
         frame, labels = spec if isinstance(spec, tuple) else (spec, None)
-        source = frame_source(frame, labels, reading)
-    elif isinstance(spec, tuple) and len(spec) == 3 and reading.lists:
+        source = frame_source(frame, labels, options)
+    elif isinstance(spec, tuple) and len(spec) == 3 and options.lists:
         X, y, query = spec
-        source = Arrays(X, y, query=query)
+        source = ArraySource(X, y, query=query)
     elif isinstance(spec, tuple) and len(spec) == 2:
-        source = Arrays(*spec)
+        source = ArraySource(*spec)
     elif isinstance(spec, Iterable):
-        source = Rounds(spec)
+        source = RoundSource(spec)
     else:
         raise BadValue(
             f"a source is a name, a file, a pair (X, y) or an iterable of rounds (x, y), not {type(spec).__name__}"
         )
-    reading.must_suit(source.kind, source.takes)
+    options.check_applies(source.kind, source.accepts)
     return [source]
 
 
 def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
-    """The rounds of a source as pairs (X, y), some thousands at a time."""
+    """Yield the rounds of a source as pairs (X, y) of some thousand rows."""
     source = open_source(source)
     if hasattr(source, "batch"):
         source.batch = rows
@@ -84,44 +84,46 @@ def blocks(source: Any, rows: int = ROWS) -> Iterator[tuple[Any, Any]]:
 # ---- by name --------------------------------------------------------------------------------------------------------
 
 
-def named(spec: str, reading: Reading, seed: int) -> list[Source]:
-    """The sources that a text names."""
+def find_by_name(spec: str, options: ReadOptions, seed: int) -> list[Source]:
+    """Return the sources that a text names."""
     path = Path(spec)
     if spec == "-" or (is_path(spec) and path.exists()):
-        return [file_source(spec, spec, reading)]
+        return [file_source(spec, spec, options)]
     known: Source | None = None
     if spec in datasets.LOADERS:
-        known = BuiltIn(spec, seed)
+        known = BuiltInSource(spec, seed)
     elif spec.partition(":")[0] in GENERATORS:
         known = Synthetic(spec, seed)
     if known is not None:
-        reading.must_suit(spec, known.takes)
+        options.check_applies(spec, known.accepts)
         return [known]
-    inside = datasets.in_folder(spec)
+    inside = datasets.find_in_folder(spec)
     if inside is not None:
-        return [file_source(str(inside), spec, reading)]
+        return [file_source(str(inside), spec, options)]
     if spec and path.exists():
-        return [file_source(spec, spec, reading)]
+        return [file_source(spec, spec, options)]
     files = sorted(one for one in glob.glob(spec, recursive=True) if Path(one).is_file())
     if files:
-        return [file_source(one, one, reading) for one in files]
+        return [file_source(one, one, options) for one in files]
     if glob.has_magic(spec):
-        raise BadValue(f"no file fits the pattern {shown(spec)}")
-    raise BadValue(nothing(spec))
+        raise BadValue(f"no file matches the pattern {shown(spec)}")
+    raise BadValue(describe_unknown(spec))
 
 
 def is_path(spec: str) -> bool:
+    """Return whether a name looks like a path: it has a folder or a suffix."""
     return "/" in spec or "\\" in spec or bool(Path(spec).suffix)
 
 
-def nothing(spec: str) -> str:
-    close = get_close_matches(spec, [*datasets.names(), *neighbours(spec)], 1)
+def describe_unknown(spec: str) -> str:
+    """Return the error message for a name that is neither a data set nor a file, with a suggestion."""
+    close = get_close_matches(spec, [*datasets.names(), *nearby_files(spec)], 1)
     hint = f"; did you mean {close[0]!r}?" if close else ";"
     return f"there is no built-in data set {shown(spec)}, and no file of that name{hint} noregret datasets lists them"
 
 
-def neighbours(spec: str) -> list[str]:
-    """The files beside the one that is not there."""
+def nearby_files(spec: str) -> list[str]:
+    """Return the files in the folder of a path that does not exist."""
     folder = Path(spec).parent
     try:
         return [str(path) for path in islice(folder.iterdir(), 1000)]
@@ -129,11 +131,11 @@ def neighbours(spec: str) -> list[str]:
         return []
 
 
-# ---- what a user hands over -----------------------------------------------------------------------------------------
+# ---- given data -----------------------------------------------------------------------------------------------------
 
 
-class Arrays(Source):
-    """Rows and labels that are there already: matrices, sparse matrices, lists of dicts."""
+class ArraySource(Source):
+    """Rows and labels in memory: matrices, sparse matrices, lists of dicts."""
 
     kind = "arrays"
     name = "arrays"
@@ -153,7 +155,7 @@ class Arrays(Source):
 
     def __iter__(self) -> Iterator[Batch]:
         count = len(self.y)
-        for start in range(number_in(self.start, "row"), count, self.batch):
+        for start in range(read_position(self.start, "row"), count, self.batch):
             stop = min(start + self.batch, count)
             position: Position = {"row": stop}
             query = None if self.query is None else self.query[start:stop]
@@ -161,8 +163,8 @@ class Arrays(Source):
             yield Batch(self.X[start:stop], self.y[start:stop], lines, stop / count, position=position, query=query)
 
 
-class BuiltIn(Source):
-    """A data set that comes with scikit-learn, loaded when its rows are asked for."""
+class BuiltInSource(Source):
+    """A data set of scikit-learn, loaded when it is first iterated over."""
 
     kind = "built-in"
 
@@ -172,16 +174,16 @@ class BuiltIn(Source):
         entry = next(one for one in datasets.BUILT_IN if one.name == name)
         self.rows = entry.rows
         if entry.task == "regression":
-            self.suits = {"task": "regression", "bias": True}
+            self.learner_defaults = {"task": "regression", "bias": True}
 
     def __iter__(self) -> Iterator[Batch]:
-        arrays = Arrays(*datasets.dataset(self.name, self.seed), self.batch)
+        arrays = ArraySource(*datasets.dataset(self.name, self.seed), self.batch)
         arrays.start = self.start
         return iter(arrays)
 
 
-class Rounds(Source):
-    """Rounds (x, y), or blocks of them, from any iterable; read only as far as they are played."""
+class RoundSource(Source):
+    """Rounds (x, y), or blocks of them, from any iterable; consumed only as far as they are played."""
 
     kind = "rounds"
     name = "rounds"
@@ -203,7 +205,7 @@ class Rounds(Source):
 
 
 def is_block(pair: Any) -> bool:
-    """Whether a pair is a whole block of rounds: rows or a list of dicts, with its labels."""
+    """Return whether a pair is a whole block of rounds: rows or a list of dicts, with their labels."""
     X = pair[0] if isinstance(pair, tuple) and len(pair) == 2 else None
     return (
         isinstance(X, Rows)

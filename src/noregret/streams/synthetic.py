@@ -1,7 +1,7 @@
-"""Streams made up by a seed, each with a promise that theorems need: a margin, a small disjunction, a steady drift.
+"""Synthetic streams, each with a property that theorems assume: a margin, a small disjunction, a steady drift.
 
-Asked for by name, with parameters where wanted: separable, or separable:margin=0.1,rows=5000,seed=3. The rows do not
-depend on how many are drawn at a time: they are made in blocks of a fixed size, each with a seed of its own.
+They are opened by name, with parameters: separable, or separable:margin=0.1,rows=5000,seed=3. The rows do not depend on
+the batch size: they are drawn in blocks of a fixed size, each with a seed of its own.
 """
 
 from abc import ABC, abstractmethod
@@ -12,6 +12,7 @@ from math import inf, pi
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
@@ -19,13 +20,13 @@ from noregret.errors import BadValue, shown
 from noregret.streams.source import Source
 
 ROWS = 8192
-DRAWN = 1024  # rows made with one seed
-ROOM = 1e-9  # kept from every bound, so that rounding cannot break a promise
+BLOCK = 1024  # rows drawn with one seed
+SLACK = 1e-9  # the distance kept from every bound, so that rounding cannot violate it
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A number that a stream is made with, and its limits."""
+    """A parameter of a synthetic stream, with its limits."""
 
     default: float
     low: float
@@ -34,10 +35,12 @@ class Setting:
 
     @property
     def limits(self) -> str:
+        """The limits, for error messages."""
         kind = "a whole number" if self.whole else "a number"
         return f"{kind} of at least {self.low:g}" + (f" and at most {self.high:g}" if self.high < inf else "")
 
-    def checked(self, name: str, value: Any) -> float:
+    def check(self, name: str, value: Any) -> float:
+        """Return the value as a number, or raise an error that states the limits."""
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -47,25 +50,25 @@ class Setting:
         return int(number) if self.whole else number
 
 
-ALWAYS = {"rows": Setting(10_000, 0, whole=True), "seed": Setting(0, 0, 2**63 - 1, whole=True)}
+COMMON = {"rows": Setting(10_000, 0, whole=True), "seed": Setting(0, 0, 2**63 - 1, whole=True)}
 
 
 class Generator(ABC):
-    """Makes rows and labels -1 and +1; what it hides from the learner is made first, and kept."""
+    """Draws rows and labels -1 and +1; the hidden target is drawn first."""
 
     about: ClassVar[str]
     settings: ClassVar[Mapping[str, Setting]]
 
     @abstractmethod
-    def __init__(self, rng: np.random.Generator, **told: Any) -> None: ...
+    def __init__(self, rng: np.random.Generator, **params: Any) -> None: ...
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[Any, np.ndarray]:
-        """DRAWN rows and their labels, from round `first` on."""
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Any, NDArray[np.int64]]:
+        """Draw BLOCK rows and their labels, from round `first` on."""
 
 
 class Separable(Generator):
-    """Rows with |x| <= 1 and y u.x >= margin for a hidden unit vector u; half of them near the plane."""
+    """Rows with |x| <= 1 and y u.x >= margin for a hidden unit vector u; half of them close to the hyperplane."""
 
     about = "two classes, |x| <= 1, with a margin: y u.x >= margin for a hidden unit vector u"
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -77,37 +80,37 @@ class Separable(Generator):
         self.margin = margin
         self.u = unit(rng.normal(size=features))
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
-        y = rng.choice([-1, 1], size=DRAWN)
-        least, most = self.margin + ROOM, 1.0 - ROOM
-        reach = np.where(rng.random(DRAWN) < 0.5, min(most, 3.0 * self.margin), most)
-        along = least + (reach - least) * rng.random(DRAWN)
-        across = rng.normal(size=(DRAWN, self.u.size))
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        y = rng.choice([-1, 1], size=BLOCK)
+        least, most = self.margin + SLACK, 1.0 - SLACK
+        reach = np.where(rng.random(BLOCK) < 0.5, min(most, 3.0 * self.margin), most)
+        along = least + (reach - least) * rng.random(BLOCK)
+        across = rng.normal(size=(BLOCK, self.u.size))
         across -= np.outer(across @ self.u, self.u)
-        width = np.sqrt(most**2 - along**2) * rng.random(DRAWN) ** (1.0 / (self.u.size - 1))
+        width = np.sqrt(most**2 - along**2) * rng.random(BLOCK) ** (1.0 / (self.u.size - 1))
         across *= (width / np.linalg.norm(across, axis=1))[:, None]
         return np.outer(y * along, self.u) + across, y
 
 
 class Noisy(Separable):
-    """Separable rows of which some labels are turned over."""
+    """Separable rows with label noise."""
 
-    about = "separable, and every label is turned over with probability noise"
+    about = "separable, and every label is flipped with probability noise"
     settings: ClassVar[Mapping[str, Setting]] = {**Separable.settings, "noise": Setting(0.1, 0.0, 0.5)}
 
-    def __init__(self, rng: np.random.Generator, noise: float, **told: Any) -> None:
-        super().__init__(rng, **told)
+    def __init__(self, rng: np.random.Generator, noise: float, **params: Any) -> None:
+        super().__init__(rng, **params)
         self.noise = noise
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         X, y = super().draw(rng, first)
-        return X, np.where(rng.random(DRAWN) < self.noise, -y, y)
+        return X, np.where(rng.random(BLOCK) < self.noise, -y, y)
 
 
 class Hyperplane(Generator):
-    """Rows spread over the unit ball, labelled by a plane that turns a little every round."""
+    """Rows uniform in the unit ball, labelled by a hyperplane that rotates a little every round (concept drift)."""
 
-    about = "two classes by the side of a plane that turns by drift degrees every 1000 rounds"
+    about = "concept drift: two classes by the side of a hyperplane that rotates by drift degrees every 1000 rounds"
     settings: ClassVar[Mapping[str, Setting]] = {
         "features": Setting(10, 2, 100_000, whole=True),
         "drift": Setting(10.0, 0.0, 180.0),
@@ -119,15 +122,15 @@ class Hyperplane(Generator):
         other = rng.normal(size=features)
         self.other = unit(other - (other @ self.start) * self.start)
 
-    def at(self, rounds: Any) -> np.ndarray:
-        """The unit vector that labels each of these rounds."""
+    def at(self, rounds: Any) -> NDArray[np.float64]:
+        """Return the normal vector of the hyperplane in each of these rounds."""
         angle = self.speed * np.asarray(rounds, np.float64)
         return np.asarray(np.cos(angle)[..., None] * self.start + np.sin(angle)[..., None] * self.other)
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[np.ndarray, np.ndarray]:
-        X = rng.normal(size=(DRAWN, self.start.size))
-        X *= (rng.random(DRAWN) ** (1.0 / self.start.size) * (1.0 - ROOM) / np.linalg.norm(X, axis=1))[:, None]
-        side = (X * self.at(np.arange(first, first + DRAWN))).sum(axis=1)
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        X = rng.normal(size=(BLOCK, self.start.size))
+        X *= (rng.random(BLOCK) ** (1.0 / self.start.size) * (1.0 - SLACK) / np.linalg.norm(X, axis=1))[:, None]
+        side = (X * self.at(np.arange(first, first + BLOCK))).sum(axis=1)
         return X, np.where(side >= 0.0, 1, -1)
 
 
@@ -150,20 +153,21 @@ class Disjunction(Generator):
         order = rng.permutation(features).astype(np.int32)
         self.relevant, self.others = np.sort(order[:relevant]), order[relevant:]
 
-    def draw(self, rng: np.random.Generator, first: int) -> tuple[Rows, np.ndarray]:
-        y = rng.choice([-1, 1], size=DRAWN)
-        # Different variables in every row: sorted draws with repetition, pulled apart by their rank.
-        apart = np.sort(rng.integers(self.others.size - self.active + 1, size=(DRAWN, self.active)), axis=1)
-        idx = np.empty((DRAWN, self.active + 1), np.int32)
-        idx[:, 1:] = self.others[apart + np.arange(self.active)]
-        idx[:, 0] = np.where(y > 0, rng.choice(self.relevant, size=DRAWN), self.features)
+    def draw(self, rng: np.random.Generator, first: int) -> tuple[Rows, NDArray[np.int64]]:
+        y = rng.choice([-1, 1], size=BLOCK)
+        # Distinct variables in every row: sorted draws with repetition, shifted by their rank.
+        distinct = np.sort(rng.integers(self.others.size - self.active + 1, size=(BLOCK, self.active)), axis=1)
+        idx = np.empty((BLOCK, self.active + 1), np.int32)
+        idx[:, 1:] = self.others[distinct + np.arange(self.active)]
+        idx[:, 0] = np.where(y > 0, rng.choice(self.relevant, size=BLOCK), self.features)
         idx.sort(axis=1)
         on = idx < self.features
         indptr = np.concatenate(([0], np.cumsum(on.sum(axis=1)))).astype(np.int64)
         return Rows(SparseBlock(indptr, idx[on], np.ones(int(indptr[-1])), self.features)), y
 
 
-def unit(vector: np.ndarray) -> np.ndarray:
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale a vector to length 1."""
     return np.asarray(vector / np.linalg.norm(vector))
 
 
@@ -176,7 +180,7 @@ GENERATORS: dict[str, type[Generator]] = {
 
 
 class Synthetic(Source):
-    """The rows of a generator; rows=0 asks for a stream without end."""
+    """The rows of a generator; rows=0 makes an endless stream."""
 
     kind = "synthetic"
 
@@ -184,11 +188,11 @@ class Synthetic(Source):
         super().__init__()
         self.name, self.batch = spec, batch
         name, _, text = spec.partition(":")
-        told = parsed(name, text, {"seed": seed})
-        self.seed, count = int(told.pop("seed")), int(told.pop("rows"))
+        params = parse_params(name, text, {"seed": seed})
+        self.seed, count = int(params.pop("seed")), int(params.pop("rows"))
         self.rows = count or None
         try:
-            self.generator = GENERATORS[name](np.random.default_rng([self.seed, 0]), **told)
+            self.generator = GENERATORS[name](np.random.default_rng([self.seed, 0]), **params)
         except BadValue as error:
             raise BadValue(f"{name}: {error}") from None
 
@@ -196,25 +200,25 @@ class Synthetic(Source):
         start = 0
         while self.rows is None or start < self.rows:
             size = self.batch if self.rows is None else min(self.batch, self.rows - start)
-            X, y = self.between(start, start + size)
+            X, y = self.draw_rounds(start, start + size)
             start += size
             yield Batch(X, y, None, None if self.rows is None else start / self.rows)
 
-    def between(self, first: int, last: int) -> tuple[Any, np.ndarray]:
-        """The rounds from first to before last."""
+    def draw_rounds(self, first: int, last: int) -> tuple[Any, NDArray[np.int64]]:
+        """Return the rounds from first up to, but not including, last."""
         parts = []
-        for number in range(first // DRAWN, (last + DRAWN - 1) // DRAWN):
-            begin = number * DRAWN
+        for number in range(first // BLOCK, (last + BLOCK - 1) // BLOCK):
+            begin = number * BLOCK
             X, y = self.generator.draw(np.random.default_rng([self.seed, 1, number]), begin)
-            some = slice(max(first - begin, 0), min(last - begin, DRAWN))
-            parts.append((X[some], y[some]))
-        return joined([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+            part = slice(max(first - begin, 0), min(last - begin, BLOCK))
+            parts.append((X[part], y[part]))
+        return concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
 
 
-def parsed(name: str, text: str, given: dict[str, Any]) -> dict[str, float]:
-    """The settings of a generator, from key=value,key=value."""
-    known = {**GENERATORS[name].settings, **ALWAYS}
-    told = dict(given)
+def parse_params(name: str, text: str, given: dict[str, Any]) -> dict[str, float]:
+    """Parse the parameters of a generator, written as key=value,key=value."""
+    known = {**GENERATORS[name].settings, **COMMON}
+    params = dict(given)
     for part in filter(None, text.split(",")):
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if key not in known:
@@ -223,12 +227,12 @@ def parsed(name: str, text: str, given: dict[str, Any]) -> dict[str, float]:
             raise BadValue(f"{name}: there is no setting {key!r}{hint}; there are {', '.join(known)}")
         if not sign:
             raise BadValue(f"{name}: give {key} a value, as in {name}:{key}={known[key].default:g}")
-        told[key] = value
-    return {key: one.checked(f"{name}: {key}", told.get(key, one.default)) for key, one in known.items()}
+        params[key] = value
+    return {key: one.check(f"{name}: {key}", params.get(key, one.default)) for key, one in known.items()}
 
 
-def joined(parts: list[Any]) -> Any:
-    """Rows behind rows."""
+def concatenate(parts: list[Any]) -> Any:
+    """Concatenate rows."""
     if len(parts) == 1 or not isinstance(parts[0], Rows):
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
     blocks = [part.block for part in parts]

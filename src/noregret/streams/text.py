@@ -1,7 +1,7 @@
-"""Texts with a label before each: `label TAB text`, a line each.
+"""Labelled texts: `label TAB text`, one per line.
 
-Every word of the text is a feature, counted; `ngrams` counts runs of words, too. Quotes mean nothing here. In rows to
-be predicted a line without a tab is a text without a label.
+Every word of the text is a feature with its count; `ngrams` also counts runs of words. Quotes have no meaning. In rows
+to be predicted, a line without a tab is a text without a label.
 """
 
 import contextlib
@@ -14,85 +14,85 @@ from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue
 from noregret.features.names import GrowingNames
-from noregret.streams.columns import in_full, label_of, wrong_label
+from noregret.streams.columns import expand_labels, label_fault, parse_label
 from noregret.streams.files import TextFile
-from noregret.streams.lines import TooLong, lines_of
-from noregret.streams.prefetch import ahead
-from noregret.streams.read_options import Reading
-from noregret.streams.source import Source, number_in
-from noregret.streams.word_columns import in_order
-from noregret.streams.words import Words
+from noregret.streams.lines import LongLine, read_lines
+from noregret.streams.prefetch import prefetch
+from noregret.streams.read_options import ReadOptions
+from noregret.streams.source import Source, read_position
+from noregret.streams.word_columns import canonicalize_block
+from noregret.streams.words import WordCounter
 
 ROWS = 4096
-MARK = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class Texts(Source):
     """Rounds from lines of a label and a text."""
 
     kind = "text"
-    takes = frozenset({"ngrams"})
+    accepts = frozenset({"ngrams"})
 
-    def __init__(self, path: str, reading: Reading) -> None:
+    def __init__(self, path: str, options: ReadOptions) -> None:
         super().__init__()
-        self.path, self.reading = path, reading
+        self.path, self.options = path, options
         self.name = "standard input" if path == "-" else path
 
     def __iter__(self) -> Iterator[Batch]:
-        self.claim()
+        self.begin()
         rows = 0
-        with contextlib.closing(ahead(self.batches(TextFile(self.path)))) as parts:
+        with contextlib.closing(prefetch(self.batches(TextFile(self.path)))) as parts:
             for batch, skipped in parts:
                 rows, self.skipped = rows + batch.rows, skipped
                 if batch.rows:
                     yield batch
-        self.must_hold(rows)
+        self.check_not_empty(rows)
 
     def batches(self, file: TextFile) -> Generator[tuple[Batch, int], None, None]:
-        """Every batch, and how many lines were skipped up to its end."""
-        byte, line, skipped = number_in(self.start, "byte"), number_in(self.start, "line"), 0
-        counter, names = Words(self.reading.ngrams), []
+        """Yield every batch, and how many lines were skipped up to its end."""
+        byte, line, skipped = read_position(self.start, "byte"), read_position(self.start, "line"), 0
+        counter, names = WordCounter(self.options.ngrams), []
         labels: list[Any] = []
         texts: list[str] = []
         lines: list[int] = []
 
-        def batch() -> Batch:
-            bags = counter.count(texts)
-            names.extend(bags.fresh)
-            block = in_order(SparseBlock(bags.offsets, bags.numbers, bags.counts, len(names)))
+        def make_batch() -> Batch:
+            counts = counter.count(texts)
+            names.extend(counts.new_words)
+            block = canonicalize_block(SparseBlock(counts.offsets, counts.numbers, counts.counts, len(names)))
             X = Rows(block, GrowingNames(names, len(names)), np.zeros(len(names), bool))
-            y = in_full(labels, np.arange(len(labels)))
-            if self.reading.targets and None not in labels:
+            y = expand_labels(labels, np.arange(len(labels)))
+            if self.options.targets and None not in labels:
                 y = np.array(labels, np.float64)
             position = {"byte": byte, "line": line}
-            made = Batch(X, y, np.array(lines, np.int64), file.progress(), position=position)
-            for some in (labels, texts, lines):
-                some.clear()
-            return made
+            batch = Batch(X, y, np.array(lines, np.int64), file.progress(), position=position)
+            for values in (labels, texts, lines):
+                values.clear()
+            return batch
 
         with file:
-            file.go_to(byte)
-            for raw in lines_of(file, self.name, line, self.reading.lenient):
+            file.seek_to(byte)
+            for raw in read_lines(file, self.name, line, self.options.lenient):
                 line, byte = line + 1, byte + len(raw)
-                found = self.split(raw, line)
-                if isinstance(found, tuple):
-                    labels.append(found[0])
-                    texts.append(found[1])
+                row = self.split_line(raw, line)
+                if isinstance(row, tuple):
+                    labels.append(row[0])
+                    texts.append(row[1])
                     lines.append(line)
-                elif found and not self.reading.lenient:
-                    raise BadValue(f"{self.name}:{line}: {found}")
+                elif row and not self.options.lenient:
+                    raise BadValue(f"{self.name}:{line}: {row}")
                 else:
-                    skipped += bool(found)
+                    skipped += bool(row)
                 if len(texts) == ROWS:
-                    yield batch(), skipped
-            yield batch(), skipped
+                    yield make_batch(), skipped
+            yield make_batch(), skipped
 
-    def split(self, raw: bytes | TooLong, number: int) -> tuple[Any, str] | str:
-        """The label and the text of a line, or what is wrong with it; nothing is wrong with an empty one."""
-        if isinstance(raw, TooLong):
+    def split_line(self, raw: bytes | LongLine, number: int) -> tuple[Any, str] | str:
+        """Return the label and the text of a line, or why it cannot be used; "" for an empty line."""
+        if isinstance(raw, LongLine):
             return "the line is too long"
         try:
-            line = (raw.removeprefix(MARK) if number == 1 else raw).decode().rstrip("\r\n")
+            line = (raw.removeprefix(BOM) if number == 1 else raw).decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
             return f"byte {error.start + 1} of the line is not text in UTF-8"
         if not line.strip():
@@ -100,8 +100,8 @@ class Texts(Source):
         label, tab, text = line.partition("\t")
         label = label.strip()
         if not tab:
-            return (None, line) if not self.reading.labelled else "there is no tab between a label and a text"
-        why = wrong_label(label, self.reading.targets)
+            return (None, line) if not self.options.labelled else "there is no tab between a label and a text"
+        why = label_fault(label, self.options.targets)
         if why:
-            return why if self.reading.labelled else (None, text)
-        return (float(label) if self.reading.targets else label_of(label)), text
+            return why if self.options.labelled else (None, text)
+        return (float(label) if self.options.targets else parse_label(label)), text

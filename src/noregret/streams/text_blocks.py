@@ -1,27 +1,32 @@
-"""Blocks of whole lines of a text file, and what a parser makes of each."""
+"""Blocks of whole lines of a text file, and what a parser makes of each; shared by libsvm and Vowpal Wabbit."""
 
 from typing import Any, NamedTuple
 
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.number_text import NEWLINE, PAD
 
-LONGEST = 1 << 30  # bytes in a line, at most
-MARK = b"\xef\xbb\xbf"  # what some editors put before the text
+LONGEST = 1 << 30  # bytes of a line, at most
+BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before the text
 
 
-class Stretch(NamedTuple):
-    """Whole lines of a file: buffer[:end]; whether the last one lacked its end; the share of the file read by then; and
-    from which byte of the text on they stand."""
+class TextBlock(NamedTuple):
+    """Whole lines, buffer[:end], which begin at byte `begin` of the text.
+
+    `cut_off` says that the last line of the file had no newline; `progress` is the share of the file read so far.
+    """
 
     buffer: bytearray
     end: int
     cut_off: bool
-    done: float | None
+    progress: float | None
     begin: int
 
 
-class Part(NamedTuple):
-    """What a stretch of lines holds; a fault is a line, counted from the stretch's first, and what is wrong there."""
+class ParsedBlock(NamedTuple):
+    """The batches of a block, its number of lines, and the lines skipped.
+
+    A fault is a line, counted from 1 at the start of the block, and what is wrong there.
+    """
 
     batches: list[Any]
     lines: int
@@ -29,16 +34,19 @@ class Part(NamedTuple):
     fault: tuple[int, str] | None = None
 
 
-class Lines:
-    """A file, handed out in stretches of whole lines. Where they end depends on the file and the size alone."""
+class TextBlocks:
+    """Cuts a file into blocks of whole lines; where they end depends only on the file and the block size."""
 
     def __init__(self, file: TextFile, size: int, begin: int = 0, kind: str = "libsvm") -> None:
         self.file, self.size, self.begin, self.kind = file, size, begin, kind
         self.rest = b""
         self.first, self.over = begin == 0, False
 
-    def into(self, parser: Any) -> Stretch | Part | None:
-        """The next stretch in a parser's buffer, or in a longer one if a line is; a Part where the file is broken."""
+    def read_into(self, parser: Any) -> TextBlock | ParsedBlock | None:
+        """Read the next block into a parser's buffer, or into a longer one for a long line.
+
+        Returns None at the end, and a ParsedBlock with a fault where the file cannot be read.
+        """
         buffer, filled, end = parser.buffer, len(self.rest), 0
         if filled > len(buffer) - PAD:
             buffer = bytearray(filled + PAD)
@@ -46,18 +54,19 @@ class Lines:
         try:
             while not (end or self.over):
                 if filled == len(buffer) - PAD:
-                    buffer = self.longer(buffer, filled)
+                    buffer = self.double_buffer(buffer, filled)
                 filled = self.fill(buffer, filled)
                 end = buffer.rfind(b"\n", 0, filled) + 1
         except Unreadable as error:
             self.over, self.rest = True, b""
-            broken = (error.line, error.why) if (error.line, self.first) != (1, True) else (0, error.why)
-            return Part([], 0, 0, broken)
-        return self.handed_out(buffer, filled, end)
+            fault = (error.line, error.why) if (error.line, self.first) != (1, True) else (0, error.why)
+            return ParsedBlock([], 0, 0, fault)
+        return self.cut_block(buffer, filled, end)
 
-    def handed_out(self, buffer: bytearray, filled: int, end: int) -> Stretch | None:
-        if self.first and buffer.startswith(MARK):
-            buffer[: len(MARK)] = b" " * len(MARK)
+    def cut_block(self, buffer: bytearray, filled: int, end: int) -> TextBlock | None:
+        """Return the whole lines of a buffer as a block, and keep the rest for the next one."""
+        if self.first and buffer.startswith(BOM):
+            buffer[: len(BOM)] = b" " * len(BOM)
         cut_off = self.over and filled > end
         if cut_off:
             buffer[filled] = NEWLINE
@@ -65,9 +74,10 @@ class Lines:
         self.first = False
         self.rest = bytes(memoryview(buffer)[end:filled])
         begin, self.begin = self.begin, self.begin + end - cut_off
-        return Stretch(buffer, end, cut_off, self.file.progress(), begin) if end else None
+        return TextBlock(buffer, end, cut_off, self.file.progress(), begin) if end else None
 
     def fill(self, buffer: bytearray, filled: int) -> int:
+        """Read until the buffer is full or the file ends; return how many bytes it holds."""
         view, room = memoryview(buffer), len(buffer) - PAD
         while filled < room and not self.over:
             try:
@@ -79,19 +89,19 @@ class Lines:
             self.over = got == 0
         return filled
 
-    def longer(self, buffer: bytearray, filled: int) -> bytearray:
-        """The same bytes with room for as many more, if a line may take that."""
+    def double_buffer(self, buffer: bytearray, filled: int) -> bytearray:
+        """Return a buffer twice as long for a long line; refuse binary data and lines that are too long."""
         if buffer.find(b"\0", 0, filled) >= 0:
             raise Unreadable(self.file.name, f"this is not {self.kind} text but binary data")
         if filled >= LONGEST:
             raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it {self.kind} text?")
-        bigger = bytearray(2 * filled + PAD)
-        bigger[:filled] = memoryview(buffer)[:filled]
-        return bigger
+        longer = bytearray(2 * filled + PAD)
+        longer[:filled] = memoryview(buffer)[:filled]
+        return longer
 
 
-class Fault(Exception):
-    """A wrong line of a stretch."""
+class LineFault(Exception):
+    """A line of a block that cannot be used, counted from 1 at the start of the block."""
 
     def __init__(self, line: int, why: str) -> None:
         self.line, self.why = line, why

@@ -1,23 +1,23 @@
-"""Whether bytes are UTF-8, in plain Python that is also compiled."""
+"""UTF-8 validation: plain Python that is also compiled."""
 
 from typing import Any
 
-from noregret.streams.number_text import byte_at
+from noregret.streams.number_text import Buffer, byte_at
 
 
-def continues(byte: Any) -> Any:
-    """Whether a byte is one of those that follow the first of a character in UTF-8."""
+def continues(byte: int) -> Any:
+    """Return whether a byte is a continuation byte of UTF-8."""
     return 0x80 <= byte <= 0xBF
 
 
-def after_utf8(buffer: Any, i: Any, last: Any) -> Any:
-    """`last`, or the first place before it where the bytes are not UTF-8 (RFC 3629)."""
+def check_utf8(buffer: Buffer, i: int, last: int) -> Any:
+    """Return `last`, or the first position before it where the bytes are not UTF-8 (RFC 3629)."""
     while i < last:
         lead = byte_at(buffer, i)
         if lead < 0x80:
             i += 1
             continue
-        follow = byte_at(buffer, i + 1)  # past the last byte stands no byte that continues
+        follow = byte_at(buffer, i + 1)  # the byte behind the text is never a continuation byte
         low, high = 0x80, 0xBF
         if lead == 0xE0:
             low = 0xA0

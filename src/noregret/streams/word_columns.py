@@ -1,28 +1,30 @@
-"""Bags: columns that make many features of a cell, from lists or from the words of a text."""
+"""Columns whose cells make several features: lists, and texts of words."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import LARGEST_INDEX, SparseBlock
 from noregret.features import canonicalize
-from noregret.streams.words import Words
+from noregret.streams.words import WordCounter
 
-ABSENT = LARGEST_INDEX  # the number of a feature that is not there
+ABSENT = LARGEST_INDEX  # the number of a feature that the row does not have
 
 
 class WordColumn:
-    """The words of a column, and the number of the feature that each of them makes."""
+    """A column of texts: counts their words, and keeps the feature number of each word."""
 
     def __init__(self, ngrams: int) -> None:
-        self.counter = Words(ngrams)
+        self.counter = WordCounter(ngrams)
         self.numbers, self.size = np.zeros(0, np.int32), 0
 
     def count(self, column: Any) -> None:
-        self.bags = self.counter.count_column(column)
+        """Count the words of every cell."""
+        self.counts = self.counter.count_column(column)
 
     def add(self, numbers: range) -> None:
-        """The next words of the counter make these features."""
+        """Set the feature numbers of the next new words."""
         last = self.size + len(numbers)
         if last > self.numbers.size:
             self.numbers = np.concatenate((self.numbers, np.zeros(max(last, 1024), np.int32)))
@@ -30,12 +32,14 @@ class WordColumn:
         self.size = last
 
 
-def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> SparseBlock:
-    """The same rows with words beside, each counted as often as it stands there."""
+def add_word_counts(
+    block: SparseBlock, offsets: NDArray[Any], numbers: NDArray[Any], counts: NDArray[np.float64]
+) -> SparseBlock:
+    """Add features with counts to every row; those of row r are numbers[offsets[r] : offsets[r + 1]]."""
     if (numbers == ABSENT).any():
-        there = numbers != ABSENT
-        offsets = np.concatenate(([0], np.cumsum(there)))[offsets]
-        numbers, counts = numbers[there], counts[there]
+        present = numbers != ABSENT
+        offsets = np.concatenate(([0], np.cumsum(present)))[offsets]
+        numbers, counts = numbers[present], counts[present]
     if block.idx.size:
         old, new = np.diff(block.indptr), np.diff(offsets)
         indptr = block.indptr + offsets
@@ -46,12 +50,12 @@ def with_bag(block: SparseBlock, offsets: np.ndarray, numbers: np.ndarray, count
         idx[at], val[at] = numbers, counts
     else:
         indptr, idx, val = offsets.astype(np.int64), numbers.astype(np.int32), counts
-    return in_order(SparseBlock(indptr, idx, val, block.width))
+    return canonicalize_block(SparseBlock(indptr, idx, val, block.width))
 
 
-def in_order(block: SparseBlock) -> SparseBlock:
-    """The same rows, sorted, each feature once."""
+def canonicalize_block(block: SparseBlock) -> SparseBlock:
+    """Sort the features of every row and sum duplicates, with compiled code."""
     from noregret.jit.compiled import compile_function
 
-    same = np.arange(block.width, dtype=np.int32)
-    return canonicalize.renumber_block(same, block, compile_function(canonicalize.entry, canonicalize.slots()))
+    identity = np.arange(block.width, dtype=np.int32)
+    return canonicalize.renumber_block(identity, block, compile_function(canonicalize.entry, canonicalize.slots()))

@@ -1,7 +1,7 @@
-"""Words of texts, counted: from texts to numbers of words, in compiled code.
+"""Counts the words of texts with compiled code.
 
-A word is two or more letters, digits or underscores, in small letters; a run of n words, with blanks between them, is
-one more where that is asked for.
+A word is two or more letters, digits or underscores, in lower case. With n-grams, runs of up to n words, joined by
+blanks, are counted as well.
 """
 
 import re
@@ -9,119 +9,126 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noregret.streams import vw_names
+from noregret.streams import name_table
 from noregret.streams import words_text as text
 from noregret.streams.number_text import PAD
 
 FEW = 1 << 15  # words there is room for at first
-PIECE = 1 << 22  # bytes of text counted at a time
+BLOCK_BYTES = 1 << 22  # bytes of text counted at a time
 OTHER = re.compile(r"\W")
 WORD = re.compile(r"\w\w+")
 
 
-class Bags(NamedTuple):
-    """Words of rows: those of row r are numbers[offsets[r] : offsets[r + 1]], with their counts; and the words that are
-    new, with the place in `numbers` where each first stands."""
+class WordCounts(NamedTuple):
+    """The words of rows: those of row r are numbers[offsets[r] : offsets[r + 1]], with their counts.
 
-    offsets: np.ndarray
-    numbers: np.ndarray
-    counts: np.ndarray
-    fresh: list[str]
-    first: np.ndarray
+    `new_words` are the words not seen before, and `first` their first positions in `numbers`.
+    """
+
+    offsets: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    counts: NDArray[np.float64]
+    new_words: list[str]
+    first: NDArray[np.int64]
 
 
-class Words:
-    """Gives every new word the next number."""
+class WordCounter:
+    """Counts words; every new word gets the next number."""
 
-    def __init__(self, grams: int = 1, run: Callable[..., None] | None = None) -> None:
-        self.grams, self.run = grams, run or compiled()
-        self.known, self.table = vw_names.space_for(FEW), np.zeros(text.SLOTS, np.int64)
+    def __init__(self, ngrams: int = 1, run: Callable[..., None] | None = None) -> None:
+        self.ngrams, self.run = ngrams, run or compile_counter()
+        self.known, self.table = name_table.create_table(FEW), np.zeros(text.SLOTS, np.int64)
         self.size = 0
-        self.out = text.room(0, 0, grams, FEW)
+        self.out = text.allocate(0, 0, ngrams, FEW)
 
-    def count(self, texts: list[str]) -> Bags:
-        """The words of every text."""
-        encoded = [prepared(one) for one in texts]
+    def count(self, texts: list[str]) -> WordCounts:
+        """Count the words of every text."""
+        encoded = [encode_text(one) for one in texts]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        return self.pieces(b"".join(encoded), ends)
+        return self.count_bytes(b"".join(encoded), ends)
 
-    def count_column(self, column: Any) -> Bags:
-        """The words of every cell of a column of pyarrow; where all of it is ASCII, straight from its bytes."""
+    def count_column(self, column: Any) -> WordCounts:
+        """Count the words of every cell of a pyarrow column; ASCII text is read directly from its buffer."""
         column = column.fill_null("") if column.null_count else column
         _, offsets, data = column.buffers()
         if not len(column) or data is None:
             return self.count(column.to_pylist())
         ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1].astype(np.int64)
         raw = bytes(memoryview(data)[ends[0] : ends[-1]])
-        return self.pieces(raw, ends[1:] - ends[0]) if raw.isascii() else self.count(column.to_pylist())
+        return self.count_bytes(raw, ends[1:] - ends[0]) if raw.isascii() else self.count(column.to_pylist())
 
-    def pieces(self, data: bytes, ends: np.ndarray) -> Bags:
-        """The words of the texts that end at these places, some megabytes at a time."""
+    def count_bytes(self, data: bytes, ends: NDArray[np.int64]) -> WordCounts:
+        """Count the words of the texts that end at `ends`, a few megabytes at a time."""
         parts, row, start = [], 0, 0
         while row < ends.size:
-            last = max(int(np.searchsorted(ends, start + PIECE, side="right")), row + 1)
+            last = max(int(np.searchsorted(ends, start + BLOCK_BYTES, side="right")), row + 1)
             stop = int(ends[last - 1])
-            parts.append(self.piece(data[start:stop], ends[row:last] - start))
+            parts.append(self.count_block(data[start:stop], ends[row:last] - start))
             row, start = last, stop
-        return joined(parts)
+        return concatenate(parts)
 
-    def piece(self, data: bytes, ends: np.ndarray) -> Bags:
+    def count_block(self, data: bytes, ends: NDArray[np.int64]) -> WordCounts:
+        """Count the words of one block of texts."""
         if self.out.plain.size < 2 * len(data) + PAD or self.out.indptr.size <= ends.size:
-            made = text.room(2 * len(data) + PAD, ends.size, self.grams, 0)
-            self.out = made._replace(seat=self.out.seat)
+            larger = text.allocate(2 * len(data) + PAD, ends.size, self.ngrams, 0)
+            self.out = larger._replace(last_count=self.out.last_count)
         table, buffer = self.table, np.frombuffer(data + bytes(PAD), np.uint8)
-        table[[vw_names.FRESH, text.PLACE, text.DONE, text.COUNT]] = 0
-        table[text.GRAMS] = self.grams
-        self.out.seat[:] = -1
-        before = int(table[vw_names.NAMES])
+        table[[name_table.NEW_BYTES, text.POSITION, text.DONE, text.COUNT]] = 0
+        table[text.NGRAMS] = self.ngrams
+        self.out.last_count[:] = -1
+        before = int(table[name_table.NAMES])
         self.run(table, buffer, ends, self.out, self.known)
         while table[text.DONE] < ends.size:
-            self.known = vw_names.doubled(self.known)
-            self.out = self.out._replace(seat=np.concatenate([self.out.seat, np.full_like(self.out.seat, -1)]))
-            table[vw_names.REBUILD] = 1
+            self.known = name_table.double_table(self.known)
+            more = np.full_like(self.out.last_count, -1)
+            self.out = self.out._replace(last_count=np.concatenate([self.out.last_count, more]))
+            table[name_table.REBUILD] = 1
             self.run(table, buffer, ends, self.out, self.known)
-        count, names = int(table[text.COUNT]), int(table[vw_names.NAMES])
-        fresh = self.known.fresh[: table[vw_names.FRESH]].tobytes().decode().split("\n")[:-1]
+        count, names = int(table[text.COUNT]), int(table[name_table.NAMES])
+        new_words = self.known.new_names[: table[name_table.NEW_BYTES]].tobytes().decode().split("\n")[:-1]
         numbers = self.out.idx[:count].copy()
         first = np.searchsorted(np.maximum.accumulate(numbers), np.arange(before, names))
-        return Bags(self.out.indptr[: ends.size + 1].copy(), numbers, self.out.val[:count].copy(), fresh, first)
+        offsets, counts = self.out.indptr[: ends.size + 1].copy(), self.out.val[:count].copy()
+        return WordCounts(offsets, numbers, counts, new_words, first)
 
 
-def prepared(one: str) -> bytes:
-    """The text as bytes in which everything beyond ASCII is part of a word."""
-    return one.encode() if one.isascii() else OTHER.sub(" ", one.lower()).encode("utf-8", "replace")
+def encode_text(text: str) -> bytes:
+    """Encode a text; characters beyond ASCII that are not letters become blanks."""
+    return text.encode() if text.isascii() else OTHER.sub(" ", text.lower()).encode("utf-8", "replace")
 
 
-def words_of(one: str, grams: int = 1) -> list[str]:
-    """The words of one text, and runs of them, as a list."""
-    found = WORD.findall(one.lower())
-    return [" ".join(found[at + 1 - n : at + 1]) for at in range(len(found)) for n in range(1, min(grams, at + 1) + 1)]
+def split_words(text: str, ngrams: int = 1) -> list[str]:
+    """Return the words of one text, and runs of up to `ngrams` words."""
+    words = WORD.findall(text.lower())
+    return [" ".join(words[at + 1 - n : at + 1]) for at in range(len(words)) for n in range(1, min(ngrams, at + 1) + 1)]
 
 
-def joined(parts: list[Bags]) -> Bags:
+def concatenate(parts: list[WordCounts]) -> WordCounts:
+    """Concatenate the counts of several blocks."""
     if len(parts) == 1:
         return parts[0]
     begins = np.cumsum([0, *(part.numbers.size for part in parts)])
     offsets = [part.offsets[1:] + at for part, at in zip(parts, begins, strict=False)]
     first = [part.first + at for part, at in zip(parts, begins, strict=False)]
-    return Bags(
+    return WordCounts(
         np.concatenate([np.zeros(1, np.int64), *offsets]),
         np.concatenate([np.zeros(0, np.int32), *(part.numbers for part in parts)]),
         np.concatenate([np.zeros(0), *(part.counts for part in parts)]),
-        [name for part in parts for name in part.fresh],
+        [word for part in parts for word in part.new_words],
         np.concatenate([np.zeros(0, np.int64), *first]),
     )
 
 
-def compiled() -> Callable[..., None]:
-    """The counter at full speed."""
+def compile_counter() -> Callable[..., None]:
+    """Return the compiled word counter."""
     from noregret.jit.compiled import compile_function
 
-    examples: dict[str, tuple[int, Any]] = {
+    slots: dict[str, tuple[int, Any]] = {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "ends": (text.ENDS, np.zeros(1, np.int64)),
-        "out": (text.OUT, text.room(1, 1, 1, 1)),
-        "known": (text.KNOWN, vw_names.space_for(1)),
+        "out": (text.OUT, text.allocate(1, 1, 1, 1)),
+        "known": (text.KNOWN, name_table.create_table(1)),
     }
-    return compile_function(text.words, examples, text.REPLACED)
+    return compile_function(text.words, slots, text.REPLACED)

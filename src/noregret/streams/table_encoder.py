@@ -1,0 +1,170 @@
+"""Encodes the columns of a table as rows with feature names, labels and queries."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import Rows, SparseBlock, all_finite
+from noregret.errors import BadValue, shown
+from noregret.features.names import GrowingNames
+from noregret.streams.columns import Layout, expand_labels, parse_label, parse_label_or_none, parse_labels
+from noregret.streams.read_options import DEFAULTS, ReadOptions
+from noregret.streams.table_parser import Columns, distinct_cells
+from noregret.streams.word_columns import ABSENT, WordColumn, add_word_counts
+
+
+class NewValue(NamedTuple):
+    """A value that is not a feature yet; values are numbered in the order of row, column, position in the column."""
+
+    row: int
+    column: int
+    position: int
+    value: str
+
+
+class TableEncoder:
+    """Turns columns into rows; keeps the names of all features so far."""
+
+    def __init__(self, layout: Layout, options: ReadOptions = DEFAULTS) -> None:
+        self.layout, self.labelled, self.targets = layout, options.labelled, options.targets
+        self.keep_missing = options.keep_missing
+        self.separator = options.labels_by if options.sets else None  # between the labels of a cell
+        self.text_columns = [WordColumn(options.ngrams) for _ in layout.texts]
+        self.names = [layout.columns[index] for index in layout.numeric]
+        self.names_view = GrowingNames(self.names, 0)  # the names of the last block
+        self.flags = np.zeros(0, bool)
+        self.used_names = set(self.names)
+        self.known: list[dict[str, int]] = [{} for _ in layout.categories]  # the feature of each value, by column
+        self.full_rows = (
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int32),
+        )  # offsets and columns of rows without empty cells
+        self.empty = 0  # empty cells so far
+
+    def encode(self, columns: Columns) -> tuple[Rows, Any]:
+        """Return rows and labels of columns in which every row can be used."""
+        rows, numbers = columns.rows, len(self.layout.numeric)
+        if not (self.layout.categories or self.layout.texts) and all_finite(columns.numbers):
+            return self.encode_numbers(columns.numbers), self.labels(columns)
+        codes = self.number_values(columns)
+        single = [codes[at] for at, index in enumerate(self.layout.categories) if index not in columns.list_offsets]
+        width = numbers + len(single)
+        idx = np.empty((rows, width), np.int32)
+        val = np.hstack((columns.numbers, np.ones((rows, width - numbers)))) if single else columns.numbers
+        idx[:, :numbers] = np.arange(numbers)
+        for at, features in enumerate(single, numbers):
+            idx[:, at] = features
+        idx[:, numbers:].sort(axis=1)
+        missing = np.isnan(val)
+        present = (idx != ABSENT) & ~(missing & (not self.keep_missing))
+        counts = present.sum(axis=1)
+        indptr = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        absent = rows * width - int(indptr[-1])
+        self.empty += absent
+        flat_idx, flat_val = (idx[present], val[present]) if absent else (idx.ravel(), val.ravel())
+        sound = not (self.keep_missing and missing.any())
+        block = SparseBlock(indptr, flat_idx, flat_val, len(self.names), ready=sound)
+        for index, offsets in columns.list_offsets.items():
+            features = codes[self.layout.categories.index(index)]
+            block = add_word_counts(block, offsets, features, np.ones(features.size))
+        for column in self.text_columns:
+            words = column.counts
+            block = add_word_counts(block, words.offsets, column.numbers[words.numbers], words.counts)
+        if len(self.names_view) < len(self.names):
+            self.names_view = GrowingNames(self.names, len(self.names))
+            self.flags = np.arange(len(self.names)) >= numbers
+        return Rows(block, self.names_view, self.flags), self.labels(columns)
+
+    def encode_numbers(self, numbers: NDArray[np.float64]) -> Rows:
+        """Return rows of numbers without empty cells: all have the same columns."""
+        rows, width = numbers.shape
+        if self.full_rows[0].size <= rows:
+            self.full_rows = (np.arange(rows + 1) * width, np.tile(np.arange(width, dtype=np.int32), rows))
+        indptr, idx = self.full_rows
+        block = SparseBlock(indptr[: rows + 1], idx[: rows * width], numbers.ravel(), width)
+        return Rows(block, self.names, np.zeros(width, bool))
+
+    # ---- features of values and words ---------------------------------------------------------------------------
+
+    def number_values(self, columns: Columns) -> list[NDArray[np.int32]]:
+        """Return, for every column of categories, the feature of each cell or element; new values are numbered."""
+        encoded = [columns.cells[index] for index in self.layout.categories]
+        codes = [column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in encoded]
+        values = [distinct_cells(column) for column in encoded]
+        new: list[NewValue] = []
+        for at, known in enumerate(self.known):
+            unknown = [code for code, value in enumerate(values[at]) if value and value not in known]
+            if unknown:
+                first = np.zeros(len(values[at]) + 1, np.int64)
+                first[codes[at][::-1]] = np.arange(codes[at].size)[::-1]
+                offsets = columns.list_offsets.get(self.layout.categories[at])
+                row = first if offsets is None else np.searchsorted(offsets, first, side="right") - 1
+                new += [NewValue(int(row[code]), at, int(first[code]), values[at][code]) for code in unknown]
+        self.number_words(columns, new)
+        return [
+            np.array([*(known.get(value, ABSENT) for value in values[at]), ABSENT], np.int32)[codes[at]]
+            for at, known in enumerate(self.known)
+        ]
+
+    def number_words(self, columns: Columns, new: list[NewValue]) -> None:
+        """Count the words of texts, and number new words and values row by row."""
+        for index, column in zip(self.layout.texts, self.text_columns, strict=True):
+            column.count(columns.cells[index])
+        growing = [at for at, column in enumerate(self.text_columns) if column.counts.new_words]
+        if len(growing) == 1 and not new:  # the new words are in order already
+            column = self.text_columns[growing[0]]
+            column.add(self.add_features(self.layout.texts[growing[0]], column.counts.new_words))
+            return
+        others = len(self.known)
+        for at in growing:
+            counts = self.text_columns[at].counts
+            rows = np.searchsorted(counts.offsets, counts.first, side="right") - 1
+            words = zip(rows.tolist(), counts.first.tolist(), counts.new_words, strict=True)
+            new += [NewValue(row, others + at, first, word) for row, first, word in words]
+        for _, at, _, value in sorted(new):
+            if at >= others:
+                self.text_columns[at - others].add(self.add_features(self.layout.texts[at - others], [value]))
+            elif value not in self.known[at]:
+                self.known[at][value] = self.add_features(self.layout.categories[at], [value])[0]
+
+    def add_features(self, index: int, values: list[str]) -> range:
+        """Add a feature for each value of a column; return their numbers."""
+        column = self.layout.columns[index]
+        names = [f"{column}={value}" for value in values]
+        if not self.used_names.isdisjoint(names):
+            duplicate = next(name for name in names if name in self.used_names)
+            raise BadValue(
+                f"column {column!r} and another both make a feature named {shown(duplicate)}; rename one of them"
+            )
+        self.used_names.update(names)
+        self.names += names
+        return range(len(self.names) - len(names), len(self.names))
+
+    # ---- labels and queries -------------------------------------------------------------------------------------
+
+    def queries(self, columns: Columns) -> NDArray[Any] | None:
+        """Return the query of every row, as text; None if there is no column for it."""
+        if self.layout.roles.query is None:
+            return None
+        column = columns.cells[self.layout.roles.query]
+        values = np.array([*distinct_cells(column), ""], object)
+        return np.asarray(values[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
+
+    def labels(self, columns: Columns) -> Any:
+        """Return the labels of all rows; None if there is no column for them."""
+        if self.layout.label is None:
+            return None
+        if columns.targets is not None:
+            return columns.targets
+        column = columns.cells[self.layout.label]
+        values: list[Any] = [self.label(cell) for cell in distinct_cells(column)]
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return expand_labels([*values, None] if column.null_count else values, codes)
+
+    def label(self, cell: str) -> Any:
+        """Return the label, or labels, in a cell."""
+        if self.separator is not None:
+            labels = parse_labels(cell, self.separator)
+            return labels if labels or self.labelled else None
+        return parse_label(cell) if self.labelled else parse_label_or_none(cell, self.targets)
