@@ -237,6 +237,7 @@ def test_adaline_settles_only_while_rho_is_below_two_over_the_squared_length(rho
     assert (losses[-1] > 1e6) != settles
 
 
+@pytest.mark.many_rounds
 def test_adaline_comes_to_the_least_squares_when_its_steps_are_short() -> None:
     X, y, _ = streams.linear(50, 3, noise=0.5, seed=4)
     learner = nr.make("adaline", task="regression", scale_target=False, rho=1e-4)

@@ -113,7 +113,7 @@ LATE: list[tuple[str, Told]] = [
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 @pytest.mark.parametrize(("name", "told"), LATE, ids=lambda value: value if isinstance(value, str) else "")
-def test_compiled_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> None:
+def test_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> None:
     X, y = streams.sparse(200, 30, density=0.2, seed=3)
     labels = np.random.default_rng(3).integers(3, size=200)
     labels[:3] = range(3)
@@ -136,6 +136,7 @@ def test_one_feature_and_many_classes() -> None:
         np.testing.assert_allclose(learner.scores(X), plain.scores(X), rtol=1e-12)
 
 
+@pytest.mark.many_rounds
 def test_a_feature_is_in_use_for_all_tasks_or_for_none() -> None:
     rng = np.random.default_rng(4)
     X, task = rng.normal(size=(1500, 20)), rng.integers(3, size=1500)

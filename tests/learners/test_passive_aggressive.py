@@ -26,6 +26,7 @@ from tests.learners.reading import (
 )
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.engines import engines
 
 FAMILY: list[tuple[str, dict[str, float]]] = [
     ("pa", {}),
@@ -188,7 +189,7 @@ def test_two_classes_are_the_binary_task_with_twice_the_step(name: str) -> None:
 # ---- the gate -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@engines
 @every_variant
 def test_gated_by_mistakes_only_those_rounds_move_it_and_by_the_same_step(
     name: str, told: dict[str, float], native: bool
@@ -224,13 +225,15 @@ def test_the_loss_is_the_gate_unless_another_is_asked_for() -> None:
 
 def test_gates_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=9)
-    in_turn = [nr.make("pa2", gate=gate) for gate in ("loss", "mistake", "loss", "mistake")]
+    in_turn = [
+        nr.make("pa2", gate=gate, algebra="sparse", native=True) for gate in ("loss", "mistake", "loss", "mistake")
+    ]
     scores = [learner.learn(X, y).scores(X).tolist() for learner in in_turn]
     assert scores[0] == scores[2]
     assert scores[1] == scores[3]
     assert scores[0] != scores[1]
     for gate, found in zip(("loss", "mistake"), scores, strict=False):
-        plain = nr.make("pa2", gate=gate, native=False).learn(X, y)
+        plain = nr.make("pa2", gate=gate, algebra="sparse").learn(X, y)
         np.testing.assert_allclose(found, plain.scores(X), rtol=1e-12)
 
 

@@ -192,6 +192,7 @@ def test_an_update_on_every_round_is_all_that_a_comparator_of_zero_allows() -> N
     assert learner.updates == 16 == bound_of(learner, radius=1.0, norm=0.0, comparator_squares=16.0)
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize(("b", "eta"), [(0.0, 1.0), (0.01, 1.0), (1.0, 1.0), (1.0, 20.0)])
 @pytest.mark.parametrize("margin", [0.05, 0.4])
 @pytest.mark.parametrize("seed", range(3))

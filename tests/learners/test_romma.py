@@ -74,6 +74,7 @@ def test_rows_at_right_angles_take_every_mistake_that_the_bound_allows() -> None
     same(weights(learner, 4), y)
 
 
+@pytest.mark.many_rounds
 def test_many_passes_lead_aggressive_romma_to_the_largest_margin() -> None:
     X, y, _ = streams.separable(40, 3, margin=0.2, seed=2)
     best = shortest(y[:, None] * X, np.ones(40))

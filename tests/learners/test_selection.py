@@ -16,6 +16,7 @@ from noregret.learners import selection
 from tests.learners.reading import after_each_round, bound_of, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.engines import engines
 
 
 def largest(w: Array, B: int) -> Array:
@@ -42,7 +43,7 @@ def test_a_round_shrinks_steps_stays_in_its_ball_and_keeps_the_largest(lam: floa
     assert (capped > 0) == (lam == 3.0)
 
 
-@pytest.mark.parametrize("native", [False, True])
+@engines
 @pytest.mark.parametrize("lam", [0.05, 1.0])
 def test_no_more_than_B_weights_and_no_longer_than_allowed(lam: float, native: bool) -> None:
     X, y = streams.sparse(150, 30, density=0.2, seed=2)
@@ -155,7 +156,7 @@ def test_the_row_that_is_expected_is_the_row() -> None:
     assert (np.abs(total / times - x) <= 4.5 * np.abs(x) * np.sqrt((1.0 / odds - 1.0) / times)).all()
 
 
-@pytest.mark.parametrize("native", [False, True])
+@engines
 def test_what_may_not_be_read_changes_nothing(native: bool) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(120, 20)) + 0.1

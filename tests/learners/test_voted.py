@@ -10,6 +10,7 @@ import noregret as nr
 from tests.learners.reading import after_each_round, bound_of, radius_of, two_classes
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.engines import engines
 
 LISTED = [((0, 0), 1), ((4, 0), 1), ((3, -1), 2), ((1, -3), 1)]
 PROBES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 4.0], [-1.0, 2.0], [1.0, 2.0], [3.0, 1.0], [0.0, 0.0]])
@@ -25,7 +26,7 @@ def ballots(X: Array, y: Any, probes: Array) -> Array:
     return np.asarray(np.sign(probes @ np.vstack([np.zeros((1, X.shape[1])), path]).T).sum(axis=1))
 
 
-@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@engines
 def test_the_four_points(native: bool) -> None:
     X, y = streams.four()
     learner = voted(native=native)
