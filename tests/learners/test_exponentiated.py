@@ -16,6 +16,7 @@ from tests.conformance.test_twins import agree
 from tests.learners.reading import Objective, after_each_round, bound_of, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 
 BOTH = pytest.mark.parametrize("name", ["eg", "eg_signed"])
@@ -110,7 +111,7 @@ def test_the_weights_share_one_whole_after_every_round(name: str) -> None:
         assert (found < 0.0).any()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize("eta", [0.02, 0.3, 2.0])
 def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
     d = 12
@@ -124,7 +125,7 @@ def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
         assert regret <= bound_of(learner, divergence=divergence(u), squared_gradients_inf=squares)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize(("eta", "U"), [(0.02, 1.0), (0.1, 4.0), (1.0, 0.5)])
 def test_the_regret_of_signed_eg_stays_below_its_bound(eta: float, U: float, seed: int) -> None:
     d = 12
@@ -152,7 +153,7 @@ def test_a_regret_close_to_what_is_allowed() -> None:
 
 @pytest.mark.many_rounds
 @pytest.mark.parametrize("part", [0.1, 2.0 / 3.0, 1.5])
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize("d", [4, 100])
 def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, seed: int, part: float) -> None:
     rng = np.random.default_rng(seed)

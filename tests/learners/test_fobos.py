@@ -13,7 +13,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, hinge, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import ALL
+from tests.support.cover import ALL, seeds
 
 Told = dict[str, Any]
 PAIRS = [0, 0, 1]  # the fourth feature and those after it are groups of their own
@@ -52,7 +52,7 @@ def test_a_round_solves_its_problem(name: str, told: Told, penalty: Callable[[Ar
 
 
 @of_every_penalty
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_regret_with_the_penalty_keeps_its_bound(
     name: str, told: Told, penalty: Callable[[Array], float], seed: int
 ) -> None:

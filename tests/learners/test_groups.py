@@ -15,6 +15,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, weights
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 Told = dict[str, Any]
 Penalty = Callable[[Array], float]
@@ -71,7 +72,7 @@ def test_the_weights_minimise_the_mean_gradient_and_the_penalties(
 
 
 @every_case
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_regret_with_the_penalties_keeps_its_bound(
     name: str, told: Told, penalty: Penalty, rho: float, seed: int
 ) -> None:

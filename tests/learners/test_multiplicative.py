@@ -12,6 +12,7 @@ from tests.conformance.plays import state
 from tests.learners.reading import bound_of, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 
 
@@ -113,7 +114,7 @@ def test_without_a_threshold_the_bound_is_that_of_the_number_of_features(demotio
     assert bound_of(learner, features=64, relevant=4) == allowed == (74.0 if demotion == "halve" else 49.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y, _ = streams.disjunction(500, n, k, active=12, seed=seed)
@@ -153,7 +154,7 @@ def test_an_eliminated_weight_stays_exactly_zero() -> None:
     assert factors(learner).tolist() == [0.0, 0.0, 0.0, 2.0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, seed: int) -> None:
     X, y, relevant = streams.disjunction(500, n, k, active=12, seed=seed)
@@ -213,7 +214,7 @@ def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: f
 
 
 @pytest.mark.many_rounds
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2), (200, 3)])
 def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y = literals(400, n, k, seed)
@@ -317,7 +318,7 @@ def test_a_row_of_zeros_teaches_balanced_winnow_nothing() -> None:
 @pytest.mark.many_rounds
 @pytest.mark.parametrize(("alpha", "theta", "start"), [(1.1, 1.0, 2.0), (1.2, 0.0, 1.0), (1.3, 5.0, 1.0)])
 @pytest.mark.parametrize("n", [10, 400])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
     seed: int, n: int, alpha: float, theta: float, start: float
 ) -> None:

@@ -12,6 +12,7 @@ from tests.conformance.plays import same_bits, state
 from tests.learners.reading import Objective, bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 
 def length(v: Array, p: float) -> Any:
@@ -86,7 +87,7 @@ def test_the_weights_are_the_slope_of_half_the_squared_norm_of_the_sum(p: float)
 
 
 @pytest.mark.many_rounds
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize("p", [2.0, 3.5, 6.0, 12.0])
 @pytest.mark.parametrize("d", [10, 300])
 def test_no_more_updates_than_the_margin_allows(d: int, p: float, seed: int) -> None:
@@ -176,7 +177,7 @@ def test_a_step_of_alma_minimises_its_divergence_and_then_its_distance_to_the_ba
 
 
 @pytest.mark.many_rounds
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_alma_stops_in_time_and_with_most_of_the_largest_margin(p: float, alpha: float, seed: int) -> None:

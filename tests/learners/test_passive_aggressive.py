@@ -26,6 +26,7 @@ from tests.learners.reading import (
 )
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 
 FAMILY: list[tuple[str, dict[str, float]]] = [
@@ -256,7 +257,7 @@ def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
         nr.make(name, gate="mistakes")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int) -> None:
     X, y, u = streams.separable(400, 6, 0.1, seed)
     radius, size = float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min())
@@ -281,7 +282,7 @@ def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int)
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.3])
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, margin: float) -> None:
     X, y, u = streams.separable(500, 6, margin, seed)
     learner = nr.make("pa", native=False)
@@ -292,7 +293,7 @@ def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, marg
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
@@ -304,7 +305,7 @@ def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> No
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_pa2_suffers_little_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

@@ -10,6 +10,7 @@ import noregret as nr
 from tests.learners.reading import bound_of, radius_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 
 BY_CHANCE: dict[str, Any] = {"random_start": 1.0, "classes": [-1, 1], "native": False}
@@ -93,7 +94,7 @@ def updates(learner: nr.RuleLearner, X: Array, y: Array, most: float) -> int:
 @pytest.mark.parametrize("strict", [False, True], ids=["any", "strict"])
 @pytest.mark.parametrize("eta", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("spread", [0.1, 1.0, 8.0])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_updates_grow_by_twice_the_first_length_over_the_margin(
     seed: int, spread: float, eta: float, strict: bool
 ) -> None:

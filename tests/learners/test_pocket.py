@@ -13,6 +13,7 @@ from tests.learners.reading import after_each_round, bound_of, radius_of, same, 
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 from tests.support.model_files import tensors
 
@@ -43,7 +44,7 @@ def test_trains_as_the_perceptron() -> None:
 
 
 @engines
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: int, native: bool) -> None:
     X, y = noisy(seed)
     X = X[:120]

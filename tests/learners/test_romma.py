@@ -8,6 +8,7 @@ import noregret as nr
 from tests.learners.reading import bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 BOTH = pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
 
@@ -50,7 +51,7 @@ def test_a_step_solves_its_problem(name: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
 def test_separable_rounds_cost_few_mistakes_and_the_weights_only_grow(name: str, margin: float, seed: int) -> None:
     X, y, u = streams.separable(150, 4, margin, seed=seed)

@@ -16,6 +16,7 @@ from noregret.learners import selection
 from tests.learners.reading import after_each_round, bound_of, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 from tests.support.engines import engines
 
 
@@ -76,7 +77,7 @@ def test_the_truncated_perceptron_adds_and_cuts() -> None:
     assert moved > 20
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_with_few_features_it_is_the_perceptron_and_keeps_its_bound(seed: int) -> None:
     X, y, _ = streams.separable(300, 5, 0.1, seed)
     learner = nr.make("perceptron_truncated", B=5, native=False)
