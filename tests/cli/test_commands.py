@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 import noregret as nr
+from noregret.jit.cache import cache_folder
 from tests.support.command_line import OWN_RULE, SAMPLE, noregret, noregret_process, succeeded
 
 TABLE = "height,city,depth,kind\n" + "".join(
@@ -250,13 +252,14 @@ def test_what_there_is(folder: Path) -> None:
 
 
 def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
+    told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder))
+    assert "1 loop is ready" in told.stdout
+    shutil.copytree(cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*"))
     cache = {"NOREGRET_CACHE": str(folder / "cache")}
     race = ["race", "data.svm", "--learners", "pa1"]
-    told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder, **cache))
-    assert "1 loop is ready" in told.stdout
     raced = succeeded(noregret_process(*race, cwd=folder, **cache))
     assert "compil" not in raced.stderr
-    for file in (folder / "cache").rglob("libsvm*"):
+    for file in [*(folder / "cache").glob("warm-*"), *(folder / "cache").rglob("libsvm*")]:
         file.unlink()
     assert "compiling the reader" in succeeded(noregret_process(*race, cwd=folder, **cache)).stderr
     first = succeeded(noregret_process("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))

@@ -1,6 +1,8 @@
 """Compiled code is the same code: kept on disk, compiled anew only when its text changed, and never in the way."""
 
 import os
+import random
+import shutil
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -18,7 +20,8 @@ from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
-from tests.support.processes import in_a_process, modules_after
+from tests.support.cover import ALL, cover
+from tests.support.processes import Told, in_a_process, modules_after
 
 X, Y = small_stream()
 own = load_own_rules()
@@ -54,17 +57,28 @@ said = [learner.learn(np.abs(X), Y).scores(np.abs(X)).tolist() for learner in le
 """
 
 
-def test_a_later_process_needs_no_compiler_and_computes_the_same(tmp_path: Path) -> None:
-    scores, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+@pytest.fixture(scope="module")
+def first_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Told, Path]:
+    """What a process of an empty cache computed, and the cache that it left."""
+    cache = tmp_path_factory.mktemp("cache")
+    return in_a_process(LOADED, cache=cache), cache
+
+
+def test_a_later_process_needs_no_compiler_and_computes_the_same(first_process: tuple[Told, Path]) -> None:
+    first, cache = first_process
+    scores, with_compiler = first.said
     assert with_compiler
-    again, with_compiler = in_a_process(LOADED, cache=tmp_path).said
+    again, with_compiler = in_a_process(LOADED, cache=cache).said
     assert again == scores
     assert with_compiler != objects.supported()
 
 
 @pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
-def test_an_object_file_that_is_cut_or_changed_is_never_loaded(tmp_path: Path) -> None:
-    first = in_a_process(LOADED, cache=tmp_path)
+def test_an_object_file_that_is_cut_or_changed_is_never_loaded(
+    first_process: tuple[Told, Path], tmp_path: Path
+) -> None:
+    first, cache = first_process
+    shutil.copytree(cache, tmp_path, dirs_exist_ok=True)
     for number, file in enumerate(sorted((tmp_path / "objects").iterdir())):
         content = file.read_bytes()
         file.write_bytes([content[:-7], content[:20], b"", content[:-1] + bytes([content[-1] ^ 1])][number % 4])
@@ -183,11 +197,12 @@ def test_only_an_edit_recompiles_and_only_the_rule_it_touches(tmp_path: Path) ->
 
 def test_a_cache_that_cannot_be_written_is_said_once_and_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    told = in_a_process(PLAYING, cache=tmp_path / "file" / "cache")
+    playing = 'import noregret as nr; nr.make("pa1", algebra="sparse").learn(X, Y)'
+    told = in_a_process(playing, cache=tmp_path / "file" / "cache")
     assert len(told.warned) == 1
     assert "cannot be written" in told.warned[0]
     assert "NOREGRET_CACHE" in told.warned[0]
-    assert set(told.compiled) >= LOOPS
+    assert "binary_pa1_sparse_loss" in told.compiled
 
 
 def test_warming_compiles_ahead_in_processes_that_share_the_cache(
@@ -218,7 +233,8 @@ def test_no_two_loops_share_an_entry_of_the_cache() -> None:
     every = [plan for card in cards for plan in plans(card)]
     assert len(every) > 100
     assert len({plan.name for plan in every}) == len(every)
-    assert len({compiled.fingerprint_plan(plan) for plan in every}) == len(every)
+    some = every if ALL else random.Random(2006).sample(every, 300)
+    assert len({compiled.fingerprint_plan(plan) for plan in some}) == len(some)
 
 
 def symbol(text: str, file: Path) -> str:
@@ -306,9 +322,16 @@ def test_no_kind_of_input_needs_a_loop_of_its_own() -> None:
 # ---- a rule of one's own ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel"])
-@pytest.mark.parametrize("task", [task for task in TASKS if task not in ("bandit", "one-class", "ranking", "convex")])
-@pytest.mark.parametrize("name", ["halfway", "steady"])
+PLACES = list(
+    product(
+        ["halfway", "steady"],
+        [task for task in TASKS if task not in ("bandit", "one-class", "ranking", "convex")],
+        ["sparse", "dense", "kernel"],
+    )
+)
+
+
+@pytest.mark.parametrize(("name", "task", "algebra"), PLACES if ALL else cover(PLACES, set))
 def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str, algebra: str) -> None:
     rows = np.vstack([X, 1.5 * X])
     several = [["a"], ["b", "c"], ["d"], ["a", "d"]] * 10

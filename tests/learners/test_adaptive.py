@@ -11,6 +11,7 @@ import noregret as nr
 from tests.learners.reading import after_each_round, bound_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.engines import engines
 
 SLOPES = {
     "hinge": lambda m: -1.0 * (m < 1.0),
@@ -233,7 +234,7 @@ def test_merged_pulls_and_squares_are_sums() -> None:
     assert both.rounds == 80
 
 
-@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@engines
 def test_a_weight_that_ftrl_never_met_is_zero_also_where_nothing_holds_it_back(native: bool) -> None:
     learner = nr.make("ftrl", beta=0.0, l1=0.0, native=native, algebra="sparse")
     learner.learn([{0: 1.0}, {0: 2.0, 2: 1.0}], [1, -1])

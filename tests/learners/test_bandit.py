@@ -118,6 +118,7 @@ def exp3_mistakes(y: Any, k: int, seed: int, **told: Any) -> int:
     return nr.make("exp3", classes=range(k), seed=seed, **told).learn([None] * len(y), y).mistakes
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize("gamma", [0.0, 0.05])
 def test_exp3_keeps_its_bound_in_the_mean(gamma: float) -> None:
     rounds, k = 800, 3
@@ -133,6 +134,7 @@ def test_exp3_keeps_its_bound_in_the_mean(gamma: float) -> None:
     assert bound < rounds * (1.0 - 1.0 / k) - best  # drawing without learning fails
 
 
+@pytest.mark.many_rounds
 def test_exp3_with_a_falling_rate_keeps_the_bound_that_needs_no_horizon() -> None:
     rounds, k = 800, 3
     y = np.random.default_rng(6).choice(k, rounds, p=[0.05, 0.15, 0.8])

@@ -87,6 +87,7 @@ def test_regret_over_whole_batches_keeps_its_bound(loss: str, batch: int, reduct
         assert said.losses.sum() - theirs <= bound
 
 
+@pytest.mark.many_rounds
 @TWO_TASKS
 @pytest.mark.parametrize("part", [0.3, 1.0, 1.7])
 def test_batch_adaline_comes_to_the_least_squares_as_fast_as_promised(task: str, part: float) -> None:
@@ -104,6 +105,7 @@ def test_batch_adaline_comes_to_the_least_squares_as_fast_as_promised(task: str,
     assert above < 0.01 * first
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize(("part", "settles"), [(1.9, True), (2.1, False)])
 def test_batch_adaline_settles_only_while_rho_is_below_two_over_the_largest_eigenvalue(
     part: float, settles: bool
@@ -116,6 +118,7 @@ def test_batch_adaline_settles_only_while_rho_is_below_two_over_the_largest_eige
     assert (np.abs(weights(learner, 4) - least(X, y)).max() < 1e-6) == settles
 
 
+@pytest.mark.many_rounds
 def test_incremental_adaline_comes_to_the_least_squares() -> None:
     X, y, _ = streams.linear(40, 3, noise=0.4, seed=7)
     learner = nr.make("adaline", task="regression", scale_target=False, rho=2e-4)

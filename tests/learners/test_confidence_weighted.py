@@ -15,6 +15,7 @@ from tests.learners.reading import after_each_round, bound_of, weights, written
 from tests.learners.test_second_order import covariance, full, noisy, packed
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.engines import engines
 
 ALL = ["cw", "cw_variance", "scw1", "scw2"]
 Gaussian = tuple[Array, Array]
@@ -307,7 +308,7 @@ def test_with_a_confidence_near_one_half_a_right_round_changes_next_to_nothing(n
     np.testing.assert_allclose(covariance(learner), np.eye(2), atol=1e-12)
 
 
-@pytest.mark.parametrize("native", [False, True])
+@engines
 @pytest.mark.parametrize("name", ALL)
 def test_a_round_without_variance_changes_nothing(name: str, native: bool) -> None:
     learner = nr.make(name, native=native).learn(np.eye(2, 3), [1.0, -1.0])

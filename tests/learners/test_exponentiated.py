@@ -16,6 +16,8 @@ from tests.conformance.test_twins import agree
 from tests.learners.reading import Objective, after_each_round, bound_of, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 
 BOTH = pytest.mark.parametrize("name", ["eg", "eg_signed"])
 
@@ -109,7 +111,7 @@ def test_the_weights_share_one_whole_after_every_round(name: str) -> None:
         assert (found < 0.0).any()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize("eta", [0.02, 0.3, 2.0])
 def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
     d = 12
@@ -123,7 +125,7 @@ def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
         assert regret <= bound_of(learner, divergence=divergence(u), squared_gradients_inf=squares)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize(("eta", "U"), [(0.02, 1.0), (0.1, 4.0), (1.0, 0.5)])
 def test_the_regret_of_signed_eg_stays_below_its_bound(eta: float, U: float, seed: int) -> None:
     d = 12
@@ -149,8 +151,9 @@ def test_a_regret_close_to_what_is_allowed() -> None:
     assert 0.6 * bound < said.losses.sum() - hinge(u, X, y).sum() <= bound
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize("part", [0.1, 2.0 / 3.0, 1.5])
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize("d", [4, 100])
 def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, seed: int, part: float) -> None:
     rng = np.random.default_rng(seed)
@@ -170,7 +173,7 @@ def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, se
 
 
 @BOTH
-@pytest.mark.parametrize("native", [False, True])
+@engines
 def test_no_weight_is_ever_lost_to_rounding(name: str, native: bool) -> None:
     """Feature 0 speaks for the wrong side until its weight is exp(-10000); then it is right, and recovers."""
     learner = nr.make(name, eta=100.0, features=3, native=native)
@@ -191,6 +194,7 @@ def test_features_never_met_have_their_share_from_the_start() -> None:
     assert seen.play(csr_array(X), y).scores[0] == pytest.approx(X[0].sum() / reach)
 
 
+@pytest.mark.many_rounds
 def test_irrelevant_features_cost_signed_eg_only_a_logarithm() -> None:
     rng = np.random.default_rng(5)
     X = rng.choice([-1.0, 1.0], size=(2000, 1000))

@@ -24,6 +24,7 @@ from tests.learners.reading import (
 )
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 RATES: dict[str, Callable[[int], float]] = {
     "constant": lambda t: 0.05,
@@ -106,7 +107,7 @@ def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
 @pytest.mark.parametrize(
     ("schedule", "eta0"), [("constant", 0.005), ("constant", 0.03), ("inv_sqrt", 0.02), ("inv_sqrt", 0.2)]
 )
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize(
     ("task", "loss"),
     [*(("binary", loss) for loss in OF_MARGIN), *(("regression", loss) for loss in OF_ERROR)],
@@ -203,7 +204,7 @@ def test_adaline_is_at_rest_where_there_is_no_error() -> None:
 @TWO_TASKS
 @pytest.mark.parametrize("part", [0.01, 0.5, 1.5])
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_adaline_suffers_at_most_twice_what_any_comparator_does(
     seed: int, noise: float, task: str, part: float
 ) -> None:
@@ -237,6 +238,7 @@ def test_adaline_settles_only_while_rho_is_below_two_over_the_squared_length(rho
     assert (losses[-1] > 1e6) != settles
 
 
+@pytest.mark.many_rounds
 def test_adaline_comes_to_the_least_squares_when_its_steps_are_short() -> None:
     X, y, _ = streams.linear(50, 3, noise=0.5, seed=4)
     learner = nr.make("adaline", task="regression", scale_target=False, rho=1e-4)

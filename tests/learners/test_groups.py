@@ -15,6 +15,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, weights
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 Told = dict[str, Any]
 Penalty = Callable[[Array], float]
@@ -71,7 +72,7 @@ def test_the_weights_minimise_the_mean_gradient_and_the_penalties(
 
 
 @every_case
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_regret_with_the_penalties_keeps_its_bound(
     name: str, told: Told, penalty: Penalty, rho: float, seed: int
 ) -> None:
@@ -113,7 +114,7 @@ LATE: list[tuple[str, Told]] = [
 
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 @pytest.mark.parametrize(("name", "told"), LATE, ids=lambda value: value if isinstance(value, str) else "")
-def test_compiled_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> None:
+def test_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> None:
     X, y = streams.sparse(200, 30, density=0.2, seed=3)
     labels = np.random.default_rng(3).integers(3, size=200)
     labels[:3] = range(3)
@@ -136,6 +137,7 @@ def test_one_feature_and_many_classes() -> None:
         np.testing.assert_allclose(learner.scores(X), plain.scores(X), rtol=1e-12)
 
 
+@pytest.mark.many_rounds
 def test_a_feature_is_in_use_for_all_tasks_or_for_none() -> None:
     rng = np.random.default_rng(4)
     X, task = rng.normal(size=(1500, 20)), rng.integers(3, size=1500)

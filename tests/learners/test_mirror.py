@@ -13,6 +13,7 @@ from tests.learners.test_exponentiated import divergence, on_the_simplex
 from tests.learners.test_p_norm import dual, length
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 WAYS: list[dict[str, Any]] = [{}, {"algebra": "dense"}, {"algebra": "reference"}, {"task": "multiclass"}]
 ways = pytest.mark.parametrize("told", WAYS, ids=str)
@@ -68,7 +69,7 @@ def test_of_the_p_norm_only_the_order_of_two_is_plain_descent() -> None:
     assert not np.allclose(scores[2.5], plain)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 @pytest.mark.parametrize("eta", [0.01, 0.1, 1.0])
 @pytest.mark.parametrize(("link", "p"), [("euclidean", 2.0), ("entropic", 4.0), ("p_norm", 3.0), ("p_norm", 8.0)])
 def test_the_regret_stays_below_the_bound_of_its_mirror(link: str, p: float, eta: float, seed: int) -> None:

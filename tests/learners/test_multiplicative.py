@@ -12,6 +12,8 @@ from tests.conformance.plays import state
 from tests.learners.reading import bound_of, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 
 
 def row(n: int, *on: int) -> Array:
@@ -112,7 +114,7 @@ def test_without_a_threshold_the_bound_is_that_of_the_number_of_features(demotio
     assert bound_of(learner, features=64, relevant=4) == allowed == (74.0 if demotion == "halve" else 49.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y, _ = streams.disjunction(500, n, k, active=12, seed=seed)
@@ -152,7 +154,7 @@ def test_an_eliminated_weight_stays_exactly_zero() -> None:
     assert factors(learner).tolist() == [0.0, 0.0, 0.0, 2.0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, seed: int) -> None:
     X, y, relevant = streams.disjunction(500, n, k, active=12, seed=seed)
@@ -198,7 +200,7 @@ def test_negations_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize("alpha", [1.5, 2.0])
-@pytest.mark.parametrize("native", [False, True])
+@engines
 def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: float) -> None:
     n = 12
     X, y = literals(600, n, 3, seed=2)
@@ -211,7 +213,8 @@ def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: f
     assert mine.updates > 60
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.many_rounds
+@seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2), (200, 3)])
 def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y = literals(400, n, k, seed)
@@ -223,6 +226,7 @@ def test_an_or_with_negations_is_learned_with_few_mistakes(n: int, k: int, seed:
     assert learner.mistakes < bound_of(learner, features=n, relevant=k)
 
 
+@pytest.mark.many_rounds
 def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
     rng = np.random.default_rng(3)
     X = (rng.random((20_000, 6)) < 0.5).astype(float)
@@ -311,9 +315,10 @@ def test_a_row_of_zeros_teaches_balanced_winnow_nothing() -> None:
     assert (said.scores[0], said.mistakes[0], said.updated[0]) == (-1.0, True, False)
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize(("alpha", "theta", "start"), [(1.1, 1.0, 2.0), (1.2, 0.0, 1.0), (1.3, 5.0, 1.0)])
 @pytest.mark.parametrize("n", [10, 400])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
     seed: int, n: int, alpha: float, theta: float, start: float
 ) -> None:

@@ -12,6 +12,7 @@ from tests.conformance.plays import same_bits, state
 from tests.learners.reading import Objective, bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 
 def length(v: Array, p: float) -> Any:
@@ -85,7 +86,8 @@ def test_the_weights_are_the_slope_of_half_the_squared_norm_of_the_sum(p: float)
     assert length(weights(learner, 5), dual(p)) == pytest.approx(length(added, p))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.many_rounds
+@seeds(3)
 @pytest.mark.parametrize("p", [2.0, 3.5, 6.0, 12.0])
 @pytest.mark.parametrize("d", [10, 300])
 def test_no_more_updates_than_the_margin_allows(d: int, p: float, seed: int) -> None:
@@ -104,6 +106,7 @@ def test_one_feature_a_row_takes_every_update_that_the_bound_allows() -> None:
     assert learner.updates == bound_of(learner, radius_p=1.0, margin_q=0.5)  # u = y / 2
 
 
+@pytest.mark.many_rounds
 def test_irrelevant_features_cost_a_large_p_only_a_logarithm() -> None:
     X, y, _ = sparse_target(3000, 1000, seed=1)
     mistakes = {p: nr.make("p_norm", p=p).learn(X, y).mistakes for p in (2.0, 2.0 * math.log(1000.0))}
@@ -173,7 +176,8 @@ def test_a_step_of_alma_minimises_its_divergence_and_then_its_distance_to_the_ba
     assert k > 5
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.many_rounds
+@seeds(2)
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 @pytest.mark.parametrize("p", [2.0, 4.0])
 def test_alma_stops_in_time_and_with_most_of_the_largest_margin(p: float, alpha: float, seed: int) -> None:

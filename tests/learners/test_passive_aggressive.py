@@ -26,6 +26,8 @@ from tests.learners.reading import (
 )
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 
 FAMILY: list[tuple[str, dict[str, float]]] = [
     ("pa", {}),
@@ -188,7 +190,7 @@ def test_two_classes_are_the_binary_task_with_twice_the_step(name: str) -> None:
 # ---- the gate -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@engines
 @every_variant
 def test_gated_by_mistakes_only_those_rounds_move_it_and_by_the_same_step(
     name: str, told: dict[str, float], native: bool
@@ -224,13 +226,15 @@ def test_the_loss_is_the_gate_unless_another_is_asked_for() -> None:
 
 def test_gates_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=9)
-    in_turn = [nr.make("pa2", gate=gate) for gate in ("loss", "mistake", "loss", "mistake")]
+    in_turn = [
+        nr.make("pa2", gate=gate, algebra="sparse", native=True) for gate in ("loss", "mistake", "loss", "mistake")
+    ]
     scores = [learner.learn(X, y).scores(X).tolist() for learner in in_turn]
     assert scores[0] == scores[2]
     assert scores[1] == scores[3]
     assert scores[0] != scores[1]
     for gate, found in zip(("loss", "mistake"), scores, strict=False):
-        plain = nr.make("pa2", gate=gate, native=False).learn(X, y)
+        plain = nr.make("pa2", gate=gate, algebra="sparse").learn(X, y)
         np.testing.assert_allclose(found, plain.scores(X), rtol=1e-12)
 
 
@@ -253,7 +257,7 @@ def test_a_gate_of_mistakes_plays_no_regression(name: str) -> None:
         nr.make(name, gate="mistakes")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int) -> None:
     X, y, u = streams.separable(400, 6, 0.1, seed)
     radius, size = float(np.linalg.norm(X, axis=1).max()), 1.0 / float((y * (X @ u)).min())
@@ -278,7 +282,7 @@ def test_gated_by_mistakes_the_bounds_hold_over_the_rounds_that_moved(seed: int)
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.3])
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, margin: float) -> None:
     X, y, u = streams.separable(500, 6, margin, seed)
     learner = nr.make("pa", native=False)
@@ -289,7 +293,7 @@ def test_squared_losses_sum_to_at_most_radius_times_size_squared(seed: int, marg
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
@@ -301,7 +305,7 @@ def test_pa1_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> No
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_pa2_suffers_little_beside_any_comparator(seed: int, C: float) -> None:
     X, y, _ = streams.separable(300, 6, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

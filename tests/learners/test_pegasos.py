@@ -65,6 +65,7 @@ def test_without_a_cut_the_weights_are_the_mean_of_the_rows_that_cost_something(
     np.testing.assert_allclose(weights(learner, 4), (moved * y) @ X / (0.02 * 200), rtol=1e-10)
 
 
+@pytest.mark.many_rounds
 def test_pegasos_comes_to_the_support_vector_machine() -> None:
     X, y = streams.dense(100, 4, seed=7)
     y = streams.flip(np.sign(X @ np.array([1.0, -2.0, 0.5, 0.0])), 0.1, 7)
@@ -88,6 +89,7 @@ def test_the_linear_kernel_gives_the_same_scores() -> None:
     np.testing.assert_allclose(by_support, by_weight, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.many_rounds
 def test_a_million_rounds_do_not_wear_the_scale_out() -> None:
     X = np.tile(np.array([[1.0, 0.0], [0.0, 1.0]]), (500, 1))
     learner = nr.make("pegasos", lam=1.0)

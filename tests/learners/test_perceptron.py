@@ -19,6 +19,7 @@ from tests.learners.reading import (
     written,
 )
 from tests.naive import streams
+from tests.support.cover import seeds
 
 BOTH = ["perceptron", "perceptron_averaged"]
 
@@ -162,7 +163,7 @@ def test_the_average_trains_as_the_perceptron() -> None:
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 @pytest.mark.parametrize("name", BOTH)
 def test_updates_are_at_most_radius_over_margin_squared(name: str, seed: int, margin: float) -> None:
     X, y, u = streams.separable(400, 6, margin, seed)
@@ -173,7 +174,7 @@ def test_updates_are_at_most_radius_over_margin_squared(name: str, seed: int, ma
     assert 0 < learner.updates <= bound
 
 
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 @pytest.mark.parametrize("name", [*BOTH, "perceptron_voted", "perceptron_pocket"])
 def test_on_noisy_rows_updates_are_few_beside_any_comparator(name: str, seed: int) -> None:
     X, y, u = streams.separable(300, 6, 0.1, seed)
@@ -192,9 +193,10 @@ def test_an_update_on_every_round_is_all_that_a_comparator_of_zero_allows() -> N
     assert learner.updates == 16 == bound_of(learner, radius=1.0, norm=0.0, comparator_squares=16.0)
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize(("b", "eta"), [(0.0, 1.0), (0.01, 1.0), (1.0, 1.0), (1.0, 20.0)])
 @pytest.mark.parametrize("margin", [0.05, 0.4])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_with_a_margin_to_keep_the_bound_grows_by_twice_b_over_eta(
     seed: int, margin: float, b: float, eta: float
 ) -> None:
@@ -214,7 +216,7 @@ def test_one_row_again_and_again_takes_as_many_updates_as_the_bound_allows() -> 
     assert bound_of(learner, radius=1.0, margin=1.0) == 11.0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_many_classes_make_at_most_twice_that_many_mistakes(seed: int) -> None:
     X, y, U = streams.blobs(600, 6, k=4, seed=seed)
     U = U / np.linalg.norm(U)

@@ -13,9 +13,9 @@ from tests.learners.reading import after_each_round, bound_of, radius_of, same, 
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 from tests.support.model_files import tensors
-
-either = pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 
 
 def noisy(seed: int) -> tuple[Array, Array]:
@@ -26,7 +26,7 @@ def noisy(seed: int) -> tuple[Array, Array]:
 # ---- the pocket ---------------------------------------------------------------------------------------------------
 
 
-@either
+@engines
 @pytest.mark.parametrize("ratchet", [False, True])
 def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_third(ratchet: bool, native: bool) -> None:
     X, y = streams.four()
@@ -43,8 +43,8 @@ def test_trains_as_the_perceptron() -> None:
     assert learner.updated.tolist() == plain.updated.tolist()
 
 
-@either
-@pytest.mark.parametrize("seed", range(3))
+@engines
+@seeds(3)
 def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: int, native: bool) -> None:
     X, y = noisy(seed)
     X = X[:120]
@@ -62,6 +62,7 @@ def test_in_the_pocket_is_the_vector_of_the_longest_run_of_right_rounds(seed: in
     assert longest > 5
 
 
+@pytest.mark.many_rounds
 @pytest.mark.parametrize(
     "told", [{"ratchet": "no"}, {"reservoir": 1}, {"reservoir": 5}, {"reservoir": 60}, {}], ids=str
 )
@@ -76,6 +77,7 @@ def test_what_separates_the_rows_ends_up_in_the_pocket(told: dict[str, Any]) -> 
         assert (learner.predict(X) == y).all()
 
 
+@pytest.mark.many_rounds
 def test_many_classes_that_can_be_told_apart_are_told_apart_by_the_pocket() -> None:
     X, y, _ = streams.blobs(200, 6, 4, spread=0.3, seed=2)
     learner = nr.make("perceptron_pocket", reservoir=15)
@@ -95,6 +97,7 @@ def test_on_noisy_rows_the_pocket_errs_less_than_the_last_vector() -> None:
     assert errors["perceptron_pocket"] < errors["perceptron"]
 
 
+@pytest.mark.many_rounds
 def test_on_noisy_rows_the_ratchet_errs_less_than_the_longest_run_alone() -> None:
     found = []
     for seed in range(12):
@@ -127,7 +130,7 @@ def put_right(learner: nr.RuleLearner, d: int) -> int:
     return int(((scores >= 0.0) == (rows["truth"] > 0.0)).sum())
 
 
-@either
+@engines
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: str, task: str, native: bool) -> None:
@@ -155,7 +158,7 @@ def test_the_pocket_changes_only_for_a_longer_run_that_puts_more_right(algebra: 
     assert refused > 20
 
 
-@either
+@engines
 def test_a_run_that_is_longer_but_no_better_stays_out_until_nothing_speaks_against_it(native: bool) -> None:
     """(1, 0) is right three times in a row and puts all four rows right; then w = (-2, 1) is right for ever."""
     X = np.array([[1.0, 0.0]] * 4 + [[-3.0, 1.0]] + [[0.0, 1.0]] * 45)
@@ -227,7 +230,7 @@ def by_hand(X: Array, y: Array, rho: float, passes: int) -> Array:
     return np.array(path[1:])
 
 
-@either
+@engines
 @pytest.mark.parametrize("rho", [1.0, 0.3])
 def test_with_a_batch_of_all_rows_a_pass_is_one_update(rho: float, native: bool) -> None:
     X, y = noisy(1)

@@ -8,6 +8,7 @@ import noregret as nr
 from tests.learners.reading import bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 BOTH = pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
 
@@ -50,7 +51,7 @@ def test_a_step_solves_its_problem(name: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
 def test_separable_rounds_cost_few_mistakes_and_the_weights_only_grow(name: str, margin: float, seed: int) -> None:
     X, y, u = streams.separable(150, 4, margin, seed=seed)
@@ -74,6 +75,7 @@ def test_rows_at_right_angles_take_every_mistake_that_the_bound_allows() -> None
     same(weights(learner, 4), y)
 
 
+@pytest.mark.many_rounds
 def test_many_passes_lead_aggressive_romma_to_the_largest_margin() -> None:
     X, y, _ = streams.separable(40, 3, margin=0.2, seed=2)
     best = shortest(y[:, None] * X, np.ones(40))

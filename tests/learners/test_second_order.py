@@ -11,6 +11,7 @@ from tests.conformance.plays import state
 from tests.learners.reading import after_each_round, bound_of, comparators, hinge, same, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 
 def full(name: str, **told: Any) -> nr.RuleLearner:
@@ -318,7 +319,7 @@ def noisy(seed: int) -> tuple[Array, Array]:
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_arow_makes_few_mistakes_beside_any_comparator(seed: int, r: float) -> None:
     X, y = noisy(seed)
     learner = full("arow", r=r)
@@ -340,7 +341,7 @@ def test_arow_makes_few_mistakes_beside_any_comparator(seed: int, r: float) -> N
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.3, 1.0])
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_the_second_order_perceptron_makes_few_updates_beside_any_comparator(seed: int, gamma: float) -> None:
     X, y = noisy(seed)
     learner = full("sop")
@@ -364,7 +365,7 @@ def test_the_second_order_perceptron_makes_few_updates_beside_any_comparator(see
 
 
 @pytest.mark.parametrize("b", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_narow_keeps_up_with_the_margins_of_any_comparator(seed: int, b: float) -> None:
     X, y = noisy(seed)
     learner, variances, margins = full("narow", b=b), 0.0, 0.0

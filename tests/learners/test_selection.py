@@ -16,6 +16,8 @@ from noregret.learners import selection
 from tests.learners.reading import after_each_round, bound_of, radius_of, steps, weights
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 
 
 def largest(w: Array, B: int) -> Array:
@@ -42,7 +44,7 @@ def test_a_round_shrinks_steps_stays_in_its_ball_and_keeps_the_largest(lam: floa
     assert (capped > 0) == (lam == 3.0)
 
 
-@pytest.mark.parametrize("native", [False, True])
+@engines
 @pytest.mark.parametrize("lam", [0.05, 1.0])
 def test_no_more_than_B_weights_and_no_longer_than_allowed(lam: float, native: bool) -> None:
     X, y = streams.sparse(150, 30, density=0.2, seed=2)
@@ -75,7 +77,7 @@ def test_the_truncated_perceptron_adds_and_cuts() -> None:
     assert moved > 20
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_with_few_features_it_is_the_perceptron_and_keeps_its_bound(seed: int) -> None:
     X, y, _ = streams.separable(300, 5, 0.1, seed)
     learner = nr.make("perceptron_truncated", B=5, native=False)
@@ -155,7 +157,7 @@ def test_the_row_that_is_expected_is_the_row() -> None:
     assert (np.abs(total / times - x) <= 4.5 * np.abs(x) * np.sqrt((1.0 / odds - 1.0) / times)).all()
 
 
-@pytest.mark.parametrize("native", [False, True])
+@engines
 def test_what_may_not_be_read_changes_nothing(native: bool) -> None:
     rng = np.random.default_rng(7)
     X = rng.normal(size=(120, 20)) + 0.1

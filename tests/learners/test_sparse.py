@@ -10,6 +10,7 @@ import noregret as nr
 from tests.learners.reading import after_each_round, bound_of, comparators, hinge, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 
 def test_three_rounds_worked_by_hand() -> None:
@@ -103,7 +104,7 @@ def test_a_weight_is_exactly_zero_while_its_mean_gradient_is_within_lam() -> Non
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize(("lam", "gamma"), [(0.0, 1.0), (0.01, 3.0), (0.1, 0.5)])
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_regret_with_the_penalty_keeps_its_bound(seed: int, lam: float, gamma: float, loss: str) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
@@ -128,7 +129,7 @@ VARIANTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("told", VARIANTS, ids=str)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_regret_of_its_relatives_keeps_its_bound(seed: int, loss: str, told: dict[str, Any]) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

@@ -12,6 +12,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, hinge, radius_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
 
 X3, Y3 = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 0.0, 1.0])
 HAND: dict[str, Any] = {"eta0": 0.1, "schedule": "constant", "gravity": 0.1, "order": "pre", "loss": "squared"}
@@ -79,7 +80,7 @@ def suffered(u: Array, X: Array, y: Array, loss: str) -> Array:
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
 @pytest.mark.parametrize(("theta", "K"), [(0.0, 1.0), (0.1, 1.0), (0.5, 1.0), (0.1, 5.0), (0.0, 5.0)])
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
 def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str, schedule: str) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
@@ -129,7 +130,7 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.02, 0.1])
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

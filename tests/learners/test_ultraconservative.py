@@ -13,6 +13,7 @@ from tests.learners.reading import bound_of, radius_of
 from tests.naive.rules import Array
 from tests.naive.streams import separable_classes as separable
 from tests.naive.streams import sparse
+from tests.support.cover import seeds
 
 K = 4
 
@@ -38,7 +39,7 @@ def dense(name: str, k: int, **told: Any) -> nr.RuleLearner:
 
 
 @pytest.mark.parametrize("C", [0.05, 0.3, 1e6])
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_all_constraints_solve_their_problem(seed: int, C: float) -> None:
     rng = np.random.default_rng(seed)
     k, x, y = 5, rng.normal(size=3), int(rng.integers(5))
@@ -69,7 +70,7 @@ def test_all_constraints_solve_their_problem(seed: int, C: float) -> None:
     assert not hard or slack < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8)
 def test_mira_leaves_the_smallest_weights(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
     k, x, y = 5, rng.normal(size=3), int(rng.integers(5))
@@ -125,7 +126,7 @@ def test_level_scores_share_the_blame_equally() -> None:
     np.testing.assert_allclose(found, [[1.0], [-0.5], [-0.5]])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @pytest.mark.parametrize("spread", ["max", "uniform", "proportional"])
 def test_the_perceptron_keeps_its_bound_however_it_is_spread(seed: int, spread: str) -> None:
     X, y, _, gamma = separable(seed)
@@ -133,7 +134,7 @@ def test_the_perceptron_keeps_its_bound_however_it_is_spread(seed: int, spread: 
     assert 0 < learner.updates <= bound_of(learner, row_radius=radius_of(X), margin=gamma)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_pa_with_all_constraints_keeps_its_loss_bound(seed: int) -> None:
     X, y, M, gamma = separable(seed)
     learner = nr.make("pa_all", classes=range(4), C=1e9, native=False)
@@ -159,7 +160,7 @@ def test_mira_keeps_its_bound() -> None:
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 10.0])
-@pytest.mark.parametrize("seed", range(2))
+@seeds(2)
 def test_mira_of_the_hinge_makes_few_mistakes_beside_any_comparator(seed: int, C: float) -> None:
     X, y, M, gamma = separable(seed)
     rng = np.random.default_rng(seed)

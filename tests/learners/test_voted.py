@@ -10,6 +10,8 @@ import noregret as nr
 from tests.learners.reading import after_each_round, bound_of, radius_of, two_classes
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import seeds
+from tests.support.engines import engines
 
 LISTED = [((0, 0), 1), ((4, 0), 1), ((3, -1), 2), ((1, -3), 1)]
 PROBES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 4.0], [-1.0, 2.0], [1.0, 2.0], [3.0, 1.0], [0.0, 0.0]])
@@ -25,7 +27,7 @@ def ballots(X: Array, y: Any, probes: Array) -> Array:
     return np.asarray(np.sign(probes @ np.vstack([np.zeros((1, X.shape[1])), path]).T).sum(axis=1))
 
 
-@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+@engines
 def test_the_four_points(native: bool) -> None:
     X, y = streams.four()
     learner = voted(native=native)
@@ -46,7 +48,7 @@ def test_a_majority_is_not_a_mean() -> None:
     assert majority.predict(rows)[0] != mean.predict(rows)[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_every_vector_of_the_perceptron_has_a_vote_for_every_round_it_lasted(seed: int) -> None:
     X, y = streams.dense(70, 5, seed=seed)
     X[11] = 0.0
@@ -101,7 +103,7 @@ def test_the_vote_errs_less_than_the_last_vector() -> None:
 
 
 @pytest.mark.parametrize("margin", [0.05, 0.4])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_updates_are_at_most_radius_over_margin_squared(seed: int, margin: float) -> None:
     X, y, u = streams.separable(200, 5, margin, seed)
     learner = nr.make("perceptron_voted")

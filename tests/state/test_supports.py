@@ -21,6 +21,7 @@ from noregret.state.savepoint import take_savepoint
 from noregret.state.space import Shape, Space
 from noregret.state.stores import field_counters
 from tests.naive import streams
+from tests.support.engines import engines
 
 
 @margin_rule(paper="-", params={"B": Param(5.0, at_least=1.0)}, state={"w": plain})
@@ -53,8 +54,7 @@ def rbf(x: np.ndarray, z: np.ndarray) -> float:
     return float(np.exp(-np.sum((x - z) ** 2)))
 
 
-@pytest.mark.parametrize("native", [False, True])
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize(("native", "classes"), [(False, 2), (False, 4), (True, 4)])
 def test_a_budget_on_the_oldest_equals_a_list_of_supports(native: bool, classes: int) -> None:
     X, _ = streams.sparse(60, 6, density=0.6, seed=3)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
@@ -98,7 +98,7 @@ def test_compiled_and_plain_python_and_any_calls_agree(rule: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", [lose_the_oldest, lose_the_second], ids=lambda card: card.name)
-@pytest.mark.parametrize("native", [False, True])
+@engines
 def test_a_refused_call_brings_removed_supports_back(rule: Any, native: bool) -> None:
     X, y = streams.sparse(60, 6, density=0.6, seed=7)
     rows = csr_array(X)

@@ -14,6 +14,7 @@ from noregret.streams.csv import Csv
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.table_parser import TableParser
 from tests.naive.csv_rows import Read, read
+from tests.support.cover import seeds
 
 
 def written(folder: Path, text: str | bytes) -> str:
@@ -102,7 +103,7 @@ def random_table(rng: random.Random) -> str:
     return ending.join(["n1,text,n2,other,y", "1,word,2,word,1", *lines[1:], ""])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40, usual=10)
 def test_random_tables_are_read_as_the_obvious_reader_reads_them(seed: int, tmp_path: Path) -> None:
     text = random_table(random.Random(seed))
     obvious = read(text, "y")

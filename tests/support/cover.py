@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
+import pytest
+
 ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))  # `make test-all`: leave nothing out
 
 T = TypeVar("T")
@@ -20,3 +22,8 @@ def cover(several: Iterable[T], traits: Callable[[T], Iterable[Hashable]]) -> li
         missing -= has
         chosen[best] = one
     return [chosen[place] for place in sorted(chosen)]
+
+
+def seeds(number: int, usual: int = 1) -> pytest.MarkDecorator:
+    """So many random streams for a test of a property that holds on every one; usually fewer."""
+    return pytest.mark.parametrize("seed", range(number if ALL else usual))

@@ -12,6 +12,7 @@ from tests.naive import rule, streams
 from tests.naive.rules import Array
 from tests.naive.streams import separable_classes as separable
 from tests.naive.tasks import Binary, Multiclass
+from tests.support.cover import seeds
 
 K = 4
 COSTS = np.array([[0.0, 1.0, 4.0, 0.5], [2.0, 0.0, 1.0, 1.0], [9.0, 1.0, 0.0, 0.25], [1.0, 3.0, 1.0, 0.0]])
@@ -196,14 +197,14 @@ def test_the_worked_rounds_of_multiclass_pa() -> None:
     np.testing.assert_allclose(W, [[0.875, -0.125], [-0.625, 0.375], [-0.25, -0.25]], atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_the_perceptron_of_many_classes_keeps_its_bound(seed: int) -> None:
     X, y, _, gamma = separable(seed)
     learner = nr.make("perceptron", task="multiclass", classes=range(4), native=False).learn(X, y)
     assert 0 < learner.updates <= 2.0 * (np.linalg.norm(X, axis=1).max() / gamma) ** 2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 def test_passive_aggressive_steps_keep_their_loss_bounds(seed: int) -> None:
     X, y, M, gamma = separable(seed)
     u = np.linalg.norm(M) / gamma  # M / gamma beats every other class by 1

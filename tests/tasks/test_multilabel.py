@@ -14,6 +14,7 @@ from tests import naive
 from tests.conformance.plays import CARDS, ONE_OF_A_KIND, arrays, near, rows_of, same_bits
 from tests.naive.rules import Array
 from tests.naive.tasks.multilabel import Multilabel
+from tests.support.cover import seeds
 
 RULES = {"perceptron": {}, "pa1": {"C": 0.3}, "pa2": {"C": 0.3}, "arow": {"r": 0.5}, "scw1": {"C": 0.4}}
 THRESHOLDS = ("virtual", "zero")
@@ -194,7 +195,7 @@ def separable(rounds: int, seed: int) -> tuple[Array, Sets, Array]:
     return X[chosen], [set(np.flatnonzero(f > 0.0).tolist()) for f in F[chosen]], u / margin
 
 
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 def test_the_squared_losses_of_pa_are_bounded_where_some_weights_are_right(seed: int) -> None:
     """sum l^2 <= R^2 |u|^2 over all steps, R^2 = 2 max |x|^2; every mistake has a step that loses at least 1."""
     X, sets, u = separable(300, seed)

@@ -17,6 +17,7 @@ from noregret.learner.model_file import pack
 from tests.conformance.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.tasks.one_class import STEPS, OneClass
 from tests.support.command_line import noregret
+from tests.support.cover import seeds
 from tests.support.encoding import encoded
 
 NAMES = list(STEPS)
@@ -124,7 +125,7 @@ def test_a_step_is_the_best_trade_of_loss_against_change(name: str, C: float) ->
 
 
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
-@pytest.mark.parametrize("seed", range(3))
+@seeds(3)
 @RADII
 def test_the_losses_keep_their_bound(name: str, seed: int, learns: bool) -> None:
     """Crammer et al., lemma 1 with examples of length 1: sum of tau (2 loss - tau - 2 loss of u) <= |u - w_1|^2."""

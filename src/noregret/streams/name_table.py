@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.jit.compiled import unbound
+from noregret.jit.layout import address
 from noregret.streams.hashed_text import (
     Text,
     finish_hash,
@@ -65,7 +66,7 @@ class NameTable(NamedTuple):
 def allocate_aligned(size: int, kind: type) -> NDArray[Any]:
     """Allocate an array that begins at a cache line, without initializing it."""
     made = np.empty(size * np.dtype(kind).itemsize + LINE, np.uint8)
-    first = -made.ctypes.data % LINE
+    first = -address(made) % LINE
     return made[first : first + made.size - LINE].view(kind)
 
 
