@@ -7,7 +7,7 @@ import pytest
 from tests import naive
 from verification.closing.__main__ import faults
 from verification.closing.named import Named, fault, named
-from verification.closing.page import MUTANTS, PAGE, cells, killed, met, page, section, shelf, tables, twins
+from verification.closing.page import MUTANTS, PAGE, cells, killed, learner_names, met, page, section, tables, twins
 from verification.reproduce.__main__ import BELOW
 from verification.reproduce.report import Result, count, reproduced
 
@@ -37,7 +37,7 @@ def test_in_its_body():
 
 def test_every_learner_has_tests_of_one_step_and_of_its_theorem() -> None:
     assert faults() == []
-    assert set(named()) == set(shelf())
+    assert set(named()) == set(learner_names())
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,18 @@ def test_the_tables_of_the_page_are_read_as_they_were_written() -> None:
     told = ", ".join(f"{number} {verdict}" for verdict, number in count(found).items())
     assert f"\n{told}.\n" in PAGE.read_text(encoding="utf-8")
     assert {"LIBOL", "SOL", "scikit-learn", "Vowpal Wabbit", "KOL"} <= {table.source for table in found}
-    assert set(reproduced(found)) <= set(shelf())
+    assert set(reproduced(found)) <= set(learner_names())
 
 
 def test_twins_and_mutants_are_found_for_every_learner() -> None:
-    learners = set(shelf())
+    learners = set(learner_names())
     assert learners <= set(killed(MUTANTS.read_text(encoding="utf-8")))
     assert set(twins()) == set(naive.RULES)
 
 
 def test_a_section_tells_twin_tests_mutants_and_verdicts() -> None:
-    mutants = "".join(f"| {name} | 10 | 7 | 1 | 2 | 77.8 % |\n" for name in shelf())
-    tests = {name: Named(("tests/learners/test_a.py::test_b",), ("c", "d")) for name in shelf()}
+    mutants = "".join(f"| {name} | 10 | 7 | 1 | 2 | 77.8 % |\n" for name in learner_names())
+    tests = {name: Named(("tests/learners/test_a.py::test_b",), ("c", "d")) for name in learner_names()}
     published = f"## LIBOL, a\n\n| x \\| y | pa | 1 | 2 | departs |  |\n\n{BELOW}\n\n| z | cw | 1 | 1 | agrees |  |\n"
     lines = section(published, mutants, tests).splitlines()
     row = next(line for line in lines if line.startswith("| `pa` "))

@@ -3,12 +3,12 @@
 import argparse
 
 from verification.closing.named import fault, named
-from verification.closing.page import PAGE, page, shelf
+from verification.closing.page import PAGE, learner_names, page
 
 
 def faults() -> list[str]:
     """Learners that are not in the list, and tests named there that are not what they should be."""
-    listed, learners = named(), set(shelf())
+    listed, learners = named(), set(learner_names())
     found = [f"{name}: not in verification/closing/tests.toml" for name in sorted(learners - set(listed))]
     found += [f"{name}: no learner, but in verification/closing/tests.toml" for name in sorted(set(listed) - learners)]
     for name, tests in listed.items():

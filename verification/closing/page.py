@@ -25,7 +25,7 @@ Written by `make closing` from `verification/closing/tests.toml`, that page and 
 """
 
 
-def shelf() -> list[str]:
+def learner_names() -> list[str]:
     """The names of all learners that come with the library; a user's own rules are not told of here."""
     return sorted(card.name for card in nr.learners().rules.values() if card.built_in)
 
@@ -85,7 +85,7 @@ def section(published: str, mutants: str, tests: dict[str, Named]) -> str:
     """The section of the page, with one row for every learner."""
     results, dead, twin = reproduced(tables(published)), killed(mutants), twins()
     lines = [f"{BELOW}\n{ABOUT}", "| " + " | ".join(HEAD) + " |", "|---" * len(HEAD) + "|"]
-    for name in shelf():
+    for name in learner_names():
         named_here = (shown(tests[name].one_step), shown(tests[name].theorem))
         row = (f"`{name}`", f"`{twin[name]}`", *named_here, dead[name], met(results.get(name, [])))
         lines.append("| " + " | ".join(row) + " |")

@@ -1,4 +1,4 @@
-"""Telling what became of the mutants: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
+"""Reporting results: live on a terminal, in plain lines in a pipe, and as a page of the docs."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -14,8 +14,8 @@ Made on {day} by `{command}`{source}.
 
 Every rule is broken on purpose, one small change at a time: a sign flipped, a term, factor or statement dropped, min
 and max swapped, a comparison turned or made strict, a clock shifted by a round, a constant changed, a hook left out.
-What belongs to a learner is its rule, its hooks, options, bound and check, and the functions and constants of the shelf
-that these use; what several learners share is broken once and counts for each.
+What belongs to a learner is its rule, its hooks, options, bound and check, and the functions and constants of the
+learners that these use; what several learners share is broken once and counts for each.
 
 Each mutant meets the own tests of its learners, interpreted: those of the family that play them, and their twins. It is
 killed when one of these fails or does not end. Equivalent mutants compute what the original does; they are listed by
@@ -28,7 +28,7 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def told_of(in_part: Sequence[Verdict]) -> str:
+def describe_recall(in_part: Sequence[Verdict]) -> str:
     """How the results came about that a page recalls."""
     said = (
         ", from what runs of some\nlearners at a time kept. A mutant killed before first met the test that did it; "
@@ -37,8 +37,8 @@ def told_of(in_part: Sequence[Verdict]) -> str:
     counted = total(in_part)
     parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
     if in_part:
-        told = " and ".join(f"{number} {what}" for number, what in parts if number)
-        said += f".\nBut of {told} mutants an earlier result is recalled, for which some of their tests were run"
+        counts = " and ".join(f"{number} {what}" for number, what in parts if number)
+        said += f".\nBut of {counts} mutants an earlier result is recalled, for which some of their tests were run"
     return said
 
 
@@ -47,7 +47,7 @@ def page(
 ) -> str:
     """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
-    source = told_of(in_part) if recalled else ""
+    source = describe_recall(in_part) if recalled else ""
     lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
@@ -60,8 +60,8 @@ def page(
 def item(one: Verdict) -> list[str]:
     where = one.mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
     changed = f"`{one.mutant.was}` to `{one.mutant.now or '(dropped)'}`"
-    told = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
-    return [told, f"  {one.reason}"] if one.reason else [f"{told}, after {one.tests} tests"]
+    line = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
+    return [line, f"  {one.reason}"] if one.reason else [f"{line}, after {one.tests} tests"]
 
 
 class Live:
@@ -97,7 +97,7 @@ class Live:
         else:
             print(line, file=self.out, flush=True)
 
-    def told(self, what: str, done: int, of: int) -> None:
+    def progress(self, what: str, done: int, of: int) -> None:
         if self.bar is not None:
             note = f"{self.so_far.killed} killed, {self.so_far.survived} survived" if self.so_far.mutants else ""
             self.bar.update(self.task, description=what, completed=done, total=of or None, note=note)
