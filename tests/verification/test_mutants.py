@@ -11,8 +11,8 @@ import pytest
 
 import noregret as nr
 from noregret.learners import romma
-from verification.mutants import breaking, keeping, record, report, subjects, verdicts
-from verification.mutants.making import Mutant, mutants
+from verification.mutants import patch, record, report, results, subjects, verdicts
+from verification.mutants.mutate import Mutant, mutants
 
 RULE = '''
 LIMIT = 1e150
@@ -120,8 +120,8 @@ def test_the_list_of_equivalents_holds_nothing_but_mutants() -> None:
 def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
     file = Path(romma.__file__)
     source = file.read_text(encoding="utf-8")
-    assert breaking.code_of(source, file, "romma_bound").co_code == romma.romma_bound.__code__.co_code
-    broken = breaking.code_of(source.replace("radius * norm", "radius / norm"), file, "romma_bound")
+    assert patch.code_of(source, file, "romma_bound").co_code == romma.romma_bound.__code__.co_code
+    broken = patch.code_of(source.replace("radius * norm", "radius / norm"), file, "romma_bound")
     assert broken.co_code != romma.romma_bound.__code__.co_code
 
 
@@ -143,14 +143,14 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     subject = subjects.subjects()["perceptron_truncated"]()
     found = [verdicts.Verdict((subject.name,), mutant, killer="t", tests=1) for mutant in subject.mutants]
     kept, scores = tmp_path / "results.json", verdicts.scores(found, [subject.name])
-    keeping.keep(found[1:], [subject], kept)
-    assert keeping.recalled([subject], {}, kept) == (found[1:], [subject.mutants[0]])
-    old = [{**one, "whole": False} for one in keeping.rows(found[:1])]
-    kept.write_text(json.dumps([*keeping.kept(kept), *old]), encoding="utf-8")
-    assert keeping.in_part(found, kept) == found[:1]
+    results.save(found[1:], [subject], kept)
+    assert results.recall([subject], {}, kept) == (found[1:], [subject.mutants[0]])
+    old = [{**one, "whole": False} for one in results.rows(found[:1])]
+    kept.write_text(json.dumps([*results.load(kept), *old]), encoding="utf-8")
+    assert results.partial_results(found, kept) == found[:1]
     assert "For 1 killed mutants the result is older" in report.page(found, scores, True, found[:1])
-    keeping.keep(found[:1], [subject], kept)
-    assert keeping.in_part(found, kept) == []
+    results.save(found[:1], [subject], kept)
+    assert results.partial_results(found, kept) == []
     assert "a survivor with all its tests." in report.page(found, scores, True, [])
     assert "earlier" not in report.page(found, scores)
 
@@ -183,7 +183,7 @@ def test_the_default_suite_contains_every_recorded_killer(request: pytest.Fixtur
 SAMPLE = """
 import json, random
 from dataclasses import replace
-from verification.mutants.running import Run
+from verification.mutants.run import Run
 from verification.mutants.subjects import subjects
 from verification.mutants.verdicts import key
 

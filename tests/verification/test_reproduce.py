@@ -274,7 +274,7 @@ print("ECCW", float(np.abs(ours - theirs).max()))
 
 
 def test_the_rules_of_the_toolboxes_differ_as_far_as_they_are_said_to() -> None:
-    """In a process of its own, since rules of one's own join the shelf. CW differs only when no variance is left."""
+    """In a process of its own, since its rules join the catalogue. CW differs only when no variance is left."""
     done = subprocess.run([sys.executable, "-c", TRIED], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     apart = {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}

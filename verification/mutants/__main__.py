@@ -5,10 +5,10 @@ import json
 import sys
 from pathlib import Path
 
-from verification.mutants.keeping import in_part, keep, recalled, rows
 from verification.mutants.record import known_killers, update
 from verification.mutants.report import Live, page
-from verification.mutants.running import Broken, Run
+from verification.mutants.results import partial_results, recall, rows, save
+from verification.mutants.run import Broken, Run
 from verification.mutants.subjects import FILES, ROOT, subjects
 from verification.mutants.verdicts import equivalents, faults, scores, unmatched
 
@@ -53,19 +53,19 @@ def main() -> int:
     if not options.recall:
         try:
             with live:
-                told, verdict, killers = live.told, live.verdict, known_killers(everyone)
-                run = Run(chosen, everyone, listed, options.jobs, told=told, verdict=verdict, killers=killers)()
+                progress, verdict, killers = live.progress, live.verdict, known_killers(everyone)
+                run = Run(chosen, everyone, listed, options.jobs, progress=progress, verdict=verdict, killers=killers)()
         except Broken as error:
             print(error)
             return 1
         verdicts = run.verdicts
-        keep(verdicts, everyone)
+        save(verdicts, everyone)
         update(verdicts, everyone)
         live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
     if options.recall or options.docs:
-        verdicts, never = recalled(everyone, listed)
+        verdicts, never = recall(everyone, listed)
         if never:
-            print(f"{len(never)} mutants were never tried, {never[0]} for one: make mutants tries them all")
+            print(f"{len(never)} mutants have no result yet, for example {never[0]}: run make mutants")
             return 1
     found = scores(verdicts, [one.name for one in (everyone if options.recall or options.docs else chosen)])
     live.table(found, verdicts)
@@ -73,7 +73,7 @@ def main() -> int:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
         pieced = options.recall or bool(options.names)
-        PAGE.write_text(page(verdicts, found, pieced, in_part(verdicts)), encoding="utf-8")
+        PAGE.write_text(page(verdicts, found, pieced, partial_results(verdicts)), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0

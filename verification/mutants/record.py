@@ -38,7 +38,7 @@ def write(killers: dict[str, str], path: Path = RECORD) -> None:
 
 
 def update(verdicts: Iterable[Verdict], everyone: Sequence[Subject], path: Path = RECORD) -> None:
-    """Put new killers in the place of old ones, and drop those of mutants that live now or are no more."""
+    """Replace old killers by new ones, and drop those of mutants that survive now or no longer exist."""
     known = {mark(key(mutant)) for subject in everyone for mutant in subject.mutants}
     killers = {one: test for one, test in read(path).items() if one in known}
     for verdict in verdicts:

@@ -28,7 +28,7 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def told_of(in_part: Sequence[Verdict]) -> str:
+def describe_recall(in_part: Sequence[Verdict]) -> str:
     """How the stored results of a page were obtained."""
     said = (
         " from the results of earlier\nruns of some learners at a time. A killed mutant was run first with the test "
@@ -37,8 +37,8 @@ def told_of(in_part: Sequence[Verdict]) -> str:
     counted = total(in_part)
     parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
     if in_part:
-        told = " and ".join(f"{number} {what}" for number, what in parts if number)
-        said += f".\nFor {told} mutants the result is older: only some of their tests were run"
+        counts = " and ".join(f"{number} {what}" for number, what in parts if number)
+        said += f".\nFor {counts} mutants the result is older: only some of their tests were run"
     return said
 
 
@@ -47,7 +47,7 @@ def page(
 ) -> str:
     """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
-    source = told_of(in_part) if recalled else ""
+    source = describe_recall(in_part) if recalled else ""
     lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
@@ -60,8 +60,8 @@ def page(
 def item(one: Verdict) -> list[str]:
     where = one.mutant.file.relative_to(ROOT / "src" / "noregret").as_posix()
     changed = f"`{one.mutant.was}` to `{one.mutant.now or '(dropped)'}`"
-    told = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
-    return [told, f"  {one.reason}"] if one.reason else [f"{told}, after {one.tests} tests"]
+    line = f"- `{where}`, `{one.mutant.owner}` ({', '.join(one.subjects)}): {changed}"
+    return [line, f"  {one.reason}"] if one.reason else [f"{line}, after {one.tests} tests"]
 
 
 class Live:
@@ -97,7 +97,7 @@ class Live:
         else:
             print(line, file=self.out, flush=True)
 
-    def told(self, what: str, done: int, of: int) -> None:
+    def progress(self, what: str, done: int, of: int) -> None:
         if self.bar is not None:
             note = f"{self.so_far.killed} killed, {self.so_far.survived} survived" if self.so_far.mutants else ""
             self.bar.update(self.task, description=what, completed=done, total=of or None, note=note)

@@ -13,7 +13,7 @@ from typing import Any
 import noregret as nr
 from noregret.rules.losses import Loss
 from noregret.rules.specialize import plain_function
-from verification.mutants.making import Mutant, mutants, text
+from verification.mutants.mutate import Mutant, mutants, text
 
 ROOT = Path(__file__).parents[2]
 EVERY = tuple(f"tests/conformance/test_{name}.py" for name in ("twins", "weights", "bounds", "borders"))

@@ -50,7 +50,7 @@ class Fault:
 
 
 class Interpreted:
-    """Takes the place of the compiler: loops are plain text, and a test may play only so many rounds of it."""
+    """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds."""
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -71,8 +71,8 @@ class Interpreted:
         setattr(Engine, "play", counted)  # noqa: B010
 
 
-class Watch:
-    """Notes which functions of some files are entered."""
+class Trace:
+    """Records which functions of some files are entered."""
 
     def __init__(self, files: Iterable[Path]) -> None:
         self.files = {str(file) for file in files}
@@ -83,8 +83,8 @@ class Watch:
             self.entered.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
 
-class Collected:
-    """A pytest plugin that takes the collected tests and does with them what it is told, in place of running them."""
+class Collector:
+    """A pytest plugin that hands the collected tests to a function, in place of running them."""
 
     def __init__(self, act: Callable[[dict[str, pytest.Item]], None]) -> None:
         self.act = act
@@ -98,7 +98,7 @@ class Collected:
         return True
 
 
-def collected(root: Path, files: Sequence[str], act: Callable[[dict[str, pytest.Item]], None]) -> int:
+def collect(root: Path, files: Sequence[str], act: Callable[[dict[str, pytest.Item]], None]) -> int:
     """Collect the tests of some files, then act on them inside the session of pytest."""
     quiet = [
         "-o",
@@ -117,7 +117,7 @@ def collected(root: Path, files: Sequence[str], act: Callable[[dict[str, pytest.
         hypothesis.settings.register_profile("mutants", database=None, derandomize=True)
         hypothesis.settings.load_profile("mutants")
     named = [str(root / file) for file in files]
-    return int(pytest.main([*quiet, "-s", "--assert=plain", f"--rootdir={root}", *named], plugins=[Collected(act)]))
+    return int(pytest.main([*quiet, "-s", "--assert=plain", f"--rootdir={root}", *named], plugins=[Collector(act)]))
 
 
 def run_one(item: pytest.Item, following: pytest.Item | None) -> Fault | None:
@@ -128,14 +128,14 @@ def run_one(item: pytest.Item, following: pytest.Item | None) -> Fault | None:
     return None
 
 
-def limited(seconds: float) -> None:
+def limit(seconds: float) -> None:
     """End this process, and so the mutant, when the next test takes too long."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.alarm(PATIENCE)
 
 
-def silent() -> None:
-    """Discard what tests print, and limit the memory of a mutant."""
+def silence() -> None:
+    """Discard what tests print, and limit the memory that a mutant can take."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -143,24 +143,24 @@ def silent() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
 
 
-def unbroken(items: Sequence[pytest.Item], watched: Sequence[Path]) -> Iterator[Passed | Fault]:
+def run_unbroken(items: Sequence[pytest.Item], watched: Sequence[Path]) -> Iterator[Passed | Fault]:
     """Run tests as they are; meant for a forked process."""
     compiler = Interpreted()
     compiler.install()
     for item, following in zip(items, [*items[1:], None][: len(items)], strict=True):
-        watch = Watch(watched)
+        trace = Trace(watched)
         compiler.rounds = 0
-        limited(60.0)
-        sys.settrace(watch)
+        limit(60.0)
+        sys.settrace(trace)
         start = time.process_time()
         fault = run_one(item, following)
         seconds = time.process_time() - start
         sys.settrace(None)
-        yield fault or Passed(item.nodeid, seconds, frozenset(watch.entered))
+        yield fault or Passed(item.nodeid, seconds, frozenset(trace.entered))
 
 
-def broken(
-    items: Sequence[pytest.Item], seconds: Sequence[float], put_in: Callable[[], None]
+def run_broken(
+    items: Sequence[pytest.Item], seconds: Sequence[float], install: Callable[[], None]
 ) -> Iterator[str | Fault | int]:
     """Break the library, then run tests until one fails, or say how many did not; meant for a forked process.
 
@@ -168,12 +168,12 @@ def broken(
     """
     compiler = Interpreted()
     compiler.install()
-    limited(SECONDS)
-    put_in()
+    limit(SECONDS)
+    install()
     for item, following, usual in zip(items, [*items[1:], None][: len(items)], seconds, strict=True):
         compiler.rounds = 0
         yield item.nodeid
-        limited(SECONDS + 10.0 * usual)
+        limit(SECONDS + 10.0 * usual)
         fault = run_one(item, following)
         if fault is not None and fault.outcome == "failed":
             yield fault
@@ -184,7 +184,7 @@ def broken(
 Results = list[Any]
 
 
-def forked(works: Iterable[tuple[Any, Callable[[], Iterable[Any]]]], jobs: int) -> Iterator[tuple[Any, Results, int]]:
+def run_all(works: Iterable[tuple[Any, Callable[[], Iterable[Any]]]], jobs: int) -> Iterator[tuple[Any, Results, int]]:
     """Each work in a process of its own, some at a time: (key, what it yielded, the signal that ended it or 0)."""
     waiting, selector = iter(works), DefaultSelector()
     running: dict[int, tuple[Any, int, bytearray]] = {}
@@ -216,14 +216,14 @@ def forked(works: Iterable[tuple[Any, Callable[[], Iterable[Any]]]], jobs: int) 
             os.close(ready.fd)
             del running[ready.fd]
             _, status = os.waitpid(child, 0)
-            yield key, unpickled(bytes(so_far)), os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            yield key, unpickle(bytes(so_far)), os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             while len(running) < jobs and start():
                 pass
 
 
 def act(work: Callable[[], Iterable[Any]], writing: int) -> None:
-    """The life of a forked process."""
-    silent()
+    """What a forked process does."""
+    silence()
     with os.fdopen(writing, "wb") as out:
         try:
             for result in work():
@@ -235,7 +235,7 @@ def act(work: Callable[[], Iterable[Any]], writing: int) -> None:
         os._exit(0)
 
 
-def unpickled(data: bytes) -> Results:
+def unpickle(data: bytes) -> Results:
     stream, found = io.BytesIO(data), []
     with suppress(EOFError, pickle.UnpicklingError):
         while True:

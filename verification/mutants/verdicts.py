@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from verification.mutants.making import Mutant
+from verification.mutants.mutate import Mutant
 from verification.mutants.subjects import Subject
 
 LIST = Path(__file__).with_name("equivalents.toml")

@@ -1,4 +1,4 @@
-"""Making mutants: one small change in the text of one function, or in what a card is told."""
+"""Making mutants: one small change in the text of one function, or in the arguments of a card."""
 
 import ast
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from verification.mutants.changes import Change, in_function
+from verification.mutants.edits import Change, in_function
 
 HOOKS = ("score", "weight", "final", "weight_param", "check")
 
@@ -121,13 +121,13 @@ def mutants(file: Path, owners: Collection[str] | None = None) -> list[Mutant]:
 
 
 def in_card(function: ast.FunctionDef) -> Iterator[Change]:
-    """What the decorator of a rule is told: drop a hook, start a counter elsewhere."""
+    """Changes of the arguments of a rule's decorator: a hook left out, a counter that starts elsewhere."""
     for call in function.decorator_list:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or not call.func.id.endswith("_rule"):
             continue
-        for told in call.keywords:
-            if told.arg in HOOKS and not (isinstance(told.value, ast.Constant) and not told.value.value):
-                yield Change("hook", told, "")
-            elif told.arg == "counters" and isinstance(told.value, ast.Dict):
-                for value in told.value.values:
+        for given in call.keywords:
+            if given.arg in HOOKS and not (isinstance(given.value, ast.Constant) and not given.value.value):
+                yield Change("hook", given, "")
+            elif given.arg == "counters" and isinstance(given.value, ast.Dict):
+                for value in given.value.values:
                     yield Change("constant", value, repr(ast.literal_eval(value) + 1.0))

@@ -1,4 +1,4 @@
-"""Breaking the library in this process: a mutant's code is put where the code it was made from is."""
+"""Patching the library in this process: the code of a mutant replaces the code it was made from."""
 
 import ast
 import sys
@@ -10,7 +10,7 @@ from typing import Any
 import noregret
 from noregret.rules.rule_card import RuleCard
 from noregret.rules.specialize import plain_function
-from verification.mutants.making import Mutant
+from verification.mutants.mutate import Mutant
 
 SOURCE = Path(noregret.__file__).parents[1]
 
@@ -20,7 +20,7 @@ def module_of(file: Path) -> ModuleType:
     return import_module(".".join(parts))
 
 
-def live(module: ModuleType, owner: str) -> FunctionType:
+def running_function(module: ModuleType, owner: str) -> FunctionType:
     """The function of this name that the running program calls."""
     thing: Any = module
     for name in owner.split("."):
@@ -38,8 +38,8 @@ def code_of(source: str, file: Path, owner: str) -> CodeType:
     return code
 
 
-def told(source: str, owner: str) -> dict[str, ast.expr]:
-    """What the decorator of a rule is told, as written."""
+def decorator_arguments(source: str, owner: str) -> dict[str, ast.expr]:
+    """The keyword arguments of the decorator of a rule, as written."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == owner:
             calls = (call for call in node.decorator_list if isinstance(call, ast.Call))
@@ -47,16 +47,16 @@ def told(source: str, owner: str) -> dict[str, ast.expr]:
     raise KeyError(owner)
 
 
-def put_in(mutant: Mutant) -> None:
-    """From here on this process runs the mutant."""
+def install(mutant: Mutant) -> None:
+    """Run the mutant in this process from now on."""
     module = module_of(mutant.file)
     thing = vars(module).get(mutant.owner)
     if isinstance(thing, float):
-        return set_everywhere(mutant.owner, thing, ast.literal_eval(setting(mutant.source, mutant.owner)))
-    function = live(module, mutant.owner)
+        return set_everywhere(mutant.owner, thing, ast.literal_eval(assigned_value(mutant.source, mutant.owner)))
+    function = running_function(module, mutant.owner)
     function.__code__ = code_of(mutant.source, mutant.file, mutant.owner)
     if isinstance(thing, RuleCard):
-        now = told(mutant.source, mutant.owner)
+        now = decorator_arguments(mutant.source, mutant.owner)
         for hook in ("score", "weight", "final", "weight_param", "check"):
             if getattr(thing, hook) and hook not in now:
                 object.__setattr__(thing, hook, None)
@@ -66,8 +66,8 @@ def put_in(mutant: Mutant) -> None:
             vars(thing).pop(cached, None)
 
 
-def setting(source: str, name: str) -> ast.expr:
-    """What a constant is set to, as written."""
+def assigned_value(source: str, name: str) -> ast.expr:
+    """The value assigned to a constant, as written."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
             return node.value
@@ -75,7 +75,7 @@ def setting(source: str, name: str) -> ast.expr:
 
 
 def set_everywhere(name: str, was: float, now: float) -> None:
-    """A constant may have been imported under its name by others."""
+    """Change a constant in every module that has imported it."""
     for module in list(sys.modules.values()):
         if getattr(module, name, None) is was:
             setattr(module, name, now)

@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from verification.mutants.making import Mutant
+from verification.mutants.mutate import Mutant
 from verification.mutants.subjects import ROOT, Subject
 from verification.mutants.verdicts import Key, Verdict, key
 
-KEPT = Path(__file__).with_name("results.json")
+RESULTS = Path(__file__).with_name("results.json")
 
 
 def row(one: Verdict, day: str) -> dict[str, Any]:
@@ -27,34 +27,34 @@ def rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     return [row(one, date.today().isoformat()) for one in verdicts]
 
 
-def kept(path: Path = KEPT) -> list[dict[str, Any]]:
+def load(path: Path = RESULTS) -> list[dict[str, Any]]:
     return list(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else []
 
 
-def name_of(one: dict[str, Any]) -> Key:
+def key_of(one: dict[str, Any]) -> Key:
     return Path(one["file"]).name, one["function"], one["was"], one["now"], int(one.get("nth", 1))
 
 
-def keep(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = KEPT) -> None:
-    """Put new results in the place of old ones, and drop those of mutants that are no more."""
+def save(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = RESULTS) -> None:
+    """Replace old results by new ones, and drop those of mutants that no longer exist."""
     known = {key(mutant) for subject in everyone for mutant in subject.mutants}
     new = rows(verdicts)
-    told = {name_of(one) for one in new}
-    old = [one for one in kept(path) if name_of(one) in known and name_of(one) not in told]
+    renewed = {key_of(one) for one in new}
+    old = [one for one in load(path) if key_of(one) in known and key_of(one) not in renewed]
     path.write_text(json.dumps([*old, *new], indent=1) + "\n", encoding="utf-8")
 
 
-def in_part(verdicts: Iterable[Verdict], path: Path = KEPT) -> list[Verdict]:
-    """Those of mutants that were last tried by a run that looked at a part of their tests."""
-    whole = {name_of(one) for one in kept(path) if one.get("whole")}
+def partial_results(verdicts: Iterable[Verdict], path: Path = RESULTS) -> list[Verdict]:
+    """Verdicts on mutants that last met only a part of their tests."""
+    whole = {key_of(one) for one in load(path) if one.get("whole")}
     return [one for one in verdicts if key(one.mutant) not in whole]
 
 
-def recalled(
-    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = KEPT
+def recall(
+    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = RESULTS
 ) -> tuple[list[Verdict], list[Mutant]]:
     """The kept results as verdicts, by the list as it is now, and the mutants that were never tried."""
-    killers = {name_of(one): (str(one["killer"]), int(one["tests"])) for one in kept(path)}
+    killers = {key_of(one): (str(one["killer"]), int(one["tests"])) for one in load(path)}
     owners: dict[Mutant, list[str]] = {}
     for subject in everyone:
         for mutant in subject.mutants:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from verification.mutants.breaking import live, module_of
-from verification.mutants.making import Mutant
+from verification.mutants.mutate import Mutant
+from verification.mutants.patch import module_of, running_function
 from verification.mutants.subjects import Subject
 from verification.mutants.trials import Passed, Place
 
@@ -16,11 +16,11 @@ def place_of(mutant: Mutant) -> Place | None:
         "." not in mutant.owner and isinstance(vars(module_of(mutant.file))[mutant.owner], float)
     ):
         return None
-    code = live(module_of(mutant.file), mutant.owner).__code__
+    code = running_function(module_of(mutant.file), mutant.owner).__code__
     return code.co_filename, code.co_firstlineno
 
 
-def own(subject: Subject, tests: Collection[Passed], rules: Collection[Place]) -> list[Passed]:
+def own_tests(subject: Subject, tests: Collection[Passed], rules: Collection[Place]) -> list[Passed]:
     """The tests of a subject: those that play its rule, name it, or play nobody."""
     mine = None if subject.rule is None else (subject.rule.__code__.co_filename, subject.rule.__code__.co_firstlineno)
 
@@ -32,8 +32,8 @@ def own(subject: Subject, tests: Collection[Passed], rules: Collection[Place]) -
     return [test for test in tests if subject.may_own(test.name) and belongs(test)]
 
 
-def against(mutant: Mutant, tests: Sequence[Passed]) -> list[Passed]:
-    """Of these tests, those that could notice a mutant."""
+def tests_against(mutant: Mutant, tests: Sequence[Passed]) -> list[Passed]:
+    """Of these tests, those that enter the code that a mutant changes."""
     place = place_of(mutant)
     file = str(Path(mutant.file))
     fitting = [
