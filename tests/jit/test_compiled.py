@@ -329,9 +329,10 @@ PLACES = list(
         ["sparse", "dense", "kernel"],
     )
 )
+COVERED = cover(PLACES, set)
 
 
-@pytest.mark.parametrize(("name", "task", "algebra"), PLACES if ALL else cover(PLACES, lambda place: place))
+@pytest.mark.parametrize(("name", "task", "algebra"), PLACES if ALL else COVERED)
 def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str, algebra: str) -> None:
     rows = np.vstack([X, 1.5 * X])
     several = [["a"], ["b", "c"], ["d"], ["a", "d"]] * 10
