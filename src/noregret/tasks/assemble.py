@@ -14,7 +14,7 @@ from noregret.tasks.task import Task
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a loop is stamped from."""
+    """All that a loop is specialized from."""
 
     card: RuleCard
     task: type[Task]
