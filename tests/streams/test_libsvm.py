@@ -1,107 +1,17 @@
 """libsvm text: every number as float() reads it, every wrong line named, whatever the bytes and the cuts."""
 
-import io
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-import noregret as nr
-from noregret.data import blocks as chunk
-from noregret.errors import BadValue
 from noregret.jit.cache import cache_folder
-from noregret.streams import Batch, ReadOptions, libsvm
-from noregret.streams.libsvm import Libsvm, Parser
-from noregret.streams.libsvm_text import NO_QUERY
-from noregret.streams.text_blocks import ParsedBlock, TextBlocks
+from noregret.streams import ReadOptions
 from tests.naive import libsvm as naive
-
-
-class Memory(io.BytesIO):
-    """A text that is no file."""
-
-    name = "text"
-
-    def progress(self) -> float | None:
-        return None
-
-
-class Rows(NamedTuple):
-    """All that was read."""
-
-    labels: list[Any]
-    features: list[list[tuple[int, float]]]
-    lines: list[int]
-    skipped: int
-    queries: list[int | None]
-
-
-def query_or_none(number: int) -> int | None:
-    return None if number == NO_QUERY else number
-
-
-def one_by_one(lines: TextBlocks, parser: Parser) -> Iterator[ParsedBlock]:
-    """All parts, without other threads."""
-    while (block := lines.read_into(parser)) is not None:
-        yield parser.parse_block(block)
-
-
-def batches(text: bytes, reading: ReadOptions, size: int = 1 << 16, compiled: bool = True) -> tuple[list[Batch], int]:
-    """Everything in a text, through windows of some size, and how many lines were skipped."""
-    parse: Any = libsvm.compile_parser() if compiled else libsvm.run_interpreted
-    source = Libsvm("text", reading)
-    parser = Parser(reading, size, parse)
-    made = list(source.join_blocks(one_by_one(TextBlocks(Memory(text), size), parser)))  # type: ignore[arg-type]
-    assert len(parser.buffer) < size + 100
-    return made, source.skipped
-
-
-def read(text: bytes, reading: ReadOptions | None = None, size: int = 1 << 16, compiled: bool = True) -> Rows:
-    made, skipped = batches(text, reading or ReadOptions(), size, compiled)
-    found = Rows([], [], [], skipped, [])
-    for batch in made:
-        collect(batch, found)
-    return found
-
-
-def collect(batch: Batch, found: Rows) -> None:
-    block = batch.X.block
-    assert batch.lines is not None
-    assert block.width > block.idx.max(initial=-1)
-    assert not block.ready or chunk.check_rows(block) == chunk.FINE
-    labels = [np.nan] * len(batch.lines) if batch.y is None else batch.y
-    found.labels.extend(np.nan if label is None else label for label in labels)
-    found.queries.extend([None] * len(labels) if batch.query is None else map(query_or_none, batch.query.tolist()))
-    found.lines.extend(batch.lines.tolist())
-    for first, last in zip(block.indptr[:-1], block.indptr[1:], strict=True):
-        found.features.append(list(zip(block.idx[first:last].tolist(), block.val[first:last].tolist(), strict=True)))
-
-
-def same(found: Rows, rows: list[naive.Row]) -> None:
-    """Equal bit for bit: repr tells -0.0 from 0.0."""
-    assert found.lines == [row.line for row in rows]
-    assert [repr(row) for row in found.features] == [repr(row.features) for row in rows]
-    assert [str(label) for label in map(plain, found.labels)] == [str(plain(row.label)) for row in rows]
-    assert found.queries == [row.query for row in rows]
-
-
-def plain(label: Any) -> Any:
-    """A label as the same text whether it came alone, as a whole number or as a float."""
-    return float(label) + 0.0 if isinstance(label, (int, float, np.number)) else label
-
-
-def refused(text: bytes, reading: ReadOptions | None = None, size: int = 1 << 16, compiled: bool = True) -> str:
-    with pytest.raises(BadValue) as caught:
-        read(text, reading, size, compiled)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
+from tests.streams.libsvm_rows import batches, read, refused, same
 
 # ---- the same as the obvious way ------------------------------------------------------------------------------------
 
@@ -341,71 +251,3 @@ def test_a_binary_file_without_lines_is_refused_before_it_is_all_read() -> None:
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noregret.streams.text_blocks.LONGEST", 1 << 14)
     assert "a line is longer than" in refused(b"1 " * 100_000, size=1024)
-
-
-# ---- labels -------------------------------------------------------------------------------------------------------
-
-
-def only(text: bytes, **told: Any) -> Batch:
-    (batch,), _ = batches(text, ReadOptions(**told))
-    return batch
-
-
-def test_labels_are_whole_numbers_where_all_of_them_are() -> None:
-    assert only(b"1\n-1\n2e3").y.dtype == np.int64
-    assert only(b"1\n0.5").y.dtype == np.float64
-    assert only(b"1\n2", targets=True).y.dtype == np.float64
-    assert only(b"1\n9007199254740992").y.dtype == np.float64
-
-
-def test_rows_to_be_predicted_need_no_label() -> None:
-    mixed = only(b"1:2 3:4\n5 1:1\nqid:3 1:1\n", labelled=False)
-    np.testing.assert_array_equal(mixed.y, [np.nan, 5.0, np.nan])
-    assert only(b"1:2 3:4\n2:1\n", labelled=False).y is None
-    assert only(b"1 1:2\n2 2:1\n", labelled=False).y.tolist() == [1, 2]
-    assert only(b"x 1:1\n", labelled=False).y == ["x"]
-    assert only(b"x 1:1\n2:1\n5 1:1\n", labelled=False).y == ["x", None, 5]
-    assert "the label is '+x'" in refused(b"+x 1:1\n", ReadOptions(labelled=False))
-
-
-def test_a_word_is_no_real_target() -> None:
-    assert "the label is 'x'" in refused(b"x 1:1\n", ReadOptions(targets=True))
-
-
-def test_queries_are_told_with_their_rows() -> None:
-    batch = only(b"1 qid:3 1:1\n2 1:1\n3 1:1 qid:-4\n")
-    assert batch.query is not None
-    assert batch.query.tolist() == [3, NO_QUERY, -4]
-    assert batch.cut(0, 1).query.tolist() == [3]  # type: ignore[union-attr]
-    assert only(b"1 1:1\n").query is None
-
-
-def test_labels_in_words_are_learned() -> None:
-    learner = nr.make("pa1")
-    nr.play([only(b"spam 1:1\nham 2:1\nspam 1:1\n")], learner)
-    assert learner.classes == ["spam", "ham"]
-    with pytest.raises(BadValue, match="label"):
-        nr.play([only(b"1,3 1:1\n")], nr.make("pa1"))
-
-
-def test_zero_based_indices_are_the_columns() -> None:
-    assert read(b"1 0:1 5:2 2147483646:3", ReadOptions(zero_based=True)).features == [
-        [(0, 1.0), (5, 2.0), (2147483646, 3.0)]
-    ]
-    assert "the largest is 2147483646" in refused(b"1 2147483647:1", ReadOptions(zero_based=True))
-
-
-def test_unsorted_rows_are_put_right_and_sorted_ones_not_looked_at_again() -> None:
-    assert only(b"1 1:1 2:2\n1 1:1").X.block.ready
-    batch = only(b"1 7:1 2:2 7:3\n1 1:1 2:2")
-    assert not batch.X.block.ready
-    block = chunk.verify(batch.X.block)
-    assert isinstance(block, chunk.SparseBlock)
-    assert block.indptr.tolist() == [0, 2, 4]
-    assert block.idx.tolist() == [1, 6, 0, 1]
-    assert block.val.tolist() == [2.0, 4.0, 1.0, 2.0]
-
-
-def test_a_mark_before_the_text_is_no_part_of_it() -> None:
-    assert read(b"\xef\xbb\xbf1 1:1\n2 1:1\n").labels == [1, 2]
-    assert read(b"\xef\xbb\xbfx 1:1\n2 1:1\n", ReadOptions(on_bad="skip")).labels == ["x", 2]

@@ -18,6 +18,7 @@ from noregret.streams.read_options import ReadOptions
 from tests.naive import csv_rows, json_rows
 from tests.naive import libsvm as libsvm_rows
 from tests.streams import test_csv, test_jsonl_lines, test_libsvm
+from tests.streams.libsvm_rows import read, same
 
 TOGETHER = 2000
 
@@ -33,8 +34,8 @@ def libsvm(rng: random.Random, folder: Path) -> tuple[int, int]:
     labelled, zero_based = rng.random() < 0.7, rng.random() < 0.3
     rows, wrong = libsvm_rows.read(text, zero_based, labelled)
     reading = ReadOptions(on_bad="skip", labelled=labelled, zero_based=zero_based)
-    found = test_libsvm.read(text, reading, rng.choice([20_000, 1 << 16, 1 << 20]))
-    test_libsvm.same(found, rows)
+    found = read(text, reading, rng.choice([20_000, 1 << 16, 1 << 20]))
+    same(found, rows)
     assert found.skipped == len(wrong)
     return TOGETHER, len(wrong)
 

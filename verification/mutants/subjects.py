@@ -45,8 +45,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "one_class": ("noregret.tasks.one_class", ("tests/tasks/test_one_class.py",), ()),
     "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
     "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
-    "ranking": ("noregret.tasks.ranking", ("tests/tasks/test_ranking.py",), ()),
-    "orders": ("noregret.metrics.ranking", ("tests/tasks/test_ranking.py",), ()),
+    "ranking": ("noregret.tasks.ranking", ("tests/tasks/test_ranking.py", "tests/tasks/test_ranking_metrics.py"), ()),
+    "orders": ("noregret.metrics.ranking", ("tests/tasks/test_ranking_metrics.py",), ()),
     "hooks": (
         "noregret.tasks.hooks",
         (),

@@ -1,0 +1,34 @@
+"""Errata that no small run can show, and why."""
+
+LEFT_OUT = (
+    (
+        "halving leaves fewer than half of the concepts; log 3^n = n; elimination makes n "
+        "mistakes; the number of k-disjunctions",
+        "learners of concept classes are not part of the library",
+    ),
+    (
+        "the multiclass step uses 1 where the constraint requires the cost of the confusion",
+        "with costs, the library requires the cost as margin: [tasks.md](tasks.md#costs)",
+    ),
+    (
+        "indices in backpropagation; how an incremental SVD extends its factors, and at what cost",
+        "networks and decompositions are not part of the library",
+    ),
+    (
+        "the truncated-gradient theorem with missing signs and factors",
+        "the printed form cannot be evaluated; the corrected one is on the card of `truncated_gradient`, and is tested",
+    ),
+    (
+        "O(ln T / T) where h, not the penalty, is strongly convex",
+        "a condition of the theorem; it is on the card of `rda_strongly_convex`, whose bound is tested",
+    ),
+    (
+        "eta_i for y_i, a sum for an inner product, indices off by one, names and years",
+        "typing errors, with nothing to compute",
+    ),
+)
+
+TAIL = "\n".join(
+    ["## Left out", "", "| what is printed | why it is not shown here |", "|---|---|"]
+    + [f"| {what} | {why} |" for what, why in LEFT_OUT]
+)
