@@ -139,12 +139,12 @@ def test_compiling_while_this_thread_compiles_is_refused() -> None:
 
 FORKING = """
 import os, signal
-from noregret.jit import compiled
-with compiled.one_at_a_time():
+from noregret.jit.compiled import one_at_a_time
+with one_at_a_time():
     child = os.fork()
     if child == 0:
         signal.alarm(60)
-        with compiled.one_at_a_time():
+        with one_at_a_time():
             os._exit(7)
 said = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """

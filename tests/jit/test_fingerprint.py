@@ -182,9 +182,9 @@ symbol_of("pa1 kernel", lambda: nr.make("pa1", algebra="kernel").learn(X, y))
 symbol_of("undo", compiled.get_undo_log)
 symbol_of("round", compiled.get_guarded_round)
 symbol_of("dict", dict_reader.get_dict_reader)
-symbol_of("libsvm", libsvm.compiled)
-symbol_of("csv", csv.compiled)
-symbol_of("vw", vw.compiled)
+symbol_of("libsvm", libsvm.compile_parser)
+symbol_of("csv", csv.compile_parser)
+symbol_of("vw", vw.compile_parser)
 print(json.dumps(symbols))
 """
 

@@ -46,6 +46,10 @@ class RunningMean(BaseLearner):
         self.forget, self.start = forget, start
         self.mean: float = START.among[start]
 
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"forget": self.forget, "start": self.start}
+
     def play(self, X: Any, y: Any = None, weight: Any = None, query: Any = None) -> Transcript:
         truth = targets(y)
         if Batch(X, y).rows != len(truth):
@@ -66,7 +70,7 @@ class RunningMean(BaseLearner):
         return np.full(Batch(X, None).rows, self.mean)
 
     def dump(self) -> tuple[Header, Arrays]:
-        return {"forget": self.forget, "start": self.start, "mean": self.mean, **self.dump_counts()}, {}
+        return {**self.params, "mean": self.mean, **self.dump_counts()}, {}
 
     @classmethod
     def restore(cls, header: Header, arrays: Arrays, find_card: FindCard) -> Self:
