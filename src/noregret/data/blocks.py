@@ -223,15 +223,16 @@ def flatten_dicts(
     names: list[Any] = []
     values, ends = array("d"), array("q", [0])
     try:
-        for row in rows:
+        for given in rows:
+            row = given.copy() if type(given) is dict else dict(given)  # another thread may change it meanwhile
             names += row
             values.extend(
                 [math.nan if value is None else value for value in row.values()] if allow_missing else row.values()
             )
             ends.append(len(names))
-            if len(values) != len(names):  # another thread, or the conversion of a value, changed it
+            if len(values) != len(names):
                 raise BadValue(f"row {len(ends) - 2} changed its size while it was read", row=len(ends) - 2)
-    except (TypeError, AttributeError, OverflowError):
+    except (TypeError, ValueError, AttributeError, OverflowError, KeyError, RuntimeError):
         raise BadValue(*find_bad_value(rows, allow_missing)) from None
     indptr = np.frombuffer(ends, np.int64)
     val = np.frombuffer(values, np.float64) if values else np.zeros(0)

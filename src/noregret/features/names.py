@@ -222,6 +222,7 @@ class Names:
             cache = NameNumbers()
             cache.vocabulary_size = size
         new = cache.new_names(names)
+        self.lookup_cache = NameNumbers()  # until the other one is whole again
         numbers = np.fromiter((self.known.get(name, size) for name in new), np.int32, len(new))
         cache.all_known = cache.all_known and not bool((numbers == size).any())
         cache.extend(names, numbers)

@@ -13,6 +13,7 @@ from noregret.data.blocks import verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.errors import BadValue, shown
+from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
@@ -36,6 +37,7 @@ class BanditFeedback:
     model: Model
     _loops: Loops
     _lock: threading.RLock
+    _change: Change
 
     @cached_property
     def _chances(self) -> Callable[..., None]:
@@ -56,38 +58,41 @@ class BanditFeedback:
     def _draw(self, X: RowsLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The numbers of the classes drawn, and their probabilities; only the random numbers go on."""
         with self._lock:
+            self._change.settle()
             require_bandit(self.model)
             scores = self._first_scores(X) if self.model.arrays is None else self.scores(X)
             played, chance = np.zeros(len(scores), np.int64), np.zeros(len(scores))
             if not len(scores):
                 return played, chance
             n, odds = self.model.arrays.n, np.zeros(scores.shape[1])
+            random = float(n.random)
             for t, f in enumerate(scores):
                 self._chances(self.model.config.params, self.model.arrays, f, odds)
-                n.random = next_random(float(n.random))
-                played[t] = drawn(odds, n.random)
+                random = next_random(random)
+                played[t] = drawn(odds, random)
                 chance[t] = odds[played[t]]
+            n.random = random
             return played, chance
 
     def _first_scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The scores before any round: all zero, of a state that knows no feature yet."""
-        model = self.model
-        savepoint = model.savepoint()
-        try:
+        model, savepoint = self.model, self.model.savepoint()
+
+        def start() -> int:
             block = verify(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
-            if not block.rows:
-                return np.zeros((0, len(model.labels)))
-            space = enlarge(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
-            model.arrays, model.space = make(model.shape, space), space
-        except BaseException:
-            savepoint.rollback()
-            raise
-        self._loops.bind(model)
-        return np.zeros((block.rows, len(model.labels)))
+            if block.rows:
+                space = enlarge(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
+                model.arrays, model.space = make(model.shape, space), space
+                self._loops.bind(model)
+            return block.rows
+
+        rows = self._change.run(start, lambda: self._loops.roll_back(savepoint))
+        return np.zeros((rows, len(model.labels)))
 
     def reward(self, X: RowsLike, chosen: Any, right: Any = None, *, loss: Any = None) -> Self:
         """Learn how good the classes chosen for some rows were: whether each was right, or its loss from 0 to 1."""
         with self._lock:
+            self._change.settle()
             require_bandit(self.model)
             label, chance = split_choice(chosen)
             if isinstance(label, (str, bytes)) or not hasattr(label, "__len__"):

@@ -8,6 +8,7 @@ import numpy as np
 
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, Error
+from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
@@ -27,7 +28,7 @@ class Trial:
         self.loops.bind(self.model)
 
     def run(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
-        Transaction(self.model, self.loops, X, y, weight).run()
+        Transaction(self.model, self.loops, X, y, weight).run(Change())
 
 
 def find_overflow(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> BadValue:

@@ -10,7 +10,7 @@ from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock
 from noregret.jit.layout import Layout, address, fill
-from noregret.learner.model import Model
+from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
 from noregret.state.space import Space
@@ -59,11 +59,12 @@ class Engine:
         if self.layout is None:
             task = self.plan.task
             dimensions = (task.truth_dimensions, 2 if task.many else 1)
-            self.layout = Layout(self.params, self.setting, self.state, rows, *dimensions)
-            self.entry = get_loop(self.plan, self.layout)
-            self.table = np.zeros(self.layout.slots, np.int64)
+            layout = Layout(self.params, self.setting, self.state, rows, *dimensions)
+            self.entry = get_loop(self.plan, layout)
+            self.table = np.zeros(layout.slots, np.int64)
             self.at = address(self.table)
-            fill(self.table, self.layout.first["params"], self.params)
+            fill(self.table, layout.first["params"], self.params)
+            self.layout = layout  # last: an interrupt before leaves nothing half made
         self.fill_table()
         return self.entry
 
@@ -125,6 +126,11 @@ class Loops:
             self.bound_engine = Engine(plan, model.config.params, native)
         space = model.known_space
         self.bound_engine.bind(model.arrays, space, model.task.setting(space, model.labels))
+
+    def roll_back(self, savepoint: ModelSavepoint) -> None:
+        """Bring the model back to a savepoint and work on it; may be repeated."""
+        savepoint.rollback()
+        self.bind(savepoint.model)
 
     def refuse_reentry(self) -> None:
         """Raise an error when the model must not be changed now, because a round is under way in this thread."""

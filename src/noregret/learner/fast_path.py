@@ -17,6 +17,7 @@ from noregret.errors import BadValue, Error
 from noregret.jit import dict_reader
 from noregret.jit.dict_reader import AT
 from noregret.jit.layout import Table, address, fill, fill_named
+from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.state.growth import allow_folding, memory
@@ -81,7 +82,7 @@ class FastPath:
     """The readers of one model: one that scores, one that learns; and the bookkeeping of new names."""
 
     @classmethod
-    def open(cls, model: Model, loops: Loops) -> "FastPath | None":
+    def open(cls, model: Model, loops: Loops, change: Change) -> "FastPath | None":
         """The fast path of a model; None where it has none."""
         engine = loops.engine
         fits = engine.native and model.algebra == "sparse" and not model.full_covariance and engine.layout is not None
@@ -89,14 +90,20 @@ class FastPath:
         settled = model.names.mode in ("names", "columns") and config.class_weight is None
         settled = settled and isinstance(model.task, SERVED) and not model.task.queries_labels
         as_given = not model.transforms and not config.bias and config.touches == "row"
-        return cls(model, loops) if fits and settled and as_given and dict_reader.is_enabled() else None
+        return cls(model, loops, change) if fits and settled and as_given and dict_reader.is_enabled() else None
 
-    def __init__(self, model: Model, loops: Loops) -> None:
+    def __init__(self, model: Model, loops: Loops, change: Change) -> None:
         from noregret.jit.compiled import get_guarded_round
 
         engine, space = loops.engine, model.known_space
         assert engine.layout is not None
-        self.model, self.loops, self.arrays, self.totals = model, loops, model.arrays, model.totals.data
+        self.model, self.loops, self.change, self.arrays, self.totals = (
+            model,
+            loops,
+            change,
+            model.arrays,
+            model.totals.data,
+        )
         self.known = model.names.known
         self.by_column = model.names.mode == "columns"
         self.from_zero = not model.scores_unknown
@@ -172,6 +179,8 @@ class FastPath:
             numbers = struct.pack(f"{size}q", *self.find_numbers(row))
         except UNFIT:
             return None
+        if self.loops.fast_path is not self:  # the code of a value called the learner, which has changed
+            return None
         if size > self.scorer.features:
             self.scorer = RowReader(self, 2 * size, False)
             self.score_row = self.scorer.call
@@ -192,10 +201,12 @@ class FastPath:
             return False
         try:
             truth = as_target(y) if self.regression else self.truth[y]
+            if self.loops.fast_path is not self:  # the code of a label called the learner, which has changed
+                return False
             learned = self.learn_row(x, truth)
             if learned is True:
                 return True
-            return self.learn_names(x, truth) if learned is False else self.learn_bytes(x, truth)
+            return self.learn_names(x.copy(), truth) if learned is False else self.learn_bytes(x, truth)
         except UNFIT:
             return False
 
@@ -207,6 +218,8 @@ class FastPath:
             return learned or self.learn_names(row, truth)
         size = len(row)
         values = struct.pack(f"{size}d", *row.values())
+        if self.loops.fast_path is not self:  # the code of a value called the learner, which has changed
+            return False
         if size > self.trainer.features:
             self.trainer = RowReader(self, max(size, min(2 * size, self.room)), True)
             self.learn_row = self.trainer.call
@@ -219,24 +232,31 @@ class FastPath:
 
         The names are added before the round, so that the round completes the change; they are removed if it fails.
         """
-        known, used, model, rounds = self.known, self.used, self.model, self.totals[ROUNDS]
-        if used + len(row) > self.room and used + sum(name not in known for name in row) > self.room:
+        known, room = self.known, self.room - self.used
+        if len(row) > room and sum(name not in known for name in row) > room:
             return False
-        try:
+        if self.loops.fast_path is not self:  # the code of a name called the learner, which has changed
+            return False
+        used, rounds = self.used, self.totals[ROUNDS]
+
+        def learn() -> bool:
             numbers = [*map(known.__getitem__, row)]  # a new name gets the next number
-            if self.totals[ROUNDS] != rounds or self.loops.fast_path is not self:
-                # A name or a value called the learner again: what it learned stays, the names of this row do not.
-                model.names.truncate(model.known_space.features)
-                return False
             if len(known) > used:
                 self.use_features(len(known))
             if values is None:
-                return self.trainer.call(row, truth) is True
-            return self.trainer.call(struct.pack(f"{len(numbers)}q", *numbers), values, truth) is True
-        finally:
-            if self.totals[ROUNDS] == rounds and len(known) > used:
-                model.names.truncate(used)
+                learned = self.trainer.call(row, truth) is True
+            else:
+                learned = self.trainer.call(struct.pack(f"{len(numbers)}q", *numbers), values, truth) is True
+            if not learned:
+                forget()
+            return learned
+
+        def forget() -> None:
+            if self.totals[ROUNDS] == rounds:
+                self.model.names.truncate(used)
                 self.use_features(used)
+
+        return self.change.run(learn, forget)
 
     def use_features(self, used: int) -> None:
         """Count so many features as learned."""

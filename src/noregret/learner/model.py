@@ -154,16 +154,13 @@ class Model:
                 "use feature names (strings), or number the features without gaps"
             )
 
-    def make_room(self, width: int) -> bool:
-        """Cells for features that are only looked at, not counted as learned; says whether the arrays are new."""
+    def make_room(self, width: int) -> None:
+        """Cells for features that are only scored, not counted as learned."""
         space = self.known_space
-        if width <= space.room:
-            return False
         larger = enlarge(space, width, space.classes)
         self.check_size(larger)
         larger = replace(larger, features=space.features)
         self.arrays, self.space = grow(self.shape, self.arrays, space, larger), larger
-        return True
 
     def copy(self) -> "Model":
         """An independent model in the same state, copied in memory."""
@@ -187,6 +184,7 @@ class ModelSavepoint:
         self.model = model
         self.task, self.algebra, self.arrays, self.space = model.task, model.algebra, model.arrays, model.space
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
+        self.totals, self.class_counts, self.committed = model.totals.copy(), model.class_counts, model.labels.committed
         self.contents: Savepoint | None = None
         for transform in model.transforms:
             transform.commit()
@@ -197,6 +195,8 @@ class ModelSavepoint:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
         model.names.mode = self.mode
+        model.totals[:] = self.totals
+        model.class_counts, model.labels.committed = self.class_counts, self.committed
         model.labels.truncate(self.labels)
         model.names.truncate(self.names)
         for transform in model.transforms:

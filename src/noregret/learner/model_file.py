@@ -134,10 +134,12 @@ def save(learner: Any, path: Any) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except (OSError, TypeError, ValueError) as error:
+    except BaseException as error:
         if temporary is not None:
             with contextlib.suppress(OSError, ValueError):
                 temporary.unlink()
+        if not isinstance(error, (OSError, TypeError, ValueError)):
+            raise
         raise Error(f"{path}: the model cannot be saved: {getattr(error, 'strerror', None) or error}") from None
 
 

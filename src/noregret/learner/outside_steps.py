@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import SparseBlock, to_dense
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
+from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.state.growth import make, parts, settle
@@ -28,10 +29,12 @@ class OutsideSteps:
     model: Model
     _loops: Loops
     _lock: threading.RLock
+    _change: Change
 
     def step(self, z: RowLike, margin: float = 1.0, weight: float | None = None) -> bool:
         """Learn from a signed example z, whose score should reach `margin`; says whether the rule updated."""
         with self._lock:
+            self._change.settle()
             if not isinstance(self.model.task, Structured):
                 raise BadValue(
                     f'step is for learners made with task="structured"; this one plays {self.model.task.name}'
@@ -43,6 +46,7 @@ class OutsideSteps:
     def point(self) -> Floats:
         """The point that is played next, as an array of its coordinates."""
         with self._lock:
+            self._change.settle()
             task = must_be_convex(self.model)
             self._start(task)
             return weights_of(self.model, self._loops, task.dimension)
@@ -50,19 +54,21 @@ class OutsideSteps:
     def suffer(self, gradient: Any, loss: float | None = None, weight: float | None = None) -> Self:
         """Learn from the gradient of a convex loss at `point`; `loss` is what was suffered there, if it is known."""
         with self._lock:
+            self._change.settle()
             task = must_be_convex(self.model)
             self._start(task)
-            g = check_point(gradient, task.dimension, "the gradient")
-            savepoint = self.copy() if task.project is not None else None
-            self._play(g.reshape(1, -1), None if loss is None else [loss], weight)
-            if task.project is not None:
-                try:
+            g = check_point(gradient, task.dimension, "the gradient").reshape(1, -1)
+            losses = None if loss is None else [loss]
+            if task.project is None:
+                self._play(g, losses, weight)
+            else:
+                saved = self.model.copy()
+
+                def play_and_project() -> None:
+                    self._play(g, losses, weight)
                     self._project(task)
-                except BaseException:
-                    assert savepoint is not None
-                    self.model = savepoint.model
-                    self._loops.bind(self.model)
-                    raise
+
+                self._change.run(play_and_project, lambda: self._use_model(saved))
         return self
 
     @property
@@ -73,9 +79,16 @@ class OutsideSteps:
 
     def _start(self, task: Convex) -> None:
         """A state for the whole dimension, before any round."""
+        if self.model.arrays is None:
+            saved = self.model.copy()
+            self._change.run(lambda: self._start_state(task), lambda: self._use_model(saved))
+
+    def _use_model(self, model: Model) -> None:
+        self.model = model
+        self._loops.bind(model)
+
+    def _start_state(self, task: Convex) -> None:
         model = self.model
-        if model.arrays is not None:
-            return
         if model.algebra is None:
             model.algebra = "dense"
         model.names.check_mode("columns", fix=True)
@@ -93,7 +106,7 @@ class OutsideSteps:
         if task.project is not None:
             self._project(task)
         elif "onto" in self.model.card.choices and "w" in self.model.card.state:
-            trial = self.copy()
+            trial = self._copy()
             trial._play(np.full((1, task.dimension), TINY), None, None)
             first = weights_of(trial.model, trial._loops, task.dimension)
             if np.abs(first).max() > np.sqrt(TINY):
@@ -118,7 +131,7 @@ class OutsideSteps:
 
         def _one(self, x: RowLike) -> Any: ...
         def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> Any: ...
-        def copy(self) -> Self: ...
+        def _copy(self) -> Self: ...
 
 
 def must_be_convex(model: Model) -> Convex:

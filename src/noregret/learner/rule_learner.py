@@ -1,6 +1,5 @@
 """The rule learner: a rule, a task and an algebra, played on a model. Made by `noregret.make`."""
 
-import threading
 import time
 from copy import deepcopy
 from dataclasses import replace
@@ -18,6 +17,7 @@ from noregret.features.hashing import HashedNames
 from noregret.features.transforms import Pipeline, Transform
 from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
+from noregret.learner.change import LOCKING, Locked
 from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import find_overflow, find_rule_error, locate_error
 from noregret.learner.encode import encode_rows, one_row
@@ -36,7 +36,7 @@ PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 
 
 @register_kind
-class RuleLearner(BanditFeedback, OutsideSteps):
+class RuleLearner(BanditFeedback, OutsideSteps, Locked):
     """Learns from rounds, one at a time or many, and predicts."""
 
     kind: ClassVar[str] = "rule"
@@ -45,13 +45,14 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         self.model = Model.new(config)
         self.source: dict[str, Any] | None = None  # what the doors remember of the data, kept in the model file
         self._loops = Loops()
-        self._lock = threading.RLock()
+        self._make_lock()
 
     @classmethod
     def of(cls, model: Model) -> Self:
         """A learner around a model."""
         new = cls.__new__(cls)
-        new.model, new.source, new._loops, new._lock = model, None, Loops(), threading.RLock()
+        new.model, new.source, new._loops = model, None, Loops()
+        new._make_lock()
         new._loops.bind(model)
         return new
 
@@ -59,13 +60,17 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does; for ranking, query names the list of each row."""
-        self._play(X, self.model.task.accept(labels_to_list(y), query), weight)
+        y = labels_to_list(y)
+        with self._lock:
+            self._change.settle()
+            self._play(X, self.model.task.accept(y, query), weight)
         return self
 
     def play(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Transcript:
         """Predict, then learn, every round; returns what happened."""
         began, y = time.perf_counter() - seconds_waited(), labels_to_list(y)
         with self._lock:
+            self._change.settle()
             y = self.model.task.accept(y, query)
             outcomes = self._play(X, y, weight)
             return transcribe(self.model, outcomes, y, time.perf_counter() - seconds_waited() - began)
@@ -73,34 +78,38 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     def learn_one(self, x: RowLike, y: LabelsLike = None, weight: float | None = None) -> Self:
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
+            if self._change.undo is not None:
+                self._change.settle()
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is None or not fast.learn(x, y, weight):
                 self._play(self._one(x), [y], weight)
         return self
 
     def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> list[Outcome]:
-        """Play every round, all or none."""
+        """Play every round, all or none; the caller has the lock."""
         X = convert_frame(X, self.model.config.allows_missing)
-        with self._lock:
-            self._loops.refuse_reentry()
-            transaction = Transaction(self.model, self._loops, X, y, weight)
-            try:
-                return transaction.run()
-            except Overflow:
-                raise find_overflow(self.model, X, transaction.y, weight) from None
-            except RuleRaised:
-                raise find_rule_error(self.model, X, transaction.y, weight, transaction.counted) from None
+        self._loops.refuse_reentry()
+        transaction = Transaction(self.model, self._loops, X, y, weight)
+        try:
+            return transaction.run(self._change)
+        except Overflow:
+            raise find_overflow(self.model, X, transaction.y, weight) from None
+        except RuleRaised:
+            raise find_rule_error(self.model, X, transaction.y, weight, transaction.counted) from None
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
-        self.model.config = replace(self.model.config, native=False)
-        self._loops.bind(self.model)
+        with self._lock:
+            self._change.settle()
+            self.model.config = replace(self.model.config, native=False)
+            self._loops.bind(self.model)
 
     # ---- predicting ----------------------------------------------------------------------------------------------
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """The label (or target) of every row."""
         with self._lock:
+            self._change.settle()
             return self.decide(self.scores(X))
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
@@ -110,6 +119,8 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     def predict_one(self, x: RowLike) -> Any:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
+            if self._change.undo is not None:
+                self._change.settle()
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is not None and (found := fast.score(x)) is not None:
                 if fast.two_classes:
@@ -122,12 +133,13 @@ class RuleLearner(BanditFeedback, OutsideSteps):
 
     def _open_fast_path(self) -> FastPath | None:
         if self.model.arrays is not None:
-            self._loops.fast_path = FastPath.open(self.model, self._loops)
+            self._loops.fast_path = FastPath.open(self.model, self._loops, self._change)
         return self._loops.fast_path
 
     def scores(self, X: RowsLike) -> NDArray[np.float64]:
         """The score of every row: (n,) for two classes and regression, (n, classes) otherwise."""
         with self._lock:
+            self._change.settle()
             self._must_have_learned()
             model = self.model
             if model.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
@@ -150,6 +162,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     def scores_one(self, x: RowLike) -> Any:
         """The score of one row: a number for two classes and regression, a dict by label otherwise."""
         with self._lock:
+            self._change.settle()
             self._must_have_learned()
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is not None and fast.score(x) is not None:
@@ -167,6 +180,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         from noregret.learner.confidence import check_confidence, confidence
 
         with self._lock:
+            self._change.settle()
             self._must_have_learned()
             check_confidence(self.model)
             return confidence(self.model, self.scores(X), self._encode(X, include_unknown=True), y)
@@ -180,6 +194,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         from noregret.learner.explain import explain_one
 
         with self._lock:
+            self._change.settle()
             self._must_have_learned()
             return explain_one(self.model, self.scores, x, label)
 
@@ -202,20 +217,33 @@ class RuleLearner(BanditFeedback, OutsideSteps):
             return narrow(block, model.space.features)
         if block.width > model.space.room:
             self._loops.refuse_reentry()
-        if model.make_room(block.width):
-            self._loops.bind(model)
+            self._make_room(block.width)
         if model.full_covariance:
             use_features(model.arrays, block.width)
         return block
+
+    def _make_room(self, width: int) -> None:
+        """Cells for features that are only scored."""
+        savepoint = self.model.savepoint()
+
+        def grow() -> None:
+            self.model.make_room(width)
+            self._loops.bind(self.model)
+
+        self._change.run(grow, lambda: self._loops.roll_back(savepoint))
 
     # ---- keeping -------------------------------------------------------------------------------------------------
 
     def copy(self) -> Self:
         """An independent learner in the same state."""
         with self._lock:
-            new = type(self).of(self.model.copy())
+            self._change.settle()
+            new = self._copy()
             new.source = deepcopy(self.source)
             return new
+
+    def _copy(self) -> Self:
+        return type(self).of(self.model.copy())
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self.copy()
@@ -223,11 +251,13 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     def revert_to(self, saved: Self) -> None:
         """Take the state of a copy made earlier, which must not be used any more."""
         with self._lock:
-            vars(self).update({name: value for name, value in vars(saved).items() if name != "_lock"})
+            self._change.settle()
+            vars(self).update({name: value for name, value in vars(saved).items() if name not in LOCKING})
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""
         with self._lock:
+            self._change.settle()
             save(self, path)
 
     def dump(self) -> tuple[Header, Arrays]:
@@ -235,6 +265,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         from noregret.learner.rule_file import dump_model
 
         with self._lock:
+            self._change.settle()
             return dump_model(self.model)
 
     @classmethod
@@ -256,6 +287,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         from noregret.learner.model_file import pack, unpack
 
         with self._lock:
+            self._change.settle()
             return unpack, (pack(self), "the pickled learner", None)
 
     def __ror__(self, steps: Transform | Pipeline) -> "RuleLearner":
@@ -317,6 +349,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
         from noregret.learner.explain import count_nonzeros
 
         with self._lock:
+            self._change.settle()
             return count_nonzeros(self.model)
 
     @property
@@ -333,6 +366,7 @@ class RuleLearner(BanditFeedback, OutsideSteps):
     def features(self) -> list[Any]:
         """The features that have weights, by name or number: those of the rows, or what transforms make of them."""
         with self._lock:
+            self._change.settle()
             return self.model.feature_names()
 
     @property

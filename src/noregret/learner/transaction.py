@@ -1,6 +1,7 @@
 """One call of learn or play: encode the rows, grow the state, play the rounds; all of them, or none."""
 
 from collections.abc import Mapping, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from noregret.data.blocks import Block, SparseBlock, check_weights, verify
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
+from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
@@ -43,7 +45,7 @@ class Transaction:
         self.counted = 0  # rounds the rule had counted when an error came
         self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it
 
-    def run(self) -> list[Outcome]:
+    def run(self, change: Change) -> list[Outcome]:
         """Play all rounds and commit them.
 
         Sparse rows are checked while they are read, and only the cells they touch are saved; where that turns out not
@@ -53,34 +55,27 @@ class Transaction:
         while True:
             self.savepoint = self.model.savepoint()
             try:
-                outcomes = self.play_all(checked)
-                self.commit(outcomes)
-                return outcomes
+                return change.run(partial(self.attempt, checked), partial(self.loops.roll_back, self.savepoint))
             except Unchecked:
-                self.rollback()
                 checked = True
             except Overflow:
-                copied_all = self.copied_all
-                self.rollback()
-                if copied_all:
+                if self.copied_all:
                     raise
                 self.whole = True
-            except BaseException:
-                self.rollback()
-                raise
 
-    def commit(self, outcomes: list[Outcome]) -> None:
-        totals, labels = count(outcomes, self.model), len(self.model.labels)
-        # From here on nothing can fail, and nothing is left half done.
-        self.model.totals += totals
-        self.model.class_counts, self.model.labels.committed = self.class_counts, labels
+    def attempt(self, checked: bool) -> list[Outcome]:
+        """Play all rounds and add them to the totals."""
+        try:
+            outcomes = self.play_all(checked)
+        except Exception:
+            self.counted = 0 if self.model.arrays is None else int(self.model.arrays.n.t)
+            raise
+        model, labels = self.model, len(self.model.labels)
+        model.totals += count(outcomes, model)
+        model.class_counts, model.labels.committed = self.class_counts, labels
         if labels != self.savepoint.labels:
             self.loops.fast_path = None  # it knows the labels of before
-
-    def rollback(self) -> None:
-        self.counted = 0 if self.model.arrays is None else int(self.model.arrays.n.t)
-        self.savepoint.rollback()
-        self.loops.bind(self.model)
+        return outcomes
 
     # ---- encoding ------------------------------------------------------------------------------------------------
 
