@@ -9,6 +9,7 @@ from tests.attacks.workers import run_attack
 ATTACKS = {
     "model files": ("model_files:interpreted", 6000),
     "model files, compiled": ("model_files:compiled", 4000),
+    "columnar": ("columnar:attack", 2400),
 }
 
 

@@ -17,8 +17,10 @@ NUMBERS = (
     -(2**63), 0.5, -0.5, 1e-320, 1e-300, 1e300, 1.7e308, -1e308, 1e17, 2147483646.0, 2147483647.0, float("nan"),
     float("inf"), -float("inf"),
 )  # fmt: skip
-OTHERS = (None, True, False, "", "a", "nan", "names", "columns", "hashed", "sparse", "dense", "kernel", "reference",
-          "multiclass", "regression", "pa1", "\ud800", [], [1], [[]], {}, {"a": 1}, [None] * 3, "x" * 3000)  # fmt: skip
+OTHERS: tuple[Any, ...] = (
+    None, True, False, "", "a", "nan", "names", "columns", "hashed", "sparse", "dense", "kernel", "reference",
+    "multiclass", "regression", "pa1", "\ud800", [], [1], [[]], {}, {"a": 1}, [None] * 3, "x" * 3000,
+)  # fmt: skip
 HUGE = {
     "features": (2**40, 2**31 - 1, 10**9, 2**28), "groups": (10**9, 2**40, 2**62), "bits": (30, 28),
     "dimension": (10**9, 2**40), "reservoir": (1e12, 2**53), "room": (2**62,), "batch": (1e300, 0.5),

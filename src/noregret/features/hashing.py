@@ -150,7 +150,7 @@ class HashedNames(Names):
         used = log[log >= 0]
         return {"names.cells": log, "names.marks": self.fingerprints[used] if used.size else np.zeros(0, np.uint32)}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], learned: bool) -> bool:
+    def restore(self, arrays: Mapping[str, NDArray[Any]], learned: bool = True) -> bool:
         """Load the arrays of a model file; False if they are not valid. Before cells have weights there are none."""
         log, fingerprints = arrays.get("names.cells"), arrays.get("names.marks")
         if log is None or fingerprints is None or log.ndim != 1 or fingerprints.ndim != 1:

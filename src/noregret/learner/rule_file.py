@@ -13,8 +13,8 @@ from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
-from noregret.learner.model import Model
 from noregret.learner.header_fields import LARGEST_COUNT
+from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
