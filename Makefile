@@ -9,13 +9,14 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check mutants bench reproduce closing fuzz catalogue docs clean
+.PHONY: help race test test-all check attack mutants bench reproduce closing fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
 	@echo "make test-all  the same with every combination of rule, task and algebra"
 	@echo "make check     ruff, mypy, import contracts"
+	@echo "make attack    hostile model files, data files, caches and texts, each in a process of its own (half an hour)"
 	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour; less once it has run)"
 	@echo "make bench     measure against scikit-learn, River and Vowpal Wabbit"
 	@echo "make reproduce compute published results again (data: NOREGRET_DATA, or ARGS='--data DIR')"
@@ -39,6 +40,9 @@ check: $(TESTED)
 	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run $(BIN)/ruff format ."; exit 1; }
 	@$(BIN)/mypy --strict
 	@$(BIN)/lint-imports --no-logo
+
+attack: $(TESTED)
+	@$(BIN)/python -m tests.attacks $(ARGS)
 
 mutants: $(TESTED)
 	@$(BIN)/python -m verification.mutants $(ARGS)

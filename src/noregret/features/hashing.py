@@ -150,10 +150,10 @@ class HashedNames(Names):
         used = log[log >= 0]
         return {"names.cells": log, "names.marks": self.fingerprints[used] if used.size else np.zeros(0, np.uint32)}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Load the arrays of a model file; False if they are not valid."""
+    def restore(self, arrays: Mapping[str, NDArray[Any]], learned: bool = True) -> bool:
+        """Load the arrays of a model file; False if they are not valid. Before cells have weights there are none."""
         log, fingerprints = arrays.get("names.cells"), arrays.get("names.marks")
-        if log is None or fingerprints is None or log.ndim != 1:
+        if log is None or fingerprints is None or log.ndim != 1 or fingerprints.ndim != 1:
             return False
         if log.dtype != np.int32 or fingerprints.dtype != np.uint32:
             return False
@@ -161,6 +161,10 @@ class HashedNames(Names):
         sound = used.size == fingerprints.size and bool(((log < self.cells) & (log >= -self.cells)).all())
         sound = sound and np.unique(used).size == used.size and np.unique(shared).size == shared.size
         if not sound or not bool(np.isin(shared, used).all()) or not bool((fingerprints > 0).all()):
+            return False
+        if not log.size:
+            return True
+        if not learned:
             return False
         self.allocate()
         self.fingerprints[used], self.shared[shared] = fingerprints, True

@@ -65,4 +65,6 @@ class Scaling(FittedTransform):
         return "values this large cannot be scaled: their squares are not finite. Learn without scaling"
 
     def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
-        return bool((saved["spread"] >= 0.0).all())
+        count, spread = saved["count"], saved["spread"]
+        counted = (count == INDICATOR) | (count >= 1.0) | ((count == 0.0) & (spread == 0.0))
+        return bool((counted & (spread >= 0.0)).all())

@@ -24,6 +24,7 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
 
 COVARIANCES = ("diagonal", "drop", "full")
+LARGEST_GROUP = 1 << 16  # there is room for whole groups only
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 KERNEL_PARAMS = {
     "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
@@ -353,6 +354,8 @@ def check_groups(card: RuleCard, groups: Any) -> tuple[int, ...] | int:
     if not grouped:
         raise BadValue(f"{card.name} keeps no groups; leave groups out")
     if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
+        if groups > LARGEST_GROUP:
+            raise BadValue(f"{card.name}: a group has at most {LARGEST_GROUP} features, not {shown(groups)}")
         return groups
     listed = groups.tolist() if hasattr(groups, "tolist") else groups
     listed = [unwrap(group) for group in listed] if isinstance(listed, (list, tuple)) else None

@@ -6,7 +6,7 @@ from typing import Any
 from noregret.errors import BadValue
 from noregret.rules.parameters import Param
 
-LARGEST = 2**63 - 1
+LARGEST_COUNT = 2**62  # of rounds; there is room for as many again
 
 
 def corrupt(what: str) -> BadValue:
@@ -14,7 +14,7 @@ def corrupt(what: str) -> BadValue:
     return BadValue(f"corrupt model file: {what}")
 
 
-def read_count(header: Mapping[str, Any], name: str, most: int = LARGEST, least: int = 0) -> int:
+def read_count(header: Mapping[str, Any], name: str, most: int = LARGEST_COUNT, least: int = 0) -> int:
     """A whole number from `least` to `most`."""
     value = header.get(name)
     if type(value) is not int or not least <= value <= most:

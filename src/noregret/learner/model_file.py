@@ -25,6 +25,7 @@ from noregret.rules.card import Card
 
 FORMAT = 4
 KEY = "noregret"
+LONGEST_MESSAGE = 400
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32, "U8": np.uint8}
 
 Header = dict[str, Any]
@@ -166,10 +167,17 @@ def unpack(content: bytes, where: str, rule: Card | None = None, features: Any =
         learner.source = check_source(header.get("source"))
         return learner
     except Error as error:
-        text = str(error)
+        text = shorten(str(error), LONGEST_MESSAGE)
         raise Error(text if text.startswith(where) else f"{where}: {text}") from None
+    except MemoryError:
+        raise Error(f"{where}: the model does not fit in memory") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         raise Error(f"{where}: corrupt model file: its parts do not fit together") from None
+
+
+def shorten(text: str, size: int) -> str:
+    """A text of at most so many characters: what it quotes comes from the file."""
+    return text if len(text) <= size else f"{text[: size - 3]}..."
 
 
 def check_source(source: Any) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
+from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
 from noregret.rules.rule_card import RuleCard
@@ -21,6 +22,7 @@ from noregret.tasks import TASKS
 from noregret.tasks.regression import Regression
 
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
+COUNTS = ("rounds", "mistakes", "updates", "features")
 CORRUPT = "corrupt model file"
 
 
@@ -113,6 +115,8 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model = Model.new(resolve(card, parameters))
     for label in header["labels"]:
         model.labels.code[label]
+    if model.labels.order != header["labels"]:
+        raise BadValue(f"{CORRUPT}: its labels are not its classes")
     model.labels.committed = len(model.labels)
     restore_task(model, header["task"])
     model.algebra = header["algebra"]
@@ -122,6 +126,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     restore_names(model, header, arrays)
     if header["counters"] is not None:
         restore_state(model, header, arrays)
+    restore_hashes(model, arrays)
     restore_transforms(model, arrays)
     return model
 
@@ -140,18 +145,25 @@ def restore_names(model: Model, header: Header, arrays: Arrays) -> None:
     """The names of the features, or the marks of hashed names."""
     if header["names"] == "names":
         bounds, letters = arrays["names.offsets"], arrays["names.bytes"].tobytes()
+        if arrays["names.bytes"].dtype != np.uint8 or bounds.dtype != np.int64 or bounds.ndim != 1 or not bounds.size:
+            raise BadValue(f"{CORRUPT}: its names have the wrong type")
+        if bounds[0] != 0 or bounds[-1] != len(letters) or (bounds[1:] < bounds[:-1]).any():
+            raise BadValue(f"{CORRUPT}: names and features do not fit")
         offsets = bounds.tolist()
-        if bounds.dtype != np.int64 or bounds.ndim != 1 or offsets[0] != 0 or offsets[-1] != len(letters):
-            raise BadValue(f"{CORRUPT}: names and features do not fit")
-        if (np.diff(bounds) < 0).any():
-            raise BadValue(f"{CORRUPT}: names and features do not fit")
         for first, last in pairwise(offsets):
             model.names.known[letters[first:last].decode("utf-8", "surrogatepass")]
         fits = len(model.names.known) == len(offsets) - 1
         fits = fits and (model.makes_features or len(offsets) - 1 == max(header["features"] - model.config.bias, 0))
         if not fits:
             raise BadValue(f"{CORRUPT}: names and features do not fit")
-    if isinstance(model.names, HashedNames) and not model.names.restore(arrays):
+
+
+def restore_hashes(model: Model, arrays: Arrays) -> None:
+    """The marks of hashed names; memory for all cells is taken only where the file has their weights."""
+    if not isinstance(model.names, HashedNames):
+        return
+    learned = model.space is not None and model.learned_features == model.names.cells
+    if not model.names.restore(arrays, learned):
         raise BadValue(f"{CORRUPT}: the marks of its names do not fit together")
 
 
@@ -175,7 +187,7 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
     task = TASKS[header["task"]]
     most = (task.most_classes or len(labels)) if task.labelled else 0
     return (
-        all(type(header[name]) is int and header[name] >= 0 for name in ("rounds", "mistakes", "updates", "features"))
+        all(type(header[name]) is int and 0 <= header[name] <= LARGEST_COUNT for name in COUNTS)
         and isinstance(labels, list)
         and counts_of_classes(header.get("class_counts", []), len(labels))
         and len(set(labels)) == len(labels) <= most
@@ -205,7 +217,8 @@ def restore_state(model: Model, header: Header, arrays: Arrays) -> None:
     classes = model.task.blocks(len(model.labels))
     labels = np.arange(float(classes)) if model.task.many else np.array([-1.0, 1.0])
     limits = size_counters(model, header["features"], classes)
-    saved = SavedState(header["features"], classes, header["counters"], arrays, labels, limits)
+    known = len(model.names.known)
+    saved = SavedState(header["features"], classes, header["counters"], arrays, labels, limits, known)
     model.arrays, model.space = load_state(model.shape, model.config.space(str(model.algebra)), saved)
 
 

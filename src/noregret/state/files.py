@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from noregret.errors import BadValue
+from noregret.algebra.partial_features import PRIME
+from noregret.errors import BadValue, shown
 from noregret.state.growth import (
     State,
     bank_of,
     counters_of,
+    is_random,
     make,
     memory_needed,
     refresh,
@@ -21,6 +23,8 @@ from noregret.state.space import Shape, Space, enlarge, physical_memory
 from noregret.state.stores import choose_store
 from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
 from noregret.state.stores.kernel_bank import bank_size, check_bank
+
+WIDE = 1 << 24  # a kernel learner has a cell for every feature, which its file does not: up to so many are believed
 
 
 class SavedState(NamedTuple):
@@ -35,6 +39,7 @@ class SavedState(NamedTuple):
     arrays: Arrays
     labels: Vector
     limits: Mapping[str, int]
+    known: int = 0  # features that have names or were numbered by a transform
 
 
 def save_counters(shape: Shape, state: State) -> dict[str, float]:
@@ -63,6 +68,8 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
     file = Saved(saved.arrays, saved.labels)
     for name, field in shape.fields.items():
         refuse(choose_store(field, exact).check(name, file, exact))
+        if field.law == "multiply" and (saved.arrays[f"state.{name}"] < 0.0).any():
+            refuse(f"state.{name} has negative numbers")
     space = enlarge(base, exact.features, exact.classes, exact.supports, exact.values)
     if memory_needed(shape, space) > physical_memory() // 2:
         refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
@@ -81,11 +88,13 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
 def used_space(base: Space, saved: SavedState) -> Space:
     """Return the space without spare room that the file is for."""
     if type(saved.features) is not int or saved.features < 0:
-        refuse(f"{saved.features!r} is not a number of features")
+        refuse(f"{shown(saved.features)} is not a number of features")
     supports = values = 0
     if base.algebra == "kernel":
         refuse(check_bank(saved.arrays, saved.features))
         supports, values = saved.arrays["bank.sq"].size, saved.arrays["bank.idx"].size
+        if saved.features > max(saved.known, WIDE) and saved.features - 1 > saved.arrays["bank.idx"].max(initial=0):
+            refuse(f"{saved.features} features, of which no support has the last")
     return replace(base, features=saved.features, classes=saved.classes, supports=supports, values=values)
 
 
@@ -96,12 +105,15 @@ def load_counters(shape: Shape, state: State, saved: SavedState) -> None:
         refuse("its counters are not those of the rule")
     for name, value in counters.items():
         if type(value) not in (int, float):
-            refuse(f"counter {name} is {value!r}")
+            refuse(f"counter {shown(name)} is {shown(value)}")
         state.n[name] = float(value)
     if not is_finite(counters_of(state)):
         refuse("a counter is not finite")
     if state.n.t < 0.0:
         refuse(f"counter t is {state.n.t}")
+    for name in filter(is_random, counters):
+        if not (1.0 <= state.n[name] < PRIME and state.n[name].is_integer()):
+            refuse(f"counter {name} is {state.n[name]}, not a random number of its sequence")
     for name, limit in saved.limits.items():
         number = float(state.n[name])
         if not 0.0 <= number <= limit or not number.is_integer():

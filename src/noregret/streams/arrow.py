@@ -39,7 +39,14 @@ from noregret.streams.table_parser import Columns
 from noregret.streams.timestamps import TimeOrder
 
 ROWS = 16384  # in a batch
+DAMAGED = (OSError, ValueError, TypeError, LookupError, OverflowError, MemoryError, NotImplementedError)
 AGAIN = "the file may be damaged or cut off; get it again"
+
+
+def validated(table: Any) -> Any:
+    """Return a table or record batch of Arrow, all of which was checked: offsets, indices and UTF-8."""
+    table.validate(full=True)
+    return table
 
 
 class RowGroups:
@@ -71,7 +78,7 @@ class ParquetGroups(RowGroups):
         return self.file.schema_arrow
 
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
-        return iter(self.file.iter_batches(ROWS, row_groups=[group], columns=columns, use_threads=True))
+        return map(validated, self.file.iter_batches(ROWS, row_groups=[group], columns=columns, use_threads=True))
 
     def close(self) -> None:
         self.file.close()
@@ -95,7 +102,7 @@ class IpcGroups(RowGroups):
 
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
         for batch in [self.file.get_batch(group)] if self.listed else self.file:
-            selected = batch.select(columns)
+            selected = validated(batch.select(columns))
             for at in range(0, selected.num_rows, ROWS):
                 self.check_not_truncated()
                 yield selected.slice(at, ROWS)
@@ -119,7 +126,7 @@ class TableGroups(RowGroups):
         return self.table.schema
 
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
-        return iter(self.table.select(columns).to_batches(ROWS))
+        return iter(validated(self.table.select(columns)).to_batches(ROWS))
 
 
 class StandardInput(io.RawIOBase):
@@ -170,9 +177,10 @@ class ColumnarSource(Source):
                 for batch in batches:
                     at = int(batch.lines[-1]) + 1 if batch.lines is not None and batch.lines.size else at
                     yield batch
-        except (OSError, arrow().ArrowException) as error:
-            why = " ".join(str(error).split())[:200]
-            raise BadValue(f"{self.name}: after row {at} it cannot be read ({why}); {AGAIN}") from None
+        except BadValue:
+            raise
+        except (*DAMAGED, arrow().ArrowException) as error:
+            raise BadValue(f"{self.name}: after row {at} it cannot be read ({reason(error)}); {AGAIN}") from None
         finally:
             groups.close()
 
@@ -182,9 +190,8 @@ class ColumnarSource(Source):
             return self.opener(self.data)
         except FileNotFoundError:
             raise BadValue(f"{self.name}: there is no such file; check the path") from None
-        except (OSError, arrow().ArrowException) as error:
-            why = " ".join(str(error).split())[:200]
-            raise BadValue(f"{self.name}: cannot be read as {self.kind} ({why}); {AGAIN}") from None
+        except (*DAMAGED, arrow().ArrowException) as error:
+            raise BadValue(f"{self.name}: cannot be read as {self.kind} ({reason(error)}); {AGAIN}") from None
 
     def batches(self, groups: RowGroups) -> Generator[Batch, None, None]:
         """Yield the batches of a table."""
@@ -264,6 +271,11 @@ class ColumnarSource(Source):
             raise BadValue(f"{self.name}: row {lines[row]}: {bad[row]}", row=None)
         keep = ~np.isin(np.arange(columns.rows), list(bad))
         return columns.select(keep), lines[keep]
+
+
+def reason(error: BaseException) -> str:
+    """Return what an error says, on one line and not too long."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def parquet(path: str, options: ReadOptions) -> ColumnarSource:

@@ -50,6 +50,8 @@ def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> Co
     weight, timestamp = index_of(if_present(options.weight)), index_of(if_present(options.timestamp))
     query = index_of(if_present(options.query))
     others = {names[one] for one in (weight, timestamp, query) if one is not None}
+    if options.label is None:  # what was named as features is not guessed to be the label
+        others |= {*options.text, *options.categorical}
     label = find_label([name for name in left if name not in others], options, source)
     return ColumnRoles(
         None if label is None else names.index(label),

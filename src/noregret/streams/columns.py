@@ -30,6 +30,7 @@ is_missing = re.compile(MISSING).match
 CELLS = {
     mark: re.compile(r'(?:"((?:[^"]|"")*+)"([^@]*+)|([^@]*+))(@|\Z)'.replace("@", "\\" + mark)) for mark in DELIMITERS
 }
+LARGEST_FLOAT = 10**308  # integers up to it can be floats
 ENOUGH, NEARLY = 20, 0.9  # with so many numbers, and this share of them, any other cell is an error
 
 
@@ -212,6 +213,6 @@ def expand_labels(values: list[Any], codes: NDArray[Any]) -> Any:
         return None
     if kinds <= {int} and all(-(2**63) <= value < 2**63 for value in values):
         return np.array(values, np.int64)[codes]
-    if kinds <= {int, float} and float in kinds:
+    if kinds <= {int, float} and float in kinds and all(abs(value) < LARGEST_FLOAT for value in values):
         return np.array(values, np.float64)[codes]
     return [values[code] for code in codes.tolist()]

@@ -44,6 +44,7 @@ from noregret.streams.timestamps import TimeOrder
 
 SAMPLE, FEWEST = 1 << 20, 21  # the bytes, and the fewest lines, from which the types of the columns are detected
 ROWS = 8192
+MOST_COLUMNS = 1 << 20
 MANY = 1000  # distinct values of a column that are worth a note, if there are not many more rows
 
 
@@ -83,6 +84,7 @@ class Csv(Source):
         self.path, self.options, self.block = path, options or ReadOptions(), block
         self.native = native  # whether to use the compiled parser; None: only for large files
         self.name = "standard input" if path == "-" else path
+        self.first_line = 1  # the line of the first row, once it is known
 
     def __iter__(self) -> Iterator[Batch]:
         self.begin()
@@ -100,7 +102,7 @@ class Csv(Source):
 
     def locate_errors(self, batches: Generator[CountedBatch, None, None]) -> Generator[CountedBatch, None, None]:
         """Yield the same batches; add the line number to errors of the file."""
-        line = 1
+        line = None
         with contextlib.closing(batches):
             try:
                 for counted in batches:
@@ -108,7 +110,7 @@ class Csv(Source):
                     line = line if position is None else position["line"]
                     yield counted
             except Unreadable as error:
-                raise add_line_number(error, self.name, line) from None
+                raise add_line_number(error, self.name, line or self.first_line) from None
 
     def batches(self, file: TextFile) -> Generator[CountedBatch, None, None]:
         """Yield the batches of a file, also those without rows, which count skipped rows."""
@@ -117,6 +119,7 @@ class Csv(Source):
             line, byte, layout = self.read_layout(head)
             if self.start is not None:
                 line, byte = read_position(self.start, "line"), read_position(self.start, "byte")
+            self.first_line = line
             blocks = LineBlocks(file, head, byte, self.block)
         except BaseException:
             file.close()
@@ -171,6 +174,8 @@ class Csv(Source):
             if len(more) < SAMPLE:
                 head += b"" if head.endswith(b"\n") else b"\n"
                 break
+        if len(head) >= LONGEST and b"\n" not in head:
+            raise Unreadable(self.name, f"a line is longer than {LONGEST >> 20} MB; is this a table?", in_line=True)
         if not head.strip():
             raise BadValue(f"{self.name}: is empty; give a file with rows")
         self.refuse_zero_bytes(head, 1)
@@ -197,6 +202,9 @@ class Csv(Source):
         delimiter = sniff_delimiter(sample)
         if delimiter != ",":
             self.notes.append(f"the cells are separated by {DELIMITERS[delimiter]}")
+        if first.count(delimiter) >= MOST_COLUMNS:
+            raise BadValue(f"{self.name}:{line}: there are more than {MOST_COLUMNS:,} columns; is this a table? "
+                           "Rows with so many features can be given as libsvm")  # fmt: skip
         cells = [cell.strip(BLANKS) for cell in split_cells(first, delimiter)]
         header = self.options.header
         if header is None and any(is_number(cell) for cell in cells):

@@ -15,6 +15,7 @@ from noregret.errors import BadValue
 
 SIGNATURE_BYTES = 16  # bytes from which the compression is detected
 BLOCK_BYTES = 1 << 16  # bytes decompressed at a time
+LONGEST_LINE = 1 << 26  # bytes of a line, at most, in every text format
 RETRY = "read it again when no other program writes to it"
 AGAIN = "the file may be damaged or cut off; get it again"
 
@@ -22,12 +23,13 @@ AGAIN = "the file may be damaged or cut off; get it again"
 class Unreadable(BadValue):
     """A file that cannot be read, or not to its end; `why` is the message without the name of the file.
 
-    `line` is the line of the fault, counted from where reading began; readers set it if they know it.
+    `line` is the line of the fault, counted from where reading began; readers set it if they know it. With `in_line`
+    the fault is the line itself, which is named even if it is the first.
     """
 
-    def __init__(self, name: str, why: str) -> None:
+    def __init__(self, name: str, why: str, in_line: bool = False) -> None:
         super().__init__(f"{name}: {why}")
-        self.why = why
+        self.why, self.in_line = why, in_line
         self.line = 1
 
 

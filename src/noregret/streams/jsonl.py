@@ -106,9 +106,10 @@ class RecordReader:
             query, time = self.checks.read_query(record), self.checks.read_time(record)
             if time is not None and not self.order.check_one(time, line, self.name):
                 return
-        except BadRecord as error:
+        except (BadRecord, OverflowError) as error:
             if not self.options.lenient:
-                raise BadValue(f"{self.name}:{line}: {error}") from None
+                why = "a number is too large for a float" if isinstance(error, OverflowError) else error
+                raise BadValue(f"{self.name}:{line}: {why}") from None
             self.skipped += 1
             return
         self.fields.numeric.update(record.numeric)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from noregret.streams.files import TextFile, Unreadable
+from noregret.streams.files import LONGEST_LINE, TextFile, Unreadable
 from noregret.streams.number_text import PAD
 from noregret.streams.prefetch import map_in_order
 from noregret.streams.table_parser import Columns, TableParser
 
-LONGEST = 1 << 26  # bytes of a line, at most
+LONGEST = LONGEST_LINE
 THREADS = 2
 MAX_FAILURES = 8  # blocks that the compiled parser may fail on before it is given up
 
@@ -60,7 +60,7 @@ class LineBlocks:
             filled += got
             self.reads = 1 if cut else self.reads + 1
             if self.reads * got > LONGEST:
-                raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is this a table?")
+                raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is this a table?", True)
         self.rest = bytes(memoryview(buffer)[cut:filled])
         return LineBlock(buffer, cut, self.file.progress())
 

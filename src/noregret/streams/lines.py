@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from noregret.errors import BadValue
-from noregret.streams.files import TextFile, Unreadable
+from noregret.streams.files import LONGEST_LINE, TextFile, Unreadable
 
-LONGEST = 1 << 27  # bytes of a line, at most
+LONGEST = LONGEST_LINE
 BLOCK_BYTES = 1 << 18  # bytes read at a time
 
 
@@ -65,4 +65,4 @@ def read_block(file: TextFile, buffer: bytearray, name: str, line: int) -> int:
 def add_line_number(error: Unreadable, name: str, line: int) -> BadValue:
     """Return the error with a line number; `line` is the line where the failed read began."""
     line += error.line - 1
-    return BadValue(f"{name}:{line}: {error.why}") if line > 1 else error
+    return BadValue(f"{name}:{line}: {error.why}") if line > 1 or error.in_line else error

@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from noregret.streams.files import TextFile, Unreadable
+from noregret.streams.files import LONGEST_LINE, TextFile, Unreadable
 from noregret.streams.number_text import NEWLINE, PAD
 
-LONGEST = 1 << 30  # bytes of a line, at most
+LONGEST = LONGEST_LINE
 BOM = b"\xef\xbb\xbf"  # the byte order mark that some editors put before the text
 
 
@@ -59,8 +59,8 @@ class TextBlocks:
                 end = buffer.rfind(b"\n", 0, filled) + 1
         except Unreadable as error:
             self.over, self.rest = True, b""
-            fault = (error.line, error.why) if (error.line, self.first) != (1, True) else (0, error.why)
-            return ParsedBlock([], 0, 0, fault)
+            named = error.in_line or (error.line, self.first) != (1, True)
+            return ParsedBlock([], 0, 0, (error.line if named else 0, error.why))
         return self.cut_block(buffer, filled, end)
 
     def cut_block(self, buffer: bytearray, filled: int, end: int) -> TextBlock | None:
@@ -94,7 +94,7 @@ class TextBlocks:
         if buffer.find(b"\0", 0, filled) >= 0:
             raise Unreadable(self.file.name, f"this is not {self.kind} text but binary data")
         if filled >= LONGEST:
-            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it {self.kind} text?")
+            raise Unreadable(self.file.name, f"a line is longer than {LONGEST >> 20} MB; is it {self.kind} text?", True)
         longer = bytearray(2 * filled + PAD)
         longer[:filled] = memoryview(buffer)[:filled]
         return longer

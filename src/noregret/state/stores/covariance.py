@@ -9,7 +9,7 @@ from noregret.algebra.covariance import Diagonal, Dropped, Full
 from noregret.algebra.reference_sigma import ReferenceSigma
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Parts, Places, Store, Vector
+from noregret.state.stores.base import Parts, Places, Saved, Store, Vector
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,12 @@ class CovarianceStore(Store[Diagonal | Dropped]):
 
     def vectors(self, value: Diagonal | Dropped) -> list[Vector]:
         return [value.v]
+
+    def check(self, name: str, saved: Saved, space: Space) -> str | None:
+        problem = super().check(name, saved, space)
+        if problem is None and (saved.arrays[f"state.{name}"] < 0.0).any():
+            return f"state.{name} has negative variances"
+        return problem
 
 
 class MatrixStore(Store[Any]):

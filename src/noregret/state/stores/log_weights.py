@@ -1,11 +1,12 @@
 """Log weights: theta stands for exp(theta), and sums of these over all cells are up to date."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from noregret.algebra.log_weights import NUMBERS, LogWeights
+from noregret.algebra.log_weights import NUMBERS, LogWeights, bounded_exp
 from noregret.state.fields import Field
 from noregret.state.space import Space
 from noregret.state.stores.base import Parts, Store, Vector
@@ -37,4 +38,8 @@ class LogWeightsStore(Store[LogWeights]):
         sides, nonzeros, order = float(value.n[2]), float(value.n[6]), float(value.n[7])
         if sides not in (-1.0, 0.0, 1.0, 2.0) or not 0.0 <= nonzeros <= value.v.size or order < 0.0:
             return f"log weights with sums over {sides} sides of {nonzeros} cells, order {order}"
+        if sides != 0.0 and nonzeros != np.count_nonzero(value.v):
+            return f"log weights with a sum of {nonzeros} terms, not of {np.count_nonzero(value.v)}"
+        if not math.isclose(value.n[4], bounded_exp(-float(value.n[3])), rel_tol=1e-9):
+            return f"log weights whose largest exponent is {value.n[3]}, with the factor {value.n[4]}"
         return None
