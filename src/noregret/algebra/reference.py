@@ -75,11 +75,17 @@ class ReferenceSnapshot(NamedTuple):
     old: Floats
 
 
+def dot_nonzeros(a: Floats, b: Floats) -> float:
+    """a . b, summed over the non-zeros of b: features that are only known change no digit."""
+    at = np.flatnonzero(b)
+    return float(a[at] @ b[at])
+
+
 @row.on(ReferenceRows)
 def row_reference(X: Any, t: Any) -> Any:
     x = np.zeros(X.stride)
     x[: X.val.shape[1]] = X.val[t]
-    return ReferenceExample(x, X.stride, X.classes, float(x @ x))
+    return ReferenceExample(x, X.stride, X.classes, dot_nonzeros(x, x))
 
 
 @scaled_by.on(ReferenceExample)
@@ -123,7 +129,7 @@ def breadth_reference(z: Any) -> Any:
 
 @sqnorm.on(ReferenceExample)
 def sqnorm_reference(z: Any) -> Any:
-    return float(z.v @ z.v)
+    return dot_nonzeros(z.v, z.v)
 
 
 @sqsource.on(ReferenceExample)

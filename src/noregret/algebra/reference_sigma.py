@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noregret.algebra.arrays import Floats
-from noregret.algebra.reference import ReferenceExample
+from noregret.algebra.reference import ReferenceExample, dot_nonzeros
 from noregret.algebra.verbs import image, inner, posterior_image, sharpen
 
 
@@ -27,7 +27,7 @@ def multiply_blocks(sigma: ReferenceSigma, v: Floats) -> Floats:
     """Sigma v, block by block; a binary example is the one block of class 0."""
     size = sigma.S.shape[1]
     per_class = v.reshape(-1, size)
-    return np.asarray(np.einsum("cij,cj->ci", sigma.S[: len(per_class)], per_class).ravel())
+    return np.concatenate([S[:, v != 0.0] @ v[v != 0.0] for S, v in zip(sigma.S, per_class, strict=False)])
 
 
 def posterior(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> Floats:
@@ -39,7 +39,7 @@ def posterior(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> Float
         diagonal = np.einsum("cii->ci", S)
         return np.stack([np.diag(row) for row in 1.0 / (1.0 / diagonal + kappa * per_class**2)])
     Sz = multiply_blocks(sigma, z.v).reshape(per_class.shape)
-    whole = float((per_class * Sz).sum())
+    whole = dot_nonzeros(Sz.ravel(), z.v)
     if sigma.mode == "drop":
         others = 1.0 + kappa * np.maximum(whole - per_class * Sz, 0.0)
         return np.asarray(S * (others / (1.0 + kappa * whole))[:, :, None])
@@ -61,7 +61,7 @@ def posterior_image_reference(sigma: Any, kappa: float, z: Any) -> Any:
 
 @inner.on(object, ReferenceImage)
 def inner_reference(z: Any, u: Any) -> Any:
-    return float(z.v @ u.v)
+    return dot_nonzeros(u.v, z.v)
 
 
 @sharpen.on(ReferenceSigma)

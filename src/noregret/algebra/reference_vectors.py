@@ -7,7 +7,13 @@ import numpy as np
 
 from noregret.algebra.arrays import Floats
 from noregret.algebra.internal_verbs import class_block, dots
-from noregret.algebra.reference import ReferenceExample, ReferenceGroups, ReferenceSnapshot, ReferenceVector
+from noregret.algebra.reference import (
+    ReferenceExample,
+    ReferenceGroups,
+    ReferenceSnapshot,
+    ReferenceVector,
+    dot_nonzeros,
+)
 from noregret.algebra.verbs import (
     add,
     apportion,
@@ -40,7 +46,7 @@ from noregret.algebra.verbs import (
 @dot.on(ReferenceSnapshot)
 @dot.on(ReferenceVector)
 def dot_reference(w: Any, z: Any) -> Any:
-    return float(w.v[: z.v.size] @ z.v)
+    return dot_nonzeros(w.v, z.v)
 
 
 @dots.on(ReferenceGroups)
@@ -162,7 +168,7 @@ def exp_total_reference(w: Any, sides: float, cells: float, lift: float) -> Any:
 
 @exp_dot.on(ReferenceVector)
 def exp_dot_reference(w: Any, x: Any, sides: float, lift: float) -> Any:
-    return float(np.exp(sides * w.v[: x.v.size] + lift) @ x.v)
+    return dot_nonzeros(np.exp(sides * w.v[: x.v.size] + lift), x.v)
 
 
 @group_norm.on(ReferenceGroups)
@@ -197,7 +203,7 @@ def snapshot_at_reference(w: Any, j: int) -> Any:
 
 @snapshot_dot.on(ReferenceSnapshot)
 def snapshot_dot_reference(w: Any, x: Any) -> Any:
-    return float(w.old[: x.v.size] @ x.v)
+    return dot_nonzeros(w.old, x.v)
 
 
 @put.on(ReferenceVector)
@@ -225,4 +231,4 @@ def norm_reference(w: Any, p: float) -> Any:
 @link_dot.on(ReferenceVector)
 def link_dot_reference(w: Any, x: Any, p: float) -> Any:
     size = norm(w, p)
-    return float((np.sign(w.v) * (np.abs(w.v) / size) ** (p - 1.0) * size)[: x.v.size] @ x.v) if size > 0.0 else 0.0
+    return dot_nonzeros(np.sign(w.v) * (np.abs(w.v) / size) ** (p - 1.0) * size, x.v) if size > 0.0 else 0.0

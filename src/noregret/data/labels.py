@@ -204,12 +204,24 @@ def as_array(labels: list[Any]) -> NDArray[Any]:
     return out
 
 
+def whole_numbers(values: NDArray[Any], what: str) -> NDArray[np.float64]:
+    """Whole numbers beyond 64 bits as floats."""
+    for row, value in enumerate(values):
+        try:
+            float(value)
+        except OverflowError:
+            raise BadValue(f"row {row}: the {what} is too large for a float", row=row) from None
+    return values.astype(np.float64)
+
+
 def targets(y: Any, what: str = "target") -> NDArray[np.float64]:
     """Convert one number per row (regression targets, relevances) to an array; `what` names them in errors."""
     try:
         values = np.asarray(y)
     except ValueError:
         raise BadValue("y must be one number for every row") from None
+    if values.dtype.kind == "O" and values.ndim == 1 and all(isinstance(target, int) for target in values):
+        values = whole_numbers(values, what)
     if values.dtype.kind not in "fiub":
         wrong = [target for target in y if not isinstance(target, (int, float, np.number))]
         raise BadValue(f"{what}s must be numbers, not {shown(wrong[0]) if wrong else values.dtype}")

@@ -3,7 +3,6 @@
 A subclass sets `kind` and `card`, and writes `task`, `play`, `predict`, `dump` and `restore`.
 """
 
-import threading
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from typing import Any, ClassVar, Self
@@ -14,17 +13,17 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import Pipeline, Transform
+from noregret.learner.change import LOCKING, Locked
 from noregret.learner.encode import one_row
 from noregret.learner.finder import FeatureFunction
 from noregret.learner.header_fields import read_count
 from noregret.learner.model_file import Arrays, FindCard, Header, pack, save, unpack
 from noregret.rules.card import Card
 
-LOCK = "_lock"
 Transforms = Transform | Pipeline
 
 
-class BaseLearner(ABC):
+class BaseLearner(Locked, ABC):
     """A learner that is not a rule. It counts its rounds, its mistakes and the rounds that changed it."""
 
     kind: ClassVar[str]
@@ -34,7 +33,7 @@ class BaseLearner(ABC):
     def __init__(self) -> None:
         self.source: dict[str, Any] | None = None  # what is known of the data it learned from, for the model file
         self.rounds = self.mistakes = self.updates = 0
-        self._lock = threading.RLock()
+        self._make_lock()
 
     @property
     @abstractmethod
@@ -95,8 +94,9 @@ class BaseLearner(ABC):
         with self._lock:
             new = object.__new__(type(self))
             for name, value in vars(self).items():
-                setattr(new, name, value if name in self.shared or name == LOCK else deepcopy(value))
-            new._lock = threading.RLock()
+                if name not in LOCKING:
+                    setattr(new, name, value if name in self.shared else deepcopy(value))
+            new._make_lock()
             return new
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -105,7 +105,7 @@ class BaseLearner(ABC):
     def revert_to(self, saved: Self) -> None:
         """Take the state of a copy made earlier, which must not be used any more."""
         with self._lock:
-            vars(self).update({name: value for name, value in vars(saved).items() if name != LOCK})
+            vars(self).update({name: value for name, value in vars(saved).items() if name not in LOCKING})
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, Error
@@ -29,6 +30,15 @@ class Trial:
 
     def run(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
         Transaction(self.model, self.loops, X, y, weight).run(Change())
+
+
+def check_scores(scores: NDArray[np.float64]) -> None:
+    """Raise an error for a row whose score is not finite, as learning it does."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(scores.sum()) or np.isfinite(scores).all():
+            return
+    row = int(np.argmax(~np.isfinite(scores).reshape(len(scores), -1).all(axis=1)))
+    raise BadValue(f"row {row}: the score is not finite: the values are too large; scale the features", row=row)
 
 
 def find_overflow(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> BadValue:

@@ -19,7 +19,7 @@ from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.change import LOCKING, Locked
 from noregret.learner.config import Config, resolve
-from noregret.learner.diagnose import find_overflow, find_rule_error, locate_error
+from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error, locate_error
 from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
@@ -157,6 +157,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
                     slow = self.copy()
                     slow.interpret()
                     return slow.scores(X)
+            check_scores(out)
             return out
 
     def scores_one(self, x: RowLike) -> Any:

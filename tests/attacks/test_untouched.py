@@ -1,0 +1,88 @@
+"""What is refused or only looked at changes nothing, to the last bit; both paths take the same values."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.learner.model_file import pack
+from tests.conformance.plays import NAMES, ONE_OF_A_KIND
+from tests.support.cover import ALL
+
+BINARY = [name for name in NAMES if "binary" in nr.learners()[name].tasks and (ALL or name in ONE_OF_A_KIND)]
+
+
+def stream(seed: int, rows: int = 20) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, 6)) * (rng.random((rows, 6)) < 0.5), np.where(rng.random(rows) > 0.5, 1, -1)
+
+
+def learned(name: str, algebra: str) -> nr.RuleLearner:
+    if algebra not in nr.learners()[name].algebras:
+        pytest.skip("it does not play in this algebra")
+    return nr.make(name, native=False, algebra=algebra).learn(*stream(1))
+
+
+@pytest.mark.parametrize("algebra", ["sparse", "reference"])
+@pytest.mark.parametrize("name", BINARY)
+def test_a_refused_call_leaves_every_bit(name: str, algebra: str) -> None:
+    learner, (X, y) = learned(name, algebra), stream(2, 8)
+    X[-2:] *= 1e200
+    X[-1, 0], X[-2, 0] = 1e300, -1e300
+    before = bytes(pack(learner))
+    try:
+        learner.learn(X, y)
+    except nr.Error:
+        assert bytes(pack(learner)) == before
+
+
+@pytest.mark.parametrize("name", sorted({*BINARY, "p_norm", "alma", "mirror_descent", "sop", "narow", "winnow"}))
+@pytest.mark.parametrize("algebra", ["sparse", "reference"])
+def test_wider_rows_that_are_only_scored_change_no_bit(name: str, algebra: str) -> None:
+    learner, (X, y) = learned(name, algebra), stream(3)
+    other, expected = learner.copy(), learner.scores(X)
+    learner.scores(np.random.default_rng(4).normal(size=(3, 40)))
+    assert learner.scores(X).tobytes() == expected.tobytes()
+    assert learner.learn(X, y).scores(X).tobytes() == other.learn(X, y).scores(X).tobytes()
+
+
+@pytest.mark.parametrize("name", ["perceptron", "winnow"])
+def test_rows_too_large_to_learn_are_too_large_to_score(name: str) -> None:
+    learner = learned(name, "sparse")
+    with pytest.raises(nr.BadValue, match="row 1: the score is not finite"):
+        learner.scores(np.array([np.zeros(6), np.full(6, 1.7e308)]))
+    with pytest.raises(nr.BadValue, match="row 0: the score is not finite"):
+        learner.predict_one(dict.fromkeys(range(6), 1.7e308))
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
+def test_one_row_and_many_take_the_same_targets(native: bool) -> None:
+    learner = nr.make("pa1", task="regression", native=native).learn([{"a": 1.0}], [1.0])
+    learner.learn_one({"a": 2.0}, 1.5).learn_one({"a": 2.0}, 1.5)
+    for target, words in ((2**70, ""), (10**400, "too large"), ("3", "must be numbers"), (None, "must be numbers")):
+        said = []
+        for one in (True, False):
+            other = learner.copy()
+            other.learn_one({"a": 1.0}, 1.0)
+            try:
+                other.learn_one({"a": 1.0}, target) if one else other.learn([{"a": 1.0}], [target])
+                said.append("")
+            except nr.BadValue as error:
+                said.append(str(error))
+        assert all(words in text and bool(text) == bool(words) for text in said)
+
+
+def test_a_row_that_disagrees_with_itself_is_read_once() -> None:
+    class Odd(dict[str, float]):
+        def __len__(self) -> int:
+            return 100
+
+        def values(self) -> Any:
+            return [1.0]
+
+    learner = nr.make("arow").learn([{"a": 1.0}, {"b": 1.0}], [0, 1])
+    row = Odd(a=1.0, b=2.0, c=3.0)
+    for act in (lambda: learner.learn([row], [1]), lambda: learner.learn_one(row, 1), lambda: learner.predict([row])):
+        act()
+    assert learner.features == ["a", "b", "c"]
