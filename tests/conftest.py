@@ -5,6 +5,7 @@ side share it, so that each loop is compiled once.
 """
 
 import gc
+import os
 
 import pytest
 
@@ -12,11 +13,18 @@ from tests.support.cover import ALL
 from tests.support.engines import FewLoops
 
 FEW_LOOPS = FewLoops()
+FIRST = ("slow", "compiles", "many_rounds")
 
 
 def pytest_configure() -> None:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts would translate the library
     if not ALL:
         FEW_LOOPS.install()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, so that no process is alone with one at the end."""
+    items.sort(key=lambda item: all(item.get_closest_marker(name) is None for name in FIRST))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

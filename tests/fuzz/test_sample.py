@@ -22,6 +22,7 @@ Y = [1, -1, 1, -1, 1, -1]
 RIGHT = dict(naive.RULES)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::RuntimeWarning")  # eager NumPy may overflow where the learner says so itself
 @pytest.mark.parametrize("name", FEW)
 def test_every_claim_holds_on_random_streams(name: str) -> None:

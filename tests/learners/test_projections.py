@@ -267,7 +267,8 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
         *-np.eye(d),
         np.linalg.lstsq(X, y, rcond=None)[0],
     ]:
-        best = nearest(onto, 3.0 * RADIUS * v)
+        far = 3.0 * RADIUS * v
+        best = far / max(1.0, np.linalg.norm(far) / RADIUS) if onto == "ball" else nearest(onto, far)
         errors = np.abs(y - X @ best)
         theirs = {
             "hinge": np.maximum(0.0, 1.0 - y * (X @ best)),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from noregret.cli import screen
+from noregret.evaluation.capabilities import compile_jobs
 from noregret.learner import config
 from noregret.learner.engine import Engine
 from noregret.tasks.assemble import Plan
@@ -36,7 +37,7 @@ class FewLoops:
         self.active = False
 
     def install(self) -> None:
-        start, jobs_of = Engine.__init__, screen.jobs_of
+        start, jobs_of = Engine.__init__, compile_jobs
 
         def started(engine: Engine, plan: Plan, params: Any, native: bool) -> None:
             start(engine, plan, params, native and self.allows(plan))

@@ -208,6 +208,7 @@ FILES = ["tests/rules/test_losses.py", "tests/metrics/test_metrics.py", "tests/c
 NAMES = ["losses", "romma", *(["basic", "baselines"] if ALL else [])]
 
 
+@pytest.mark.slow
 def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() -> None:
     program = SAMPLE.replace("FILES", repr(FILES)).replace("NAMES", repr(NAMES))
     done = subprocess.run(
