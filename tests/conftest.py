@@ -36,4 +36,4 @@ def pytest_collection_finish() -> None:
     """Tests and modules stay until the end: to look through them for garbage again and again would take a minute."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(20_000, 10, 10)

@@ -17,6 +17,7 @@ from sklearn.datasets import load_svmlight_file
 
 import noregret as nr
 from noregret.jit.cache import cache_folder
+from noregret.streams import csv, libsvm, vw
 from tests.support.command_line import OWN_RULE, SAMPLE, noregret, noregret_process, succeeded
 
 TABLE = "height,city,depth,kind\n" + "".join(
@@ -251,8 +252,10 @@ def test_what_there_is(folder: Path) -> None:
     assert "race" in succeeded(noregret("--help", cwd=folder)).stdout
 
 
-@pytest.mark.slow
 def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
+    nr.make("pa1", algebra="sparse").learn([{"a": 1.0}], [1])  # here that is quicker
+    for compile_reader in (csv.compile_parser, libsvm.compile_parser, vw.compile_parser, vw.compile_dictionary):
+        compile_reader()
     told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder))
     assert "1 loop is ready" in told.stdout
     shutil.copytree(cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*"))
