@@ -3,3 +3,37 @@
 Compiled loops are kept in the user's cache folder, or in the one NOREGRET_CACHE names; test processes that run side by
 side share it, so that each loop is compiled once.
 """
+
+import gc
+import os
+
+import pytest
+
+from tests.support.cover import ALL
+from tests.support.engines import FewLoops
+
+FEW_LOOPS = FewLoops()
+FIRST = ("slow", "compiles", "many_rounds")
+
+
+def pytest_configure() -> None:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts would translate the library
+    if not ALL:
+        FEW_LOOPS.install()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, so that no process is alone with one at the end."""
+    items.sort(key=lambda item: all(item.get_closest_marker(name) is None for name in FIRST))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    compiles = any(item.get_closest_marker(name) is not None for name in ("compiles", "many_rounds"))
+    FEW_LOOPS.active = not ALL and not compiles
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay until the end: to look through them for garbage again and again would take a minute."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)

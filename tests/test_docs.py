@@ -34,6 +34,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         exec(compile(snippet, str(file), "exec"), names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
 def test_consoles_show_what_they_are_said_to_show(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -64,9 +65,10 @@ def engine_names(value: str | bool) -> str:
     return value if isinstance(value, str) else "compiled" if value else "plain"
 
 
+EITHER = {False: ONE_OF_A_KIND, True: [*FEW, "pa1", "perceptron"]}  # with what tests take as just any learner
 either_engine = pytest.mark.parametrize(
     ("name", "native"),
-    [(name, native) for name in NAMES for native in (False, True) if name in (FEW if native else ONE_OF_A_KIND)],
+    [(name, native) for name in NAMES for native in (False, True) if name in EITHER[native]],
     ids=engine_names,
 )
 
@@ -188,13 +190,21 @@ def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = N
     """Every play of every built-in learner in these tasks and algebras."""
     return [
         play
+        for play in every_play()
+        if (tasks is None or play.task in tasks) and (algebras is None or play.algebra in algebras)
+    ]
+
+
+@cache
+def every_play() -> tuple[Play, ...]:
+    return tuple(
+        play
         for card in CARDS
         for task in card.tasks
         for algebra in card.algebras
-        if task in (TASK_TABLE if tasks is None else tasks) and (algebras is None or algebra in algebras)
-        if can_play(card, algebra)
+        if task in TASK_TABLE and can_play(card, algebra)
         for play in ways(card, task, algebra)
-    ]
+    )
 
 
 def firsts(several: Sequence[Play]) -> list[Play]:
@@ -205,6 +215,19 @@ def firsts(several: Sequence[Play]) -> list[Play]:
 def some(several: Sequence[Play]) -> list[Play]:
     """Of these, one rule of a kind, with its defaults; beside the sparse algebra few rules."""
     return [play for play in firsts(several) if ALL or play.name in (ONE_OF_A_KIND if leads(play) else few_like(play))]
+
+
+def few(several: Sequence[Play]) -> list[Play]:
+    """Of these, as few as together have every kind of rule and store in every algebra, and every task there.
+
+    For what the code around a rule promises, whatever the rule computes.
+    """
+
+    def has(play: Play) -> set[tuple[Any, ...]]:
+        in_algebra = {(trait, play.algebra) for trait in traits(play.card)}
+        return {*in_algebra, (play.task, play.algebra), (play.task, play.card.kind)}
+
+    return firsts(several) if ALL else cover(some(several), has)
 
 
 def leads(play: Play) -> bool:

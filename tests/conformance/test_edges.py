@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 import noregret as nr
 from noregret.learner.model_file import pack
 from noregret.rules.parameters import Param
-from tests.conformance.plays import FEW, NAMES, Play, arrays, firsts, in_first_task, leads, plays, rows_of, some, stream
+from tests.conformance.plays import FEW, NAMES, Play, arrays, few, firsts, in_first_task, leads, plays, rows_of, stream
 from tests.naive.rules import Array
+from tests.support.cover import ALL
 
 Stream = tuple[Array, Any]
 PLAYS = plays(algebras=["sparse", "dense", "kernel"])
@@ -65,6 +66,7 @@ EDGES: list[Callable[[Array, Any], Stream]] = [
     the_same_row,
 ]
 MAY_BE_REFUSED = [one_huge_feature, huge_everywhere]
+HARSH = [one_huge_feature, huge_everywhere, denormals, squares_that_vanish]
 
 
 def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
@@ -85,7 +87,7 @@ def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
         assert not np.isnan(learner.scores(probe)).any()
 
 
-@pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *some(PLAYS)])), ids=str)
+@pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *few(PLAYS)])), ids=str)
 def test_stays_finite(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for edge in EDGES:
@@ -121,12 +123,12 @@ def test_stays_finite_whatever_its_parameters(play: Play) -> None:
                 learner = play.make(**{name: number})
             except nr.BadValue:  # these numbers cannot work together, as the card says
                 continue
-            for edge in EDGES:
+            for edge in EDGES if ALL else HARSH:
                 X, y = edge(*stream(play.task, dense=False, seed=27, rounds=12))
                 stays_finite(learner.copy(), X, y, probe)
 
 
-@pytest.mark.parametrize("play", some(PLAYS), ids=str)
+@pytest.mark.parametrize("play", few(PLAYS), ids=str)
 def test_an_empty_call_changes_nothing(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=28)
     learner = play.make()

@@ -8,8 +8,8 @@ import numpy as np
 
 import noregret as nr
 from noregret.learner.model_file import pack, unpack
+from tests.conformance.loops import CHECKED, exact
 from tests.conformance.plays import arrays, same_bits
-from tests.conformance.test_compiled import CHECKED, exact
 from tests.fuzz.agreeing import SHAKEN, Said, Tally, agree, columns, measurable
 from tests.fuzz.case import Case, Stream
 from tests.fuzz.invariants import holds

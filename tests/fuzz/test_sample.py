@@ -15,13 +15,15 @@ from tests.fuzz.checks import COMPILED, by_twin, check, played, probe
 from tests.fuzz.invariants import holds
 from tests.fuzz.strategies import cases
 from tests.naive.rules import Rule
+from tests.support.cover import ALL
 
-STREAMS = 6
+STREAMS = 6 if ALL else 4
 X = np.array([[1.0, 2.0], [0.5, -1.0], [0.0, 0.0], [-2.0, 1.5], [1.0, 1.0], [0.3, 0.7]])
 Y = [1, -1, 1, -1, 1, -1]
 RIGHT = dict(naive.RULES)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::RuntimeWarning")  # eager NumPy may overflow where the learner says so itself
 @pytest.mark.parametrize("name", FEW)
 def test_every_claim_holds_on_random_streams(name: str) -> None:

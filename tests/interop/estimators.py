@@ -45,7 +45,14 @@ def traits(estimator: Any) -> list[tuple[bool, str, Any]]:
 
 ESTIMATORS = list(variants())
 ONE_OF_A_KIND = ESTIMATORS if ALL else cover(ESTIMATORS, traits)
-OF_MANY = [estimator for estimator in ONE_OF_A_KIND if "multiclass" in estimator._member.tasks]
+# For what the code that all share promises, and for many passes, which only compiled loops play quickly.
+FEW = ESTIMATORS if ALL else cover(ESTIMATORS, lambda one: [*(trait[1:] for trait in traits(one)), is_classifier(one)])
+OFTEN = [
+    face.AROWClassifier(),
+    face.PassiveAggressiveClassifier(variant="pa1"),
+    face.PassiveAggressiveRegressor(variant="pa1"),
+]
+OF_MANY = [estimator for estimator in FEW if "multiclass" in estimator._member.tasks]
 CLASSIFIERS = [estimator for estimator in OF_MANY if is_classifier(estimator)]
 every = pytest.mark.parametrize("estimator", OF_MANY, ids=str)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.support import by_name, by_number, refused, small_stream
+from tests.support.cover import ALL
 
 X, Y = small_stream(rows=40)
 HUGE = X.copy()
@@ -25,6 +26,7 @@ KINDS: dict[str, Any] = {
 BOTH = pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])
 
 
+@pytest.mark.compiles
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_overflow_names_its_round_and_undoes_the_whole_call(kind: str, native: bool) -> None:
@@ -88,7 +90,8 @@ def test_a_few_rows_are_undone_in_a_large_state() -> None:
     assert learner.learn(wide[:1], [0]).rounds == 51
 
 
-@pytest.mark.parametrize("rule", ["ogd", "gradient_batch", "fobos", "eg", "eg_signed"])
+@pytest.mark.compiles
+@pytest.mark.parametrize("rule", ["ogd", "eg", "gradient_batch", "fobos", "eg_signed"][: None if ALL else 2])
 def test_features_that_many_rows_share_are_undone_in_a_large_state(rule: str) -> None:
     rng = np.random.default_rng(1)
     columns = np.sort([rng.choice(12_000, 20, replace=False) * 20 for _ in range(301)], axis=1)

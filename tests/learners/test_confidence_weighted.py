@@ -15,6 +15,7 @@ from tests.learners.reading import after_each_round, bound_of, weights, written
 from tests.learners.test_second_order import covariance, full, noisy, packed
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support import cover
 from tests.support.engines import engines
 
 ALL = ["cw", "cw_variance", "scw1", "scw2"]
@@ -145,7 +146,9 @@ def updates(name: str, seed: int, d: int = 3, **told: Any) -> Any:
     [("cw", {}), ("cw_variance", {}), *((name, {"C": C}) for name in ("scw1", "scw2") for C in (0.05, 0.5, 5.0))],
 )
 def test_a_step_is_the_one_a_solver_finds(name: str, told: dict[str, float], eta: float) -> None:
-    for learner, before, after, x, y in updates(name, seed=1, d=2, eta=eta, **told):
+    for number, (learner, before, after, x, y) in enumerate(updates(name, seed=1, d=2, eta=eta, **told)):
+        if number % 3 and not cover.ALL:  # a solver takes its time
+            continue
         best = solved(learner, name, before, x, y)
         np.testing.assert_allclose(packed(*after), best, rtol=0.0, atol=1e-5 * np.abs(best).max())
 
@@ -294,7 +297,7 @@ def test_soft_cw_survives_wrong_labels_that_mislead_cw() -> None:
 @pytest.mark.parametrize("eta", [np.nextafter(0.5, 1.0), 0.5 + 1e-9, 1.0 - 1e-9, np.nextafter(1.0, 0.0)])
 @pytest.mark.parametrize("name", ALL)
 def test_any_confidence_that_is_allowed_stays_finite(name: str, eta: float, kept: str) -> None:
-    X, y = noisy(seed=7)
+    X, y = noisy(seed=7) if cover.ALL else noisy(seed=7, rounds=100)
     for told in [{}] if name.startswith("cw") else [{"C": C} for C in (5e-324, 1e-300, 1e-9, 1e9, 1e300)]:
         learner = nr.make(name, eta=float(eta), covariance=kept, native=False, **told)
         assert np.isfinite(learner.play(X, y).scores).all()

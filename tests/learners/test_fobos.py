@@ -100,7 +100,7 @@ LATE: list[tuple[str, Told]] = [
 @pytest.mark.parametrize(("name", "told"), LATE, ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
 def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, told: Told, schedule: str) -> None:
-    X, y = streams.sparse(1500, 60, density=0.03, seed=4)
+    X, y = streams.sparse(1500 if ALL else 600, 60, density=0.03, seed=4)
     for lam in (0.003, 0.06):
         numbers: Told = {"lam": lam, "schedule": schedule, **told}
         learner, twin = nr.make(name, algebra="sparse", **numbers), naive.binary(name, **numbers)

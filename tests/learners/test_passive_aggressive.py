@@ -224,6 +224,7 @@ def test_the_loss_is_the_gate_unless_another_is_asked_for() -> None:
     assert (plain.scores(X) != other.learn(X, y).scores(X)).any()
 
 
+@pytest.mark.compiles
 def test_gates_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=9)
     in_turn = [

@@ -157,6 +157,7 @@ def test_a_step_may_be_shorter_with_every_step_before_it(native: bool) -> None:
     assert 5 < learner.updates < 70
 
 
+@pytest.mark.compiles
 def test_the_options_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=6)
     asked = [{"schedule": rate, "strict": strict} for rate, strict in (("constant", "yes"), ("inv_t", "no"))] * 2

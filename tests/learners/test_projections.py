@@ -186,16 +186,17 @@ def test_a_feature_that_comes_later_comes_with_nothing() -> None:
     assert after[2] == 0.0
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(
     ("onto", "task", "algebra"),
     [
         ("ball", "binary", "sparse"),
+        ("simplex", "multiclass", "dense"),
         ("box", "multiclass", "dense"),
         ("orthant", "multiclass", "sparse"),
         ("l1", "multiclass", "sparse"),
         ("simplex", "binary", "sparse"),
-        ("simplex", "multiclass", "dense"),
-    ],
+    ][: None if ALL else 2],
 )
 def test_compiled_sets_are_the_plain_ones(onto: str, task: str, algebra: str) -> None:
     X, y = streams.sparse(60, 9, density=0.4, seed=5)
@@ -261,12 +262,13 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
     suffered = learner.play(X, y).losses.sum()
     for v in [
         u,
-        *rng.normal(size=(20 if ALL else 6, d)),
+        *rng.normal(size=(20 if ALL else 3, d)),
         *np.eye(d),
         *-np.eye(d),
         np.linalg.lstsq(X, y, rcond=None)[0],
     ]:
-        best = nearest(onto, 3.0 * RADIUS * v)
+        far = 3.0 * RADIUS * v
+        best = far / max(1.0, np.linalg.norm(far) / RADIUS) if onto == "ball" else nearest(onto, far)
         errors = np.abs(y - X @ best)
         theirs = {
             "hinge": np.maximum(0.0, 1.0 - y * (X @ best)),

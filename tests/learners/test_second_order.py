@@ -313,8 +313,8 @@ def test_iellip_without_a_cut_projects_onto_the_margin() -> None:
 # ---- the theorems -------------------------------------------------------------------------------------------------
 
 
-def noisy(seed: int) -> tuple[Array, Array]:
-    X, y, _ = streams.separable(300, 5, 0.1, seed)
+def noisy(seed: int, rounds: int = 300) -> tuple[Array, Array]:
+    X, y, _ = streams.separable(rounds, 5, 0.1, seed)
     return 2.0 * X, streams.flip(y, 0.1, seed)
 
 

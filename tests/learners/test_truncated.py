@@ -12,7 +12,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, hinge, radius_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import ALL, seeds
 
 X3, Y3 = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 0.0, 1.0])
 HAND: dict[str, Any] = {"eta0": 0.1, "schedule": "constant", "gravity": 0.1, "order": "pre", "loss": "squared"}
@@ -59,8 +59,9 @@ def test_a_round_steps_then_pulls_what_is_small(K: float, theta: float) -> None:
 @pytest.mark.parametrize("K", [1.0, 3.0, 7.0])
 def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, K: float) -> None:
     rng = np.random.default_rng(4)
-    X, y = streams.sparse(3000, 60, density=0.02, seed=4)
-    X[:, 50:] *= rng.random(3000)[:, None] < 0.02
+    rounds = 3000 if ALL else 1200
+    X, y = streams.sparse(rounds, 60, density=0.02, seed=4)
+    X[:, 50:] *= rng.random(rounds)[:, None] < 0.02
     for theta in (0.02, 0.3, 0.0):
         told: dict[str, Any] = {"theta": theta, "K": K}
         learner = nr.make(name, algebra="sparse", **told)

@@ -15,6 +15,7 @@ from noregret.rules.registry import REGISTRY
 from noregret.rules.rule_card import P, S, X, Z
 from tests.support import OWN_RULES, by_name, by_number, load_own_rules, refusal, refused, small_stream
 
+pytestmark = pytest.mark.compiles
 ROWS, Y = small_stream()
 own = load_own_rules()
 BOTH = pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])

@@ -253,6 +253,7 @@ def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_cou
 # ---- calls, undone and not -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("m", [3, 25])
 def test_how_rounds_are_called_for_changes_nothing(m: int) -> None:
     X, y = wide(6)
@@ -270,6 +271,7 @@ def test_how_rounds_are_called_for_changes_nothing(m: int) -> None:
     assert whole.model.arrays.n.right == slow.model.arrays.n.right
 
 
+@pytest.mark.compiles
 def test_a_single_round_moves_nothing_and_many_need_no_more_room_than_the_sample() -> None:
     X, y = wide(7)
     learner = nr.make(recollect, m=20).learn(X[:60], y[:60])
@@ -289,6 +291,7 @@ def bursting(rows: csr_array, labels: Any) -> tuple[csr_array, Any]:
     return vstack([rows, huge]).tocsr(), [*labels, labels[0], labels[1], labels[0]]
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("by", ["call", "long call", "single", "unfinished"])
 def test_a_refused_call_leaves_the_sample_as_it_was(by: str, native: bool) -> None:

@@ -19,6 +19,7 @@ from noregret.rules.rule_card import G, P, S, Z
 from noregret.state import counts, lazy, plain, scaled, top_k
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import ALL
 
 D = 20_000
 gate = unbound
@@ -164,7 +165,7 @@ def test_options_are_bound_into_the_text() -> None:
             for x, label in zip(X, y, strict=True):
                 margin = label * (w @ x)
                 w = w + size * (margin < limit or margin == limit == 0.0) * label * x
-            for native in (False, True):
+            for native in (False, True) if ALL else (False,):
                 learner = nr.make(with_options, when=when, length=length, native=native).learn(X, y)
                 np.testing.assert_allclose(learner.scores(np.eye(4)), w, rtol=1e-12)
     assert "regression" in with_options.tasks
@@ -193,10 +194,11 @@ def test_the_mean_of_the_weights_over_the_rounds(algebra: str, after: int) -> No
     assert again.learn(X, y).scores(X).tobytes() == learner.learn(X, y).scores(X).tobytes()
 
 
+@pytest.mark.compiles
 def test_the_mean_for_many_classes_compiled() -> None:
     X, _ = streams.dense(80, 5, 2)
     y = np.random.default_rng(2).integers(0, 4, size=80)
-    fast, slow = nr.make("arow", average=True), nr.make("arow", average=True, native=False)
+    fast, slow = (nr.make("arow", task="multiclass", average=True, native=native) for native in (True, False))
     np.testing.assert_allclose(fast.learn(X, y).scores(X), slow.learn(X, y).scores(X), rtol=1e-12)
     mean, told = np.zeros((80, 4)), nr.make("arow", native=False, classes=[0, 1, 2, 3])
     fixed = nr.make("arow", average=True, native=False, classes=[0, 1, 2, 3]).learn(X, y)

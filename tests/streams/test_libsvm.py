@@ -189,6 +189,7 @@ def test_more_numbers_for_python_than_there_is_room_for() -> None:
     same(found, naive.read(text * 3)[0])
 
 
+@pytest.mark.slow
 def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """

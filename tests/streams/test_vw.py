@@ -272,6 +272,7 @@ def test_batches_hold_a_bounded_number_of_rows_and_the_names_so_far() -> None:
     assert made[0].X.names.names is made[1].X.names.names
 
 
+@pytest.mark.slow
 def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """

@@ -77,6 +77,7 @@ def test_what_is_not_asked_for_leaves_no_trace(name: str, task: str, more: Any) 
     assert found.model.arrays.n.t == told.model.arrays.n.t
 
 
+@pytest.mark.compiles
 @every_task
 @pytest.mark.parametrize("native", [False, True], ids=["plain", "compiled"])
 def test_with_a_boundless_ask_it_is_the_plain_task_bit_for_bit(task: str, native: bool) -> None:

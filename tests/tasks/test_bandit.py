@@ -18,6 +18,7 @@ NAMES = ["banditron", "exp3"]
 every_player = pytest.mark.parametrize("name", NAMES)
 
 
+@pytest.mark.compiles
 @every_player
 def test_compiled_play_is_the_plain_text_bit_for_bit(name: str) -> None:
     X, y = stream()

@@ -53,6 +53,7 @@ def test_a_batch_of_gradients_is_the_loop_and_a_saved_learner_goes_on(name: str,
     assert batch.total_loss == pytest.approx(sum(losses), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.compiles
 def test_ogd_is_the_textbook_on_a_ball() -> None:
     learner = nr.make("ogd", task="convex", dimension=4, onto="ball", radius=0.5, eta0=0.3)
     points, _ = run(learner)

@@ -14,7 +14,7 @@ from tests import naive
 from tests.conformance.plays import CARDS, ONE_OF_A_KIND, arrays, near, rows_of, same_bits
 from tests.naive.rules import Array
 from tests.naive.tasks.multilabel import Multilabel
-from tests.support.cover import seeds
+from tests.support.cover import ALL, seeds
 
 RULES = {"perceptron": {}, "pa1": {"C": 0.3}, "pa2": {"C": 0.3}, "arow": {"r": 0.5}, "scw1": {"C": 0.4}}
 THRESHOLDS = ("virtual", "zero")
@@ -75,8 +75,11 @@ def test_plays_as_its_twin(name: str, threshold: str, dense: bool, fixed: bool) 
     assert learner.classes == list(range(LABELS))
 
 
-@pytest.mark.parametrize("threshold", THRESHOLDS)
-@pytest.mark.parametrize("name", ["pa1", "arow"])
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("name", "threshold"),
+    [("pa1", "virtual"), ("arow", "zero"), ("pa1", "zero"), ("arow", "virtual")][: None if ALL else 2],
+)
 def test_compiled_rounds_are_the_interpreted_ones(name: str, threshold: str) -> None:
     X, sets = stream(seed=4)
     plain, native = (made(name, threshold=threshold, native=on) for on in (False, True))

@@ -16,6 +16,7 @@ from noregret.learner.model_file import pack
 from noregret.tasks.ranking import check_query
 from tests import naive
 from tests.naive.tasks.ranking import Ranking
+from tests.support.cover import ALL
 from tests.tasks.graded_lists import stream
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
@@ -80,9 +81,12 @@ def test_in_the_reference_algebra_it_plays_as_its_twin(name: str) -> None:
     hold_against_twin(name, "all", np.asarray, algebra="reference")
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(
     ("name", "pairs", "form"),
-    [("pa1", "worst", np.asarray), ("arow", "each", np.asarray), ("pa1", "each", csr_array), ("pa1", "all", csr_array)],
+    [("arow", "each", np.asarray), ("pa1", "all", csr_array), ("pa1", "worst", np.asarray), ("pa1", "each", csr_array)][
+        : None if ALL else 2
+    ],
 )
 def test_compiled_it_plays_as_its_twin(name: str, pairs: str, form: Callable[[Any], Any]) -> None:
     hold_against_twin(name, pairs, form)

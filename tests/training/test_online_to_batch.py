@@ -84,8 +84,7 @@ def test_the_survivor_of_the_worked_example_lived_two_rounds() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("every", [1, 7, 70, 500])
-@pytest.mark.parametrize("before", [0, 10])
+@pytest.mark.parametrize(("every", "before"), [(1, 0), (7, 10), (70, 10), (500, 0)])
 def test_the_best_on_validation_is_the_first_with_the_fewest_errors_at_a_checkpoint(
     rule: str, every: int, before: int
 ) -> None:

@@ -1,0 +1,45 @@
+"""The loops that the default suite compiles: few, and shared by all tests, since each costs a second."""
+
+from functools import cache
+
+import noregret as nr
+from noregret.tasks.assemble import Plan
+from tests.conformance.plays import FEW_IN, Play, firsts, in_first_task, leads, plays
+from tests.support.cover import ALL
+
+NATIVE = plays(algebras=["sparse", "dense", "kernel"])
+FIRST = [play for play in firsts(NATIVE) if in_first_task(play) and (leads(play) or play.name in FEW_IN[play.algebra])]
+COVARIANCES = [play for play in plays(["binary"], ["sparse"]) if play.name == "arow"]
+# What tests take when they need just any compiled learner, by rows of either kind.
+EVERYDAY = {
+    "perceptron": ("binary", "multiclass"),
+    "pa1": ("binary", "multiclass", "regression"),
+    "arow": ("binary", "multiclass"),
+}
+EVERYDAY_PLAYS = [
+    play
+    for play in firsts(plays(algebras=["sparse", "dense"]))
+    if play.name in EVERYDAY and play.task in EVERYDAY[play.name]
+]
+CHECKED = NATIVE if ALL else sorted(dict.fromkeys(FIRST + COVARIANCES + EVERYDAY_PLAYS), key=lambda play: play.algebra)
+OTHER_TASKS = ("multilabel", "ranking", "one-class", "structured")
+
+
+def exact(play: Play) -> bool:
+    """Only sums over dense arrays may be reordered: those of dense rows and of full matrices."""
+    return play.algebra != "dense" and ("covariance", "full") not in play.options
+
+
+def plan_of(learner: nr.RuleLearner) -> Plan:
+    """The plan of a learner that was told its task and algebra."""
+    return learner.config.plan(learner.config.task, str(learner.algebra))
+
+
+@cache
+def shared_loops() -> frozenset[str]:
+    """The names of the loops that are compiled in any case."""
+    others = [nr.make("pa1", task=task, algebra="sparse") for task in OTHER_TASKS]
+    others.append(nr.make("banditron", algebra="sparse", classes=[0, 1]))
+    others.append(nr.make("perceptron_voted", algebra="kernel", kernel="linear", task="multiclass"))  # slow otherwise
+    checked = [play.make() for play in CHECKED]
+    return frozenset(plan_of(learner).name for learner in [*checked, *others])
