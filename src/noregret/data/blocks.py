@@ -5,6 +5,7 @@ Arrays that already have the right type and layout are not copied.
 """
 
 import math
+import threading
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -223,8 +224,9 @@ def flatten_dicts(
     names: list[Any] = []
     values, ends = array("d"), array("q", [0])
     try:
+        alone = threading.active_count() == 1  # otherwise another thread may change a row while it is read
         for given in rows:
-            row = given.copy() if type(given) is dict else dict(given)  # another thread may change it meanwhile
+            row = given if alone and type(given) is dict else dict(given)
             names += row
             values.extend(
                 [math.nan if value is None else value for value in row.values()] if allow_missing else row.values()

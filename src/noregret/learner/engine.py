@@ -109,6 +109,7 @@ class Loops:
     def __init__(self) -> None:
         self.bound_engine: Engine | None = None
         self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
+        self.hidden: FastPath | None = None  # the fast path while a change is under way
 
     @property
     def engine(self) -> Engine:
@@ -117,7 +118,7 @@ class Loops:
 
     def bind(self, model: Model) -> None:
         """Work on the arrays of the model as they are now."""
-        self.fast_path = None
+        self.drop_fast_path()
         if model.arrays is None:
             self.bound_engine = None
             return
@@ -126,6 +127,21 @@ class Loops:
             self.bound_engine = Engine(plan, model.config.params, native)
         space = model.known_space
         self.bound_engine.bind(model.arrays, space, model.task.setting(space, model.labels))
+
+    def drop_fast_path(self) -> None:
+        """See that the fast path is not used any more: the model has changed around it."""
+        for fast in (self.fast_path, self.hidden):
+            if fast is not None:
+                fast.close()
+        self.fast_path = self.hidden = None
+
+    def hide_fast_path(self) -> None:
+        """Before a change: a round that is learned meanwhile must find the change first."""
+        self.hidden, self.fast_path = self.fast_path, None
+
+    def show_fast_path(self) -> None:
+        """After a change that has left the fast path valid."""
+        self.fast_path, self.hidden = self.hidden, None
 
     def roll_back(self, savepoint: ModelSavepoint) -> None:
         """Bring the model back to a savepoint and work on it; may be repeated."""

@@ -104,7 +104,7 @@ class FastPath:
             model.arrays,
             model.totals.data,
         )
-        self.known = model.names.known
+        self.known, self.closed = model.names.known, False
         self.by_column = model.names.mode == "columns"
         self.from_zero = not model.scores_unknown
         self.used, self.room = space.features, space.room
@@ -179,7 +179,7 @@ class FastPath:
             numbers = struct.pack(f"{size}q", *self.find_numbers(row))
         except UNFIT:
             return None
-        if self.loops.fast_path is not self:  # the code of a value called the learner, which has changed
+        if self.closed:  # the code of a value called the learner, which has changed
             return None
         if size > self.scorer.features:
             self.scorer = RowReader(self, 2 * size, False)
@@ -201,8 +201,6 @@ class FastPath:
             return False
         try:
             truth = as_target(y) if self.regression else self.truth[y]
-            if self.loops.fast_path is not self:  # the code of a label called the learner, which has changed
-                return False
             learned = self.learn_row(x, truth)
             if learned is True:
                 return True
@@ -212,13 +210,15 @@ class FastPath:
 
     def learn_bytes(self, x: Any, truth: float) -> bool:
         """Learn a row that the compiled reader did not take as it is."""
+        if self.closed:  # the code of a label called the learner, which has changed
+            return False
         self.refuse_reentry()
         row = x.copy() if type(x) is dict else snapshot(x)
         if type(x) is not dict and (learned := self.learn_row(row, truth)) is not None:
             return learned or self.learn_names(row, truth)
         size = len(row)
         values = struct.pack(f"{size}d", *row.values())
-        if self.loops.fast_path is not self:  # the code of a value called the learner, which has changed
+        if self.closed:  # the code of a value called the learner, which has changed
             return False
         if size > self.trainer.features:
             self.trainer = RowReader(self, max(size, min(2 * size, self.room)), True)
@@ -235,7 +235,7 @@ class FastPath:
         known, room = self.known, self.room - self.used
         if len(row) > room and sum(name not in known for name in row) > room:
             return False
-        if self.loops.fast_path is not self:  # the code of a name called the learner, which has changed
+        if self.closed:  # the code of a name called the learner, which has changed
             return False
         used, rounds = self.used, self.totals[ROUNDS]
 
@@ -256,7 +256,15 @@ class FastPath:
                 self.model.names.truncate(used)
                 self.use_features(used)
 
-        return self.change.run(learn, forget)
+        self.loops.hide_fast_path()
+        learned = self.change.run(learn, forget)
+        self.loops.show_fast_path()
+        return learned
+
+    def close(self) -> None:
+        """Take no more rows: the model has changed around the tables."""
+        self.closed = True
+        self.trainer.words[AT.busy] = self.scorer.words[AT.busy] = 1
 
     def use_features(self, used: int) -> None:
         """Count so many features as learned."""

@@ -78,8 +78,6 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
     def learn_one(self, x: RowLike, y: LabelsLike = None, weight: float | None = None) -> Self:
         """Learn one round. x is a dict of features by name or number, or a row of numbers."""
         with self._lock:
-            if self._change.undo is not None:
-                self._change.settle()
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is None or not fast.learn(x, y, weight):
                 self._play(self._one(x), [y], weight)
@@ -119,8 +117,6 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
     def predict_one(self, x: RowLike) -> Any:
         """The label (or target) of one row; None before any label was seen."""
         with self._lock:
-            if self._change.undo is not None:
-                self._change.settle()
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is not None and (found := fast.score(x)) is not None:
                 if fast.two_classes:
@@ -132,6 +128,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
             return label.item() if isinstance(label, np.generic) else label
 
     def _open_fast_path(self) -> FastPath | None:
+        self._change.settle()  # while a change is under way there is no fast path
         if self.model.arrays is not None:
             self._loops.fast_path = FastPath.open(self.model, self._loops, self._change)
         return self._loops.fast_path

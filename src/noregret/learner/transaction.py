@@ -54,8 +54,11 @@ class Transaction:
         checked = False
         while True:
             self.savepoint = self.model.savepoint()
+            self.loops.hide_fast_path()
             try:
-                return change.run(partial(self.attempt, checked), partial(self.loops.roll_back, self.savepoint))
+                outcomes = change.run(partial(self.attempt, checked), partial(self.loops.roll_back, self.savepoint))
+                self.loops.show_fast_path()
+                return outcomes
             except Unchecked:
                 checked = True
             except Overflow:
@@ -74,7 +77,7 @@ class Transaction:
         model.totals += count(outcomes, model)
         model.class_counts, model.labels.committed = self.class_counts, labels
         if labels != self.savepoint.labels:
-            self.loops.fast_path = None  # it knows the labels of before
+            self.loops.drop_fast_path()  # it knows the labels of before
         return outcomes
 
     # ---- encoding ------------------------------------------------------------------------------------------------
