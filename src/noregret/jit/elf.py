@@ -81,7 +81,7 @@ def read_sections(code: bytes) -> list[Section]:
     require(code[:7] == IDENT)
     kind, machine, version = struct.unpack_from("<HHI", code, 16)
     at, _, _, _, _, size, count, names = struct.unpack_from("<QIHHHHHH", code, 40)
-    require((kind, version, size) == (RELOCATABLE, 1, SECTION.size) and 0 < count and names < count)
+    require((kind, version, size) == (RELOCATABLE, 1, SECTION.size) and count > 0 and names < count)
     require(machine == MACHINES.get(platform.machine(), machine))
     sections = [Section(*SECTION.unpack_from(code, at + number * size)) for number in range(count)]
     letters = sections[names]

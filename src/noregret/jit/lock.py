@@ -51,7 +51,9 @@ def exclusive(name: str, patience: float | None = None) -> Iterator[bool]:
     byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:3], "little")
     with contextlib.ExitStack() as stack:
         place = cache_folder() / "locks"
-        number = open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if find_writers(place.parent) is None else None
+        number = (
+            open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if find_writers(place.parent) is None else None
+        )
         if number is None:
             yield False
             return

@@ -115,4 +115,3 @@ def save(symbol: str, name: str, code: bytes) -> None:
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink()
-
