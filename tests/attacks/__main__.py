@@ -10,6 +10,7 @@ ATTACKS = {
     "model files": ("model_files:interpreted", 6000),
     "model files, compiled": ("model_files:compiled", 4000),
     "columnar": ("columnar:attack", 2400),
+    "object files": ("object_files:attack", 5000),
 }
 
 

@@ -59,7 +59,8 @@ def test_columns_of_codes_can_be_read_as_free_text(tmp_path: Path) -> None:
     lines = [f"{coded.as_py()},{label.as_py()}" for coded, label in zip(table["coded"], table["label"], strict=True)]
     for broken in ("", "\na,b,c", '\n"one two,no'):
         (tmp_path / "t.csv").write_text("coded,label\n" + "\n".join(lines) + broken)
-        for options in ({}, {"labelled": False}, {"sets": True}):
+        ways: list[dict[str, Any]] = [{}, {"labelled": False}, {"sets": True}]
+        for options in ways:
             source = open_source(str(tmp_path / "t.csv"), label="label", text=["coded"], on_bad="skip", **options)
             assert sum(batch.rows for batch in source) == len(lines)
 
@@ -67,8 +68,9 @@ def test_columns_of_codes_can_be_read_as_free_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("role", ["text", "categorical"])
 def test_a_column_named_as_a_feature_is_not_guessed_to_be_the_label(role: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,y\n" + "0,one two\n1,three\n" * 20)
-    for options in ({}, {"targets": True}, {"sets": True}):
-        source = open_source(str(tmp_path / "t.csv"), **{role: ["y"]}, **options)
+    ways: list[dict[str, Any]] = [{}, {"targets": True}, {"sets": True}]
+    for options in ways:
+        source = open_source(str(tmp_path / "t.csv"), **{role: ["y"], **options})
         assert sum(batch.rows for batch in source) == 40
         assert source.label == "a"
     assert "no column is left for the label" in refusal(tmp_path / "t.csv", **{role: ["a", "y"]})

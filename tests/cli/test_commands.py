@@ -181,7 +181,7 @@ def test_zero_based_is_remembered_by_the_model(folder: Path) -> None:
     (folder / "zero.svm").write_text(shifted)
     succeeded(noregret("learn", "zero.svm", "--zero-based", "--learner", "pa1", "--save", "m.nr", cwd=folder))
     assert len(succeeded(noregret("predict", "m.nr", "zero.svm", cwd=folder)).stdout.splitlines()) == 41
-    succeeded(noregret("learn", "zero.svm", "--resume", "m.nr", cwd=folder))
+    succeeded(noregret("learn", "zero.svm", "--resume", "m.nr", "--passes", "1", cwd=folder))
 
 
 def test_real_targets(folder: Path) -> None:

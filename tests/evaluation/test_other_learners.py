@@ -157,7 +157,9 @@ def test_an_interrupted_run_goes_on_after_the_last_checkpoint(make: Any, tmp_pat
     assert resumed.source["rows"] == 60
     resumed.source = None
     assert pack(resumed) == pack(whole.learn(X[:10], TARGETS[:10]).learn(X[10:], TARGETS[10:]))
-    assert not checkpoints(nr.load(path), path).resumes
+    finished = checkpoints(nr.load(path), path)
+    assert finished.resumes
+    assert list(finished.batches()) == []  # nothing is left
 
 
 def test_it_learns_races_resumes_and_predicts_on_the_command_line(tmp_path: Path) -> None:
@@ -170,7 +172,8 @@ def test_it_learns_races_resumes_and_predicts_on_the_command_line(tmp_path: Path
     assert {one["name"] for one in report["learners"]} == {"pa1", "running_mean"}
     learned = noregret("learn", "t.csv", *task, "--learner", name, "--save", "m.nr", "--confusion", cwd=tmp_path)
     assert "regression has no confusion matrix" in succeeded(learned).stdout
-    again = noregret("learn", "t.csv", "--resume", "m.nr", "--rule", str(FILE), "--json", "-", cwd=tmp_path)
+    again = noregret("learn", "t.csv", "--resume", "m.nr", "--rule", str(FILE), "--passes", "1", "--json", "-",
+                     cwd=tmp_path)  # fmt: skip
     assert json.loads(succeeded(again).stdout)["learners"][0]["rounds_in_all"] == 80
     loaded = nr.load(tmp_path / "m.nr")
     assert (loaded.source["rows"], loaded.source["ended"]) == (40, True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noregret.cli import learner_names, main
+from noregret.cli.interrupts import SIGNALS
 from noregret.learner.factory import learners
 from noregret.rules.registry import REGISTRY
 
@@ -75,7 +76,8 @@ def feed(writing: int, given: bytes) -> None:
 @contextlib.contextmanager
 def surroundings(cwd: Path, environment: dict[str, str]) -> Iterator[None]:
     """What a fresh process would start with; whatever the command changes is put back."""
-    folder, variables, handler = Path.cwd(), dict(os.environ), signal.getsignal(signal.SIGINT)
+    folder, variables = Path.cwd(), dict(os.environ)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
     learners()  # so that the built-in ones are registered before
     registered, modules = dict(REGISTRY), set(sys.modules)
     os.chdir(cwd)
@@ -90,7 +92,8 @@ def surroundings(cwd: Path, environment: dict[str, str]) -> Iterator[None]:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
-        signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         REGISTRY.clear()
         REGISTRY.update(registered)
         for path in learner_names._imported:

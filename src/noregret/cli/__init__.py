@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 
-from noregret.cli.interrupts import handle_interrupts
+from noregret.cli.interrupts import exit_code, handle_interrupts, was_interrupted
 from noregret.cli.options import parse
 from noregret.errors import Error
 
-INTERRUPTED, REFUSED = 130, 2
+REFUSED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,14 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Error as error:
         return print_error(error)
     except KeyboardInterrupt:
-        return print_error("stopped", INTERRUPTED)
+        return print_error("stopped", exit_code())
     except SystemExit as ended:  # --help and --version
         return int(ended.code or 0)
     except BrokenPipeError:
         discard_output()
+        if was_interrupted():
+            return exit_code()
         return print_error("standard output was closed before everything was written")
     except OSError as error:
         discard_output()
+        if was_interrupted():  # as when the terminal is gone
+            return exit_code()
         return print_error(f"{error.filename or 'standard output'}: {error.strerror or error}")
     except MemoryError:
         return print_error("out of memory: use fewer learners, or fewer features (names instead of large numbers)")

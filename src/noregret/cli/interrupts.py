@@ -1,40 +1,52 @@
-"""Ctrl-C: noticed even where some library swallows the exception it raises."""
+"""Ctrl-C, and the signals that ask a process to end: noticed even where a library swallows the exception they raise."""
 
 import contextlib
 import signal
-import threading
 from collections.abc import Iterator
 
-_pressed = threading.Event()
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_received: list[int] = []
 
 
-def raise_interrupt(*_: object) -> None:
-    _pressed.set()
+def raise_interrupt(number: int, _: object) -> None:
+    _received.append(number)
     raise KeyboardInterrupt
 
 
 def handle_interrupts() -> None:
-    """Remember every Ctrl-C from now on; only the main thread can set a signal handler."""
-    _pressed.clear()
+    """Remember every signal from now on; only the main thread can set a handler. What nohup ignores stays ignored."""
+    _received.clear()
     with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, raise_interrupt)
+        for number in SIGNALS:
+            if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, raise_interrupt)
 
 
 def check_interrupt() -> None:
-    """Stop here if Ctrl-C was pressed and its exception got lost on the way."""
-    if _pressed.is_set():
+    """Stop here if a signal came and its exception got lost on the way."""
+    if _received:
         raise KeyboardInterrupt
+
+
+def exit_code() -> int:
+    """The exit code of a command that a signal ended: 128 and the number of the first one, as shells have it."""
+    return 128 + (_received[0] if _received else signal.SIGINT)
+
+
+def was_interrupted() -> bool:
+    return bool(_received)
 
 
 @contextlib.contextmanager
 def ignore_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C for a while, as when a model is saved."""
+    """Ignore the signals for a while, as when a model is saved."""
     try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = [(number, signal.signal(number, signal.SIG_IGN)) for number in SIGNALS]
     except ValueError:
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before or signal.default_int_handler)
+        for number, handler in before:
+            signal.signal(number, handler or signal.SIG_DFL)

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from noregret.cli.interrupts import check_interrupt, ignore_interrupts
+from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import print_confusion, write_json
 from noregret.cli.screen import Screen
@@ -29,7 +29,6 @@ from noregret.metrics import LearningCurve
 from noregret.metrics.basic import CurvePoint
 from noregret.streams import Source
 
-INTERRUPTED = 130
 FIRST = 64  # rounds before the first line
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias")
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             print_confusion(entry)
     screen.note_later(source)
     screen.conclude(source, learner, entry.updates)
-    return INTERRUPTED if interrupted else 0
+    return exit_code() if interrupted else 0
 
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
@@ -116,7 +115,8 @@ class Training:
             self.show(batch.progress)
         if first and self.checkpoints.resumes:
             rows = self.checkpoints.rows
-            raise BadValue(f"{self.source.name}: all its {rows:,} rows are learned already; give new ones")
+            raise BadValue(f"{self.source.name}: nothing is left: all its {rows:,} rows are learned already; give new "
+                           "ones, or say --passes to learn them again")  # fmt: skip
 
     def begin(self, batch: Batch) -> None:
         """Describe the source and compile what the learner needs."""

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,3 +178,16 @@ def check_output(path: str, option: str) -> None:
         raise BadValue(f"{option} {path}: there is no folder {folder}; make it first")
     if not os.access(target if target.exists() else folder, os.W_OK):
         raise BadValue(f"{option} {path}: it cannot be written: permission denied")
+    if not target.exists() or target.is_file():
+        try_writing(Path(os.path.realpath(path)), f"{option} {path}")
+
+
+def try_writing(target: Path, title: str) -> None:
+    """Make a file beside the one that will be written, as saving does, and remove it."""
+    try:
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        with open(beside, "xb"):
+            pass
+        beside.unlink()
+    except (OSError, ValueError) as error:
+        raise BadValue(f"{title}: it cannot be written: {getattr(error, 'strerror', None) or error}") from None

@@ -14,7 +14,7 @@ from noregret.errors import BadValue
 from noregret.evaluation.capabilities import allows_missing
 from noregret.learner.protocol import Learner
 from noregret.streams import Cursor, Source
-from noregret.streams.read_options import ROW_OPTIONS
+from noregret.streams.read_options import DEFAULTS, ROW_OPTIONS
 
 HEAD_BYTES = 1 << 16  # how much of a file its fingerprint is taken of
 PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
@@ -40,8 +40,10 @@ class Checkpoints:
         self.learner, self.source, self.path, self.every = learner, source, path, every
         self.fingerprint = fingerprint
         saved = learner.source or {}
-        self.options = {**saved_options(saved), **options}
-        self.resumes = fingerprint is not None and saved.get("head") == fingerprint and saved.get("ended") is False
+        before = saved_reading(saved)
+        self.options = {**before, **options}
+        goes_on = saved.get("ended") is False or reads_same_rows(options, before)
+        self.resumes = fingerprint is not None and saved.get("head") == fingerprint and goes_on
         self.cursor = self.find_position(saved)
         self.skip = saved_rows(saved) if self.resumes else 0
         self.rounds = learner.rounds  # rounds that the learner has learned
@@ -121,14 +123,24 @@ def saved_rows(saved: Mapping[str, Any]) -> int:
     return rows if type(rows) is int and rows > 0 else 0
 
 
-def saved_options(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """The read options a model was learned with, from its file, which may have been written by others."""
+def reads_same_rows(given: Options, before: Options) -> bool:
+    """Whether the same rows of a source are asked for as before; what is not given now must have been the default."""
+    return all(
+        given[name] == before.get(name) if name in given else before.get(name) in (None, getattr(DEFAULTS, name))
+        for name in ROW_OPTIONS
+    )
+
+
+def saved_reading(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """The read options that were given for a model, from its file, which may have been written by others."""
     options = saved.get("reading")
-    options = dict(options) if isinstance(options, dict) else {}
-    for name in ("label", "zero_based"):
-        if saved.get(name) and name not in options:
-            options[name] = saved[name]
-    return {name: value for name, value in options.items() if name in READ_OPTIONS}
+    return {name: value for name, value in options.items() if name in READ_OPTIONS} if isinstance(options, dict) else {}
+
+
+def saved_options(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """The read options a model was learned with: those given, and the label and first feature that were found."""
+    found = {name: saved[name] for name in ("label", "zero_based") if saved.get(name)}
+    return {**found, **saved_reading(saved)}
 
 
 def restore_options(learner: Learner, given: Options) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import sys
 import tempfile
 import threading
@@ -45,12 +46,68 @@ def describe_compiler() -> tuple[object, ...]:
 
 
 def is_writable(folder: Path) -> bool:
+    """Whether compiled functions can be kept in a folder: it can be written, and by nobody else."""
+    return find_problem(folder) is None
+
+
+def find_problem(folder: Path) -> str | None:
+    """Why compiled functions cannot be kept in a folder, or None. What is in it is run, so nobody else may write it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return True
+            pass
     except OSError:
+        return "cannot be written"
+    return find_writers(folder)
+
+
+def find_writers(folder: Path) -> str | None:
+    """Why others could put files into a folder, or put another one in its place; None if they cannot.
+
+    Every folder on the way must belong to this user or to root. In one with the sticky bit, such as /tmp, others may
+    make new entries, but they cannot replace one that is there.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    try:
+        place = Path(os.path.realpath(folder))
+        for step in (place, *place.parents):
+            status = os.lstat(step)
+            if not stat.S_ISDIR(status.st_mode):
+                return f"leads through {step}, which is no folder"
+            if status.st_uid not in (0, os.geteuid()):
+                return f"belongs to another user, or is in a folder that does ({step})"
+            group = status.st_mode & stat.S_IWGRP and not is_own_group(status.st_gid)
+            if (group or status.st_mode & stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+                return f"can be written by others, or is in a folder that can ({step})"
+    except OSError:
+        return "cannot be read"
+    return None
+
+
+@cache
+def is_own_group(number: int) -> bool:
+    """Whether a group is the private group of this user, as many systems make one for each."""
+    try:
+        import grp
+        import pwd
+
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(number)
+    except (ImportError, KeyError, AttributeError):
         return False
+    return group.gr_name == user.pw_name and user.pw_gid == number and set(group.gr_mem) <= {user.pw_name}
+
+
+def open_regular(path: Path, flags: int) -> int | None:
+    """Open a regular file; None for anything else: pipes, for which one would wait, links, devices, folders."""
+    try:
+        number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(number).st_mode):
+        return number
+    os.close(number)
+    return None
 
 
 def discard(folder: Path, symbol: str) -> bool:

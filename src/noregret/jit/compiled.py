@@ -22,7 +22,7 @@ from noregret.algebra import TYPES
 from noregret.algebra.verbs import unbound as unbound
 from noregret.errors import Error
 from noregret.jit import objects
-from noregret.jit.cache import cache_folder, count_waiting, describe_compiler, is_writable
+from noregret.jit.cache import cache_folder, count_waiting, describe_compiler, find_problem
 from noregret.jit.fingerprint import fingerprint
 from noregret.jit.layout import Layout, Table, address, describe, fill
 from noregret.jit.lock import exclusive
@@ -138,13 +138,15 @@ _warned: set[Path] = set()
 
 
 def warn_if_unwritable() -> None:
-    """Warn, once, about a cache folder that cannot be written."""
+    """Warn, once, about a cache folder that cannot be used."""
     folder = cache_folder()
-    if folder not in _warned and not is_writable(folder):
+    problem = None if folder in _warned else find_problem(folder)
+    if problem is not None:
         _warned.add(folder)
+        other = "a folder that can" if problem == "cannot be written" else "a folder of your own"
         warnings.warn(
-            f"the cache folder {folder} cannot be written: loops are compiled anew in every process; "
-            "set NOREGRET_CACHE to a folder that can",
+            f"the cache folder {folder} {problem}: loops are compiled anew in every process; "
+            f"set NOREGRET_CACHE to {other}",
             RuntimeWarning,
             stacklevel=2,
         )

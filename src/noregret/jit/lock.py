@@ -7,11 +7,12 @@ compiled twice, and both results are right.
 
 import contextlib
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from noregret.jit.cache import cache_folder
+from noregret.jit.cache import cache_folder, find_writers, open_regular
 
 PATIENCE = 120.0  # seconds; the slowest loops take about ten
 PAUSE = 0.02  # seconds between attempts
@@ -49,11 +50,14 @@ def exclusive(name: str, patience: float | None = None) -> Iterator[bool]:
     """
     byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:3], "little")
     with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(open(cache_folder() / "locks", "ab", buffering=0))
-        except OSError:
+        place = cache_folder() / "locks"
+        number = (
+            open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if find_writers(place.parent) is None else None
+        )
+        if number is None:
             yield False
             return
+        file = stack.enter_context(open(number, "ab", buffering=0))
         held = acquire(file, byte, PATIENCE if patience is None else patience)
         try:
             yield held

@@ -1,8 +1,9 @@
 """Compiled functions as object files: a later process loads them with llvmlite alone, in a tenth of a second.
 
-LLVM ends the process when an object file needs a symbol that is not there, so all of them are looked up first. A file
-is loaded only when it is whole, was written for this function, and nobody but this user or root could have written it.
-Where object files are not ELF, the compiler's own cache is used instead.
+LLVM ends the process when an object file is not sound or needs a symbol that is not there, so both are checked first
+(`elf`). A file is loaded only when it is whole, was written for this function, and nobody but this user or root could
+have written it or put it there (`cache.find_problem`); its machine code is then trusted. The seal protects from damage,
+not from an attacker. Where object files are not ELF, the compiler's own cache is used instead.
 """
 
 import contextlib
@@ -12,14 +13,13 @@ import secrets
 import stat
 import struct
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from noregret.jit.cache import cache_folder
+from noregret.jit.cache import cache_folder, find_writers, open_regular
+from noregret.jit.elf import Unsound, undefined_symbols
 
-SYMBOL_TABLE = 2  # the kind of section, in an ELF file, that lists symbols
 SEAL = hashlib.sha256().digest_size
 
 
@@ -64,12 +64,16 @@ def load(symbol: str) -> int | None:
     seal, body = content[:SEAL], content[SEAL:]
     if hashlib.sha256(symbol.encode() + body).digest() != seal:
         return None
-    (size,) = struct.unpack_from("<H", body)
-    name, code = body[2 : 2 + size].decode(), body[2 + size :]
+    try:
+        (size,) = struct.unpack_from("<H", body)
+        name, code = body[2 : 2 + size].decode(), body[2 + size :]
+        needs = undefined_symbols(code, name)
+    except (Unsound, struct.error, UnicodeDecodeError):
+        return None
 
     import llvmlite.binding as llvm
 
-    if any(llvm.address_of_symbol(needed) is None for needed in undefined_symbols(code)):
+    if any(llvm.address_of_symbol(needed) is None for needed in needs):
         return None
     linker = get_linker()[0]
     linker.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -78,13 +82,17 @@ def load(symbol: str) -> int | None:
 
 
 def read_own(path: Path) -> bytes:
-    """The content of a file that only this user or root can write; nothing of any other."""
+    """The content of a file that only this user or root can write or replace; nothing of any other."""
+    if find_writers(path.parent) is not None:
+        return b""
+    number = open_regular(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    if number is None:
+        return b""
     try:
-        with open(path, "rb") as file:
-            if hasattr(os, "geteuid"):
-                status = os.fstat(file.fileno())
-                if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                    return b""
+        with open(number, "rb") as file:
+            status = os.fstat(number)
+            if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return b""
             return file.read()
     except OSError:
         return b""
@@ -99,24 +107,11 @@ def save(symbol: str, name: str, code: bytes) -> None:
     temporary = target.with_suffix(f".{secrets.token_hex(8)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        if find_writers(target.parent) is not None:
+            return
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(hashlib.sha256(symbol.encode() + body).digest() + body)
         os.replace(temporary, target)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink()
-
-
-def undefined_symbols(code: bytes) -> Iterator[str]:
-    """The symbols an ELF object needs from elsewhere."""
-    sections_at, _, _, _, _, size, count, _ = struct.unpack_from("<QIHHHHHH", code, 40)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", code, sections_at + number * size) for number in range(count)]
-    for kind, at, length, names in ((one[1], one[4], one[5], one[6]) for one in sections):
-        if kind != SYMBOL_TABLE:
-            continue
-        letters = sections[names][4]
-        for entry in range(at, at + length, 24):
-            name, _, _, section = struct.unpack_from("<IBBH", code, entry)
-            if section == 0 and name:
-                first = letters + name
-                yield code[first : code.index(b"\0", first)].decode()

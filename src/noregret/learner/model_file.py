@@ -9,8 +9,10 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -26,6 +28,7 @@ from noregret.rules.card import Card
 FORMAT = 4
 KEY = "noregret"
 LONGEST_MESSAGE = 400
+ABANDONED = 900.0  # seconds after which nobody writes a temporary file any more
 DTYPES = {"F64": np.float64, "I64": np.int64, "I32": np.int32, "U32": np.uint32, "U8": np.uint8}
 
 Header = dict[str, Any]
@@ -135,13 +138,28 @@ def save(learner: Any, path: Any) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
-    except BaseException as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError, ValueError):
-                temporary.unlink()
-        if not isinstance(error, (OSError, TypeError, ValueError)):
-            raise
+        sweep(target)
+    except (OSError, TypeError, ValueError) as error:
+        remove(temporary)
         raise Error(f"{path}: the model cannot be saved: {getattr(error, 'strerror', None) or error}") from None
+    except BaseException:
+        remove(temporary)
+        raise
+
+
+def remove(file: Path | None) -> None:
+    if file is not None:
+        with contextlib.suppress(OSError, ValueError):
+            file.unlink()
+
+
+def sweep(target: Path) -> None:
+    """Remove what processes that were killed left of earlier saves to the same place."""
+    left = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}").fullmatch
+    with contextlib.suppress(OSError), os.scandir(target.parent) as files:
+        for file in files:
+            if left(file.name) and time.time() - file.stat(follow_symlinks=False).st_mtime > ABANDONED:
+                remove(Path(file.path))
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
