@@ -28,6 +28,9 @@ class Romma(FirstOrder):
             return 1.0 / sqnorm
         if parallel:
             return None
+        if np.sqrt(size * sqnorm) > 1e6:  # no margin is left: start again
+            self.shrink = 0.0
+            return 1.0 / sqnorm
         a, b = np.linalg.solve(gram, [size, 1.0])
         self.shrink = float(a)
         return float(b)

@@ -23,7 +23,7 @@ from noregret.cli.setup import (
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
-from noregret.evaluation.capabilities import given_options, predicts_otherwise
+from noregret.evaluation.capabilities import given_options
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import Observer, race
 from noregret.evaluation.report import describe_reading, describe_source, report_entry, report_head
@@ -112,10 +112,6 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard) -> None:
     lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
     lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
     lines.append(f"train it: {training_command(args, best)}")
-    otherwise = [entry.name for entry in leaderboard if predicts_otherwise(entry.learner)]
-    if otherwise:
-        lines.append(f"note: scored with the current weights: {', '.join(otherwise)}; "
-                     "a saved model predicts with the average, the vote or the best weights so far")  # fmt: skip
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -121,11 +121,6 @@ def asked_labels(learner: Learner) -> int | None:
     return getattr(learner, "asked", None) if config is None or config.task.queries_labels else None
 
 
-def predicts_otherwise(learner: Learner) -> bool:
-    """Whether it predicts with other weights than those it is scored with while it learns."""
-    return getattr(learner.card, "final", None) is not None
-
-
 def describe_collisions(learner: Learner) -> str | None:
     """How many cells of hashed features are shared, in words; None where none is."""
     collisions, config = getattr(learner, "collisions", 0), config_of(learner)
@@ -141,6 +136,12 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     if config is None or model is None:
         return []
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
+
+
+def restarts_of(learner: Learner) -> int:
+    """How often its rule started again, where it counts that."""
+    arrays = getattr(getattr(learner, "model", None), "arrays", None)
+    return int(getattr(getattr(arrays, "n", None), "restarts", 0.0))
 
 
 def scores_of(learner: Learner, X: RowsLike) -> Floats | None:

@@ -331,6 +331,10 @@ class Task:
         """What the loss is a function of; infinite where there was nothing to lose."""
         raise NotImplementedError
 
+    def training_margins(self, outcome: Outcome) -> Floats | None:
+        """The margins that a rule was given which predicts with other weights; None where a round has not just one."""
+        return None
+
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """The loss of every round."""
         return loss_at(self.loss.value, self.margins(labels, outcome))
