@@ -51,8 +51,8 @@ def test_the_second_order_perceptron_on_the_four_points() -> None:
 def test_nherd_on_the_four_points() -> None:
     X, y = streams.four()
     means = [[0.235294, 0], [0.233161, -0.61658], [0.233954, -0.693687], [0.233778, -0.709273]]
-    written(after_each_round(full("nherd"), X, y), means)
-    learner, sigmas = full("nherd"), []
+    written(after_each_round(full("nherd", C=1.0), X, y), means)
+    learner, sigmas = full("nherd", C=1.0), []
     for t in range(4):
         sigmas.append(covariance(learner.learn(X[t : t + 1], y[t : t + 1]))[[0, 0, 1], [0, 1, 1]])
     third, fourth = [0.003442, -0.001653, 0.160661], [0.003429, -0.002766, 0.061657]

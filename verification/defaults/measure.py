@@ -20,9 +20,12 @@ TUNED = {
     "ofs": ("B", "eta"),
     "ofs_partial": ("B", "eta"),
     "ogd": ("eta0",),
+    "adaline_batch": ("rho",),
+    "gradient_batch": ("eta",),
+    "perceptron_batch": (),
 }
-"""The numbers of the grid where a card has more than two to search, or some that only matter for other options."""
-SIZES = {1: (9,), 2: (6, 5)}
+"""The numbers of the grid where a card has more to search: not those that only matter for other options, nor batches."""
+SIZES = {1: (7,), 2: (5, 4)}
 SLOW = ("perceptron_pocket",)  # no grid: it compares weights on a sample of the rows
 Results = dict[str, int | None]
 
@@ -49,10 +52,11 @@ def key_of(card: nr.RuleCard, stream: Stream, point: dict[str, float]) -> str:
     return f"{card.name}|{stream.name}|{json.dumps(point, sort_keys=True)}"
 
 
-def mistakes(card: nr.RuleCard, rows: Rows, point: dict[str, float], many: bool) -> int | None:
+def mistakes(card: nr.RuleCard, stream: Stream, rows: Rows, point: dict[str, float]) -> int | None:
     """The mistakes of one pass; None where the weights overflow."""
     X, y = rows
-    learner = nr.make(card.name, task="multiclass" if many else "binary", algebra="sparse", **point)
+    task = "multiclass" if stream.many else "binary"
+    learner = nr.make(card.name, task=task, algebra="sparse", bias="auto" if stream.is_sparse else False, **point)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -82,7 +86,7 @@ class Measurements:
         for point in [default_of(card), *grid_of(card)]:
             key = key_of(card, stream, point)
             if key not in self.found:
-                self.found[key] = mistakes(card, rows, point, stream.many)
+                self.found[key] = mistakes(card, stream, rows, point)
 
     def save(self) -> None:
         if self.file is not None:

@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 Rows: TypeAlias = tuple[Any, np.ndarray]
-MOST, MOST_TEXT, LINES = 4000, 2000, 60_000
+MOST, MOST_TEXT, LINES = 4000, 1500, 60_000
 KINDS = ("table", "unscaled table", "binary features", "unit-length text", "counts of words")
 
 
@@ -33,6 +33,11 @@ class Stream:
     kind: str
     many: bool
     load: Callable[[], Rows]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether its files would be read as sparse rows, to which a constant is added."""
+        return "table" not in self.kind
 
 
 def find_streams(told: str | None) -> Iterator[Stream]:

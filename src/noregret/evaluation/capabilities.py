@@ -87,7 +87,8 @@ def describe_preparation(learner: Learner) -> list[str]:
     if config.scale:
         notes.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
     if config.bias:
-        notes.append("a constant feature is added (--no-bias leaves it out)")
+        size = ", as large as the values of the first row," if config.bias_value is None else ""
+        notes.append(f"a constant feature{size} is added (--no-bias leaves it out)")
     return notes
 
 

@@ -85,7 +85,13 @@ def report_card(card: Card) -> dict[str, Any]:
         "about": card.about,
         "paper": card.paper,
         "parameters": {
-            name: {"default": param.default, "limits": param.limits, "search": param.search_text, "about": param.about}
+            name: {
+                "default": param.default,
+                "default_text": param.default_text,
+                "limits": param.limits,
+                "search": param.search_text,
+                "about": param.about,
+            }
             for name, param in card.params.items()
         },
         "tasks": list(card.tasks),

@@ -108,8 +108,8 @@ def eg_signed_score(p: P, s: S, x: X) -> float:
 @gradient_rule(
     paper=KIVINEN_WARMUTH_1997,
     params={
-        "eta": ETA,
-        "U": Param(1.0, above=0.0, about="the largest sum of |weights|", search=(1e-1, 1e3, "log")),
+        "eta": Param(5e-4, above=0.0, about="the learning rate", search=(1e-4, 1e1, "log"), measured=3e-3),
+        "U": Param(100.0, above=0.0, about="the largest sum of |weights|", search=(1e-1, 1e3, "log"), measured=10.0),
         "features": FEATURES,
     },
     state={"theta": log_weights},

@@ -10,7 +10,9 @@ from noregret.state.fields import scaled
 LI_LONG_2002 = "Li and Long, The relaxed online maximum margin algorithm, Machine Learning 46, 2002"
 PARALLEL = 1e-12  # below this share of |w|^2 |z|^2, what separates w and z is rounding
 LONGEST_STEP = 1e150
-LONGEST = 1e6  # of |w| |z|; no margin is left beyond it, and the weights would grow until they overflow
+LONGEST = (
+    1e6  # of |w| times the shortest |z|; no margin is left beyond it, and the weights would grow until they overflow
+)
 
 
 def romma_bound(p: P, radius: float, norm: float) -> float:
@@ -21,18 +23,19 @@ def romma_bound(p: P, radius: float, norm: float) -> float:
 def relax(s: S, z: Z, margin: float) -> bool:
     """Move to the shortest w with w.z >= 1 and w.w_t >= |w_t|^2; no update where the two contradict each other.
 
-    Where labels are noisy the constraints have no common solution, and |w| doubles again and again. Once |w| |z|
-    exceeds 10^6, the earlier constraint is given up: the learner starts again with this example.
+    Where labels are noisy the constraints have no common solution, and |w| doubles again and again. Once |w| exceeds
+    10^6 / |z| for the shortest z so far, the earlier constraint is given up: it starts again with this example.
     """
     size, length = norm(s.w, 2.0), sqnorm(z)
     size *= size  # a power is not rounded alike everywhere
+    s.n.reach = max(s.n.reach, min(1.0 / length, LONGEST_STEP))
     apart = size * length - margin * margin
     parallel = apart <= PARALLEL * size * length
     if margin >= size * length or (parallel and margin > 0.0):
         share, step = 0.0, 1.0 / length
     elif parallel:
         return False
-    elif size * length > LONGEST * LONGEST:
+    elif size > LONGEST * LONGEST * s.n.reach:
         share, step = 0.0, 1.0 / length
         s.n.restarts += 1.0
     else:
@@ -48,12 +51,12 @@ def relax(s: S, z: Z, margin: float) -> bool:
     paper=LI_LONG_2002,
     params={},
     state={"w": scaled},
-    counters={"restarts": 0.0},
+    counters={"restarts": 0.0, "reach": 0.0},
     guarantees=(
         Guarantee(
             "updates",
             "updates <= R^2 |u|^2, and |w| never decreases nor exceeds |u|",
-            "every |x| <= R; some u has margin y u.x >= 1 on all rounds, and R |u| <= 10^6",
+            "every |x| <= R; some u has margin y u.x >= 1 on all rounds, and |u| |x| <= 10^6 for some x",
             romma_bound,
             comparator="lossless",
         ),
@@ -67,7 +70,7 @@ def romma(p: P, s: S, z: Z, margin: float) -> bool:
     """Relaxed maximum margin: after a mistake, the shortest weights with margin 1 that keep the earlier constraint.
 
     It is made for separable rounds. Where labels are noisy its weights grow without limit; it starts again with the
-    example of the round once |w| |x| exceeds 10^6, counts that, and a run warns of it.
+    example of the round once |w| |x| exceeds 10^6 for every x so far, counts that, and a run warns of it.
     """
     if margin <= 0.0:
         return relax(s, z, margin)
@@ -78,12 +81,12 @@ def romma(p: P, s: S, z: Z, margin: float) -> bool:
     paper=LI_LONG_2002,
     params={},
     state={"w": scaled},
-    counters={"restarts": 0.0},
+    counters={"restarts": 0.0, "reach": 0.0},
     guarantees=(
         Guarantee(
             "mistakes",
             "updates on rounds of margin 0 or less, hence the mistakes, <= R^2 |u|^2",
-            "every |x| <= R; some u has margin y u.x >= 1 on all rounds, and R |u| <= 10^6",
+            "every |x| <= R; some u has margin y u.x >= 1 on all rounds, and |u| |x| <= 10^6 for some x",
             romma_bound,
             comparator="lossless",
         ),

@@ -71,6 +71,7 @@ class Regression(Task):
     counters = {"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0}
     labelled = False
     real = True
+    measured = True
     default_loss = "eps_insensitive"
     prediction = "target"
     columns = ("loss", "mean loss")
