@@ -24,7 +24,7 @@ TUNED = {
     "gradient_batch": ("eta",),
     "perceptron_batch": (),
 }
-"""The numbers of the grid where a card has more to search: not those that only matter for other options, nor batches."""
+"""The numbers of the grid where a card has more to search: none that matter only for other options, nor batches."""
 SIZES = {1: (7,), 2: (5, 4)}
 SLOW = ("perceptron_pocket",)  # no grid: it compares weights on a sample of the rows
 Results = dict[str, int | None]

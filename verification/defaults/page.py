@@ -69,7 +69,7 @@ HEAD = f"""# Default parameters
 
 How good a learner is before anybody tunes it: the mistakes of one pass with its defaults, divided by those of the best
 point of a small grid over the search ranges of its card (at most two numbers, {FEW} mistakes added to both). Rows are
-learned as files are read: tables are scaled, with a constant of 1, and other rows have a constant as large as the values
-of the first (`bias="auto"`); unscaled tables are learned as they are. A `*` marks a mean above {GOAL}.
+learned as files are read: tables are scaled, with a constant of 1, and other rows have a constant as large as the
+values of the first (`bias="auto"`); unscaled tables are learned as they are. A `*` marks a mean above {GOAL}.
 `python -m verification.defaults --docs` measures this again; the folder of data is that of `NOREGRET_DATA`.
 """

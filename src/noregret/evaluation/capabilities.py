@@ -139,6 +139,12 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 
+def mixes_features(learner: Learner) -> bool:
+    """Whether its weights are positive shares of a whole, without a threshold: a mixture of the features."""
+    card = learner.card
+    return bool(getattr(card, "nonnegative", False)) and getattr(card, "kind", "") == "gradient"
+
+
 def restarts_of(learner: Learner) -> int:
     """How often its rule started again, where it counts that."""
     arrays = getattr(getattr(learner, "model", None), "arrays", None)

@@ -90,7 +90,11 @@ def eg_score(p: P, s: S, x: X) -> float:
     title="EG",
 )
 def eg(p: P, s: S, g: G) -> None:
-    """Exponentiated gradient: multiply each weight by exp(-eta g_j), then normalise the weights to sum to one."""
+    """Exponentiated gradient: multiply each weight by exp(-eta g_j), then normalise the weights to sum to one.
+
+    All weights are positive, so no feature can speak for the negative class: where all values have one sign, it
+    predicts one class only. It is for mixtures, such as those of experts; eg_signed has weights of either sign.
+    """
     widen(s, g)
     add(s.theta, -p.eta, g)
 
