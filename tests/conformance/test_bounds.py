@@ -35,6 +35,7 @@ BY_HAND: dict[str, list[Case]] = {
         ({"rho": 0.5}, {"radius": 1, "norm": 3, "comparator_squared_errors": 0}, 12),
         ({"rho": 0.25}, {"radius": 2, "norm": 2, "comparator_squared_errors": 9}, (3 + 5) ** 2),
         ({"rho": 0.5}, {"radius": 2, "norm": 2, "comparator_squared_errors": 9}, math.inf),
+        ({"rho": 0.0}, {"radius": 2, "distance": 2, "comparator_squared_errors": 9}, (3 + 5) ** 2),
     ],
     "adaline_batch": [
         (

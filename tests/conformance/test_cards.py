@@ -80,6 +80,7 @@ def test_every_number_has_a_search_space_around_its_default_or_a_reason_for_none
         if found:
             assert found[0] <= param.default <= found[-1], name
             assert param.default in found or not param.grid, name
+            assert param.measured is None or found[0] <= param.measured <= found[-1], name
     for name, choice in card.choices.items():
         assert choice.default in choice.candidates() or name == "loss"
         assert set(choice.candidates()) <= set(choice.among)

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import noregret as nr
+from tests.conformance.plays import state
 from tests.learners.reading import after_each_round, bound_of, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -240,3 +241,19 @@ def test_a_weight_that_ftrl_never_met_is_zero_also_where_nothing_holds_it_back(n
     learner.learn([{0: 1.0}, {0: 2.0, 2: 1.0}], [1, -1])
     assert learner.scores_one({1: 1.0}) == 0.0
     assert learner.scores_one({0: 1.0, 1: 1.0}) == learner.scores_one({0: 1.0}) != 0.0
+
+
+def test_adadelta_leaves_untouched_coordinates_and_their_running_means_as_they_are() -> None:
+    """A coordinate without a gradient neither decays nor moves, so that sparse rows cost only their non-zeros."""
+    learner = nr.make("adadelta", native=False)
+    learner.learn([{0: 1.0, 1: 2.0}, {1: 1.0}], [1, -1])
+    before = {name: found.copy() for name, found in state(learner).items()}
+    learner.learn([{1: -3.0}] * 5, [1] * 5)
+    after = state(learner)
+    assert {name: found[..., 0].tolist() for name, found in before.items()} == {
+        name: found[..., 0].tolist() for name, found in after.items()
+    }
+    assert all((before[name][..., 1] != after[name][..., 1]).all() for name in ("w", "squares", "moves"))
+    dense = nr.make("adadelta", algebra="dense", native=False)
+    dense.learn(np.array([[1.0, 2.0], [0.0, 1.0], *[[0.0, -3.0]] * 5]), [1, -1, *[1] * 5])
+    np.testing.assert_array_equal(state(dense)["squares"], after["squares"])

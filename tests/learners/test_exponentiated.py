@@ -29,6 +29,11 @@ SLOPES: dict[str, Callable[[float], float]] = {
 }
 
 
+def whole(name: str) -> dict[str, float]:
+    """What makes the sizes of all weights sum to one."""
+    return {"U": 1.0} if name == "eg_signed" else {}
+
+
 def divergence(u: Array) -> float:
     """KL(u, uniform)."""
     return float(rel_entr(u, 1.0 / len(u)).sum())
@@ -59,13 +64,14 @@ def test_with_many_classes_the_whole_is_shared_among_all_of_them(name: str, feat
     skipping = np.array([CLASSES - 1, 0, 1] * 4)  # the last class first, and then lower ones
     for y in (np.arange(12) % CLASSES, np.arange(12)[::-1] % CLASSES, skipping):
         agree(Play(name, "multiclass", "sparse", (("loss", "hinge"),)), {}, X, y, fixed=True)
-    learner = nr.make(name, task="multiclass", classes=range(CLASSES), native=False).learn(X, np.arange(12) % CLASSES)
+    told: Any = {"task": "multiclass", "classes": range(CLASSES), "native": False, **whole(name)}
+    learner = nr.make(name, **told).learn(X, np.arange(12) % CLASSES)
     sizes = np.abs(weights(learner, features)).sum()
     assert sizes == pytest.approx(1.0) if name == "eg" else sizes < 1.0
 
 
 def test_signed_rounds_worked_by_hand() -> None:
-    learner = nr.make("eg_signed", eta=math.log(2.0), features=2, native=False)
+    learner = nr.make("eg_signed", eta=math.log(2.0), U=1.0, features=2, native=False)
     said = learner.play(np.array([[1.0, -1.0], [1.0, 0.0]]), [1, -1])
     written(said.scores, [0.0, 1.5 / 5.0])
     written(weights(learner, 2), [0.0, -1.5 / 4.5])
@@ -102,7 +108,7 @@ def test_signed_eg_is_eg_over_every_feature_and_its_opposite(U: float, loss: str
 @BOTH
 def test_the_weights_share_one_whole_after_every_round(name: str) -> None:
     X, y = streams.sparse(100, 8, density=0.4, seed=3)
-    found = after_each_round(nr.make(name, eta=0.7, features=8, native=False), X, y)
+    found = after_each_round(nr.make(name, eta=0.7, features=8, native=False, **whole(name)), X, y)
     sizes = np.abs(found).sum(axis=1)
     if name == "eg":
         np.testing.assert_allclose(sizes, 1.0, rtol=1e-12)
@@ -176,7 +182,7 @@ def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, se
 @engines
 def test_no_weight_is_ever_lost_to_rounding(name: str, native: bool) -> None:
     """Feature 0 speaks for the wrong side until its weight is exp(-10000); then it is right, and recovers."""
-    learner = nr.make(name, eta=100.0, features=3, native=native)
+    learner = nr.make(name, eta=100.0, features=3, native=native, **whole(name))
     x, all_of_them = np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3))
     learner.learn(np.tile(x, (100, 1)), -np.ones(100))
     expected = {"eg": [0.0, 0.5, 0.5], "eg_signed": [-1.0, 0.0, 0.0]}[name]

@@ -102,7 +102,7 @@ LATE: list[tuple[str, Told]] = [
 def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, told: Told, schedule: str) -> None:
     X, y = streams.sparse(1500 if ALL else 600, 60, density=0.03, seed=4)
     for lam in (0.003, 0.06):
-        numbers: Told = {"lam": lam, "schedule": schedule, **told}
+        numbers: Told = {"eta0": 0.1, "lam": lam, "schedule": schedule, **told}
         learner, twin = nr.make(name, algebra="sparse", **numbers), naive.binary(name, **numbers)
         said, (scores, _) = learner.play(csr_array(X), y).scores, twin.run(X, y)
         np.testing.assert_allclose(said, scores, rtol=0.0, atol=1e-12)
@@ -118,7 +118,7 @@ def test_groups_of_many_classes_are_those_of_each(algebra: str, width: int) -> N
     X, _ = streams.dense(80, width, seed=5)
     y = np.random.default_rng(5).integers(4, size=80)
     y[:4] = range(4)
-    numbers: Told = {"lam": 0.3, "groups": [0, 1, 1, 0, 2, 2]}
+    numbers: Told = {"eta0": 0.1, "lam": 0.3, "groups": [0, 1, 1, 0, 2, 2]}
     told: Told = {**numbers, "task": "multiclass", "algebra": algebra, "classes": range(4), "native": False}
     learner, twin = nr.make("fobos_group", **told), naive.multiclass("fobos_group", 4, fixed=True, **numbers)
     learner.learn(X[:30], y[:30])

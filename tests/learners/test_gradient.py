@@ -14,6 +14,7 @@ from tests.learners.reading import (
     bound_of,
     comparators,
     datasets,
+    radius_of,
     same,
     sklearn,
     steps,
@@ -254,3 +255,36 @@ def test_adaline_has_the_weights_of_scikit_learn() -> None:
     ).fit(X, y)
     learner = nr.make("adaline", task="regression", scale_target=False, rho=0.7).learn(X, y)
     same(weights(learner, X.shape[1]), oracle.coef_)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_without_a_rate_adaline_predicts_the_same_whatever_the_unit_of_the_rows(scale: float) -> None:
+    X, y = streams.dense(80, 4, seed=3)
+    X[5] *= 20.0
+    plain, other = (nr.make("adaline", native=False).play(unit * X, y).scores for unit in (1.0, scale))
+    np.testing.assert_allclose(other, plain, rtol=1e-9, atol=1e-12)
+    assert np.abs(plain).max() < 100.0
+
+
+@seeds(3)
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_without_a_rate_the_squared_errors_of_adaline_are_bounded(task: str, seed: int) -> None:
+    X, y = streams.dense(120, 5, seed=seed)
+    X *= np.random.default_rng(seed).lognormal(size=(120, 1))
+    learner = nr.make("adaline", task=task, rho=0.0, **unscaled(task), native=False)
+    path = np.vstack((np.zeros(5), after_each_round(learner.copy(), X, y)))
+    transcript = learner.play(X, y)
+    errors = float(((y - transcript.scores) ** 2).sum())
+    for u in (np.zeros(5), np.linalg.lstsq(X, y, rcond=None)[0], np.random.default_rng(seed).normal(size=5)):
+        far = float(np.linalg.norm(path - u, axis=1).max())
+        theirs = float(((y - X @ u) ** 2).sum())
+        assert errors <= bound_of(learner, radius=radius_of(X), distance=far, comparator_squared_errors=theirs)
+
+
+def test_defaults_depend_on_whether_scores_are_measured() -> None:
+    assert nr.make("ogd", native=False).params["eta0"] == 2.0
+    assert nr.make("ogd", task="ranking", native=False).params["eta0"] == 2.0
+    for told in ({"task": "regression"}, {"task": "convex", "dimension": 2}, {"task": "one-class"}):
+        assert nr.make("ogd", native=False, **told).params["eta0"] == 0.1
+    with pytest.raises(nr.BadValue, match="default of measured scores"):
+        nr.Param(1.0, above=0.0, measured=-1.0)

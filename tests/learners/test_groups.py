@@ -119,7 +119,7 @@ def test_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> No
     X, y = streams.sparse(rounds, 30, density=0.2, seed=3)
     labels = np.random.default_rng(3).integers(3, size=rounds)
     labels[:3] = range(3)
-    told = {"lam": 0.02, **told}
+    told = {"lam": 0.02, "gamma": 1.0, **told}
     rows = csr_array(X) if algebra == "sparse" else X
     learner, twin = nr.make(name, algebra=algebra, **told), naive.binary(name, **told)
     np.testing.assert_allclose(learner.play(rows, y).scores, twin.run(X, y)[0], rtol=0.0, atol=1e-11)

@@ -49,7 +49,7 @@ def test_the_average_of_the_four_points_counts_the_zero_vector() -> None:
     X, y = streams.four()
     learner = nr.make("perceptron_averaged", native=False)
     transcript = learner.play(X, y)
-    written(y * transcript.scores, [0, -4, 1, -4])
+    written(transcript.margins, [0, -4, 1, -4])
     written(weights(learner, 2), [2.2, -1.0])
 
 
@@ -155,7 +155,7 @@ def test_the_average_is_the_mean_of_every_vector_the_perceptron_went_through() -
 def test_the_average_trains_as_the_perceptron() -> None:
     X, y = streams.sparse(200, 12, density=0.3, seed=4)
     plain, averaged = nr.make("perceptron", native=False).play(X, y), nr.make("perceptron_averaged").play(X, y)
-    np.testing.assert_allclose(averaged.scores, plain.scores, atol=1e-12)
+    np.testing.assert_allclose(averaged.margins, y * plain.scores, atol=1e-12)
     assert averaged.updated.tolist() == plain.updated.tolist()
 
 

@@ -39,7 +39,7 @@ def test_the_four_points_leave_the_second_vector_in_the_pocket_and_then_the_thir
 def test_trains_as_the_perceptron() -> None:
     X, y = two_classes("digits")
     plain, learner = nr.make("perceptron").play(X, y), nr.make("perceptron_pocket").play(X, y)
-    assert learner.scores.tolist() == plain.scores.tolist()
+    assert learner.margins.tolist() == (y * plain.scores).tolist()
     assert learner.updated.tolist() == plain.updated.tolist()
 
 

@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import nnls
 
 import noregret as nr
+from noregret.evaluation.report import find_warnings
+from noregret.streams.sources import ArraySource
 from tests.learners.reading import bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -144,3 +146,21 @@ def test_in_feature_space_nothing_changes(name: str) -> None:
 def test_targets_on_a_line_are_refused(name: str) -> None:
     with pytest.raises(nr.BadValue, match=f"{name} cannot play regression"):
         nr.make(name, task="regression")
+
+
+@BOTH
+def test_noisy_labels_make_it_start_again_before_its_weights_explode(name: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 3)), rng.choice([-1.0, 1.0], size=3000)
+    sparse_learner, reference = (nr.make(name, algebra=one, native=False) for one in ("sparse", "reference"))
+    a, b = sparse_learner.play(X, y), reference.play(X, y)
+    assert sparse_learner.model.arrays.n.restarts > 0
+    assert np.abs(weights(sparse_learner, 3)).max() < 1e7
+    assert a.predictions.tolist() == b.predictions.tolist()
+    assert any("started again" in text for text in find_warnings(ArraySource(X, y), sparse_learner, 1))
+
+
+def test_separable_rounds_never_make_it_start_again() -> None:
+    X, y, _ = streams.separable(300, 5, margin=0.02, seed=1)
+    learner = nr.make("romma", native=False).learn(X, y)
+    assert learner.model.arrays.n.restarts == 0

@@ -31,7 +31,7 @@ def largest(w: Array, B: int) -> Array:
 @pytest.mark.parametrize("lam", [0.01, 3.0])
 def test_a_round_shrinks_steps_stays_in_its_ball_and_keeps_the_largest(lam: float) -> None:
     X, y = streams.sparse(80, 12, density=0.4, seed=1)
-    learner, cut, capped = nr.make("ofs", B=4, lam=lam, native=False), 0, 0
+    learner, cut, capped = nr.make("ofs", B=4, eta=0.2, lam=lam, native=False), 0, 0
     for t, before, after, said in steps(learner, X, y, 60):
         w = (1.0 - 0.2 * lam) * before
         if y[t] * said.scores[0] <= 1.0:
@@ -90,7 +90,7 @@ def test_it_finds_the_features_that_matter() -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(2000, 100)) * (rng.random((2000, 100)) < 0.3)
     y = np.where(X[:, :5] @ np.array([2.0, -2.0, 2.0, -2.0, 2.0]) >= 0.0, 1, -1)
-    learner = nr.make("ofs", B=5, algebra="sparse").learn(csr_array(X), y)
+    learner = nr.make("ofs", B=5, eta=0.2, algebra="sparse").learn(csr_array(X), y)
     assert np.flatnonzero(weights(learner, 100)).tolist() == [0, 1, 2, 3, 4]
     assert learner.nonzeros == 5
 
@@ -175,7 +175,7 @@ def test_what_may_not_be_read_changes_nothing(native: bool) -> None:
         other[0, read] = X[t, read]
         strange = learner.copy() if t > 0 else nr.make("ofs_partial", B=4, eps=0.5, native=native, algebra="sparse")
         said, told = learner.play(X[t : t + 1], y[t : t + 1]), strange.play(other, y[t : t + 1])
-        assert said.scores.tolist() == told.scores.tolist()
+        assert said.margins.tolist() == told.margins.tolist()
         assert weights(learner, 20).tolist() == weights(strange, 20).tolist()
     assert 40 < explored < 80
 
@@ -195,10 +195,11 @@ def test_a_step_is_by_the_expected_row_and_stays_in_its_ball() -> None:
         if n.among > 0.0:
             read = np.isin(np.arange(15), picked(Draw(n.factor, n.shift, n.among, 5.0), 15))
         said = learner.play(X[t : t + 1], y[t : t + 1])
-        assert said.scores[0] == pytest.approx((before * read) @ X[t], abs=1e-12)
+        seen = y[t] * said.margins[0]
+        assert seen == pytest.approx((before * read) @ X[t], abs=1e-12)
         expected = read * X[t] / (0.4 * 5.0 / 15.0 + 0.6 * (before != 0.0))
         w = before
-        if y[t] * said.scores[0] <= 0.0 and read.any():
+        if said.margins[0] <= 0.0 and read.any():
             w = before + 0.5 * y[t] * expected
             capped += int(np.linalg.norm(w) > 2.0)
             w, moved = largest(w * min(1.0, 2.0 / np.linalg.norm(w)), 5), moved + 1

@@ -43,7 +43,7 @@ def test_pulling_before_is_pulling_after_the_round_before() -> None:
 @pytest.mark.parametrize("K", [1.0, 4.0])
 def test_a_round_steps_then_pulls_what_is_small(K: float, theta: float) -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=1)
-    learner = nr.make("truncated_gradient", gravity=0.1, theta=theta, K=K, schedule="constant", native=False)
+    learner = nr.make("truncated_gradient", eta0=0.1, gravity=0.1, theta=theta, K=K, schedule="constant", native=False)
     pulled = 0
     for t, before, after, said in steps(learner, X, y, 40):
         stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)
@@ -63,7 +63,9 @@ def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: 
     X, y = streams.sparse(rounds, 60, density=0.02, seed=4)
     X[:, 50:] *= rng.random(rounds)[:, None] < 0.02
     for theta in (0.02, 0.3, 0.0):
-        told: dict[str, Any] = {"theta": theta, "K": K}
+        told: dict[str, Any] = {"eta0": 0.1, "theta": theta, "K": K}
+        if name == "truncated_gradient":
+            told["gravity"] = 0.01
         learner = nr.make(name, algebra="sparse", **told)
         twin = naive.binary(name, **told)
         said, (scores, _) = learner.play(csr_array(X), y).scores, twin.run(X, y)
@@ -150,7 +152,7 @@ def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None
 
 def test_rounding_drops_small_weights_every_K_rounds_and_only_then() -> None:
     X, y = streams.sparse(60, 8, density=0.4, seed=5)
-    learner = nr.make("rounding", theta=0.12, K=5.0, schedule="constant", native=False)
+    learner = nr.make("rounding", eta0=0.1, theta=0.12, K=5.0, schedule="constant", native=False)
     dropped = 0
     for t, before, after, said in steps(learner, X, y, 50):
         stepped = before + 0.1 * y[t] * X[t] * (y[t] * said.scores[0] < 1.0)

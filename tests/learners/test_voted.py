@@ -66,7 +66,7 @@ def test_a_row_that_comes_again_moves_a_vector_of_a_later_time() -> None:
 def test_trains_as_the_perceptron() -> None:
     X, y = two_classes("digits")
     plain, learner = nr.make("perceptron").play(X, y), nr.make("perceptron_voted").play(X, y)
-    np.testing.assert_allclose(learner.scores, plain.scores, atol=1e-6)
+    np.testing.assert_allclose(learner.margins, y * plain.scores, atol=1e-6)
     assert learner.updated.tolist() == plain.updated.tolist()
 
 

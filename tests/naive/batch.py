@@ -1,6 +1,7 @@
 """Gradient descent in batches (Dekel et al. 2012) and batch Adaline (Widrow and Hoff 1960)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,10 +31,16 @@ class GradientBatch(Rule):
 
 
 class AdalineBatch(GradientBatch):
-    """w += rho sum (y - f) x, where half a slope is the error."""
+    """w += rho sum (y - f) x, where half a slope is the error; a rho of 0 stands for 1 / (batch R^2), R = max |z|."""
 
     def __init__(self, rho: float = 1e-3, batch: float = 12.0, loss: str = "squared") -> None:
-        super().__init__(rho / 2.0, batch, "sum", loss)
+        super().__init__(0.5, batch, "sum", loss)
+        self.rho, self.largest = rho, 0.0
+
+    def update(self, r: Round) -> bool:
+        self.largest = max(self.largest, self.sqnorm(r))
+        rate = self.rho if self.rho > 0.0 else 1.0 / max(self.size * self.largest, 1e-300)
+        return super().update(replace(r, weight=rate * r.weight))
 
 
 RULES: dict[str, Callable[..., Rule]] = {"gradient_batch": GradientBatch, "adaline_batch": AdalineBatch}

@@ -159,7 +159,8 @@ class OGD(FirstOrder):
 class Adaline(FirstOrder):
     """w += rho (y - f) x on every round; with z = y x or z = sign(y - f) x, that is rho |y - f| z or its opposite.
 
-    With another loss, half its slope stands for the error. An importance weight scales the step.
+    With another loss, half its slope stands for the error. An importance weight scales the step. A rho of 0 stands for
+    one over the largest |z|^2 so far.
     """
 
     margin_rule = False
@@ -169,15 +170,21 @@ class Adaline(FirstOrder):
     def __init__(self, rho: float = 0.01, loss: str = "squared") -> None:
         self.rho = rho
         self.loss = loss
+        self.largest = 0.0
+
+    def rate(self, sqnorm: float) -> float:
+        self.largest = max(self.largest, sqnorm)
+        return self.rho if self.rho > 0.0 else 1.0 / self.largest if self.largest > 0.0 else 0.0
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
+        rate = self.rate(sqnorm)
         if self.loss != "squared":
             error = -slope(self.loss, r) / 2.0
         elif r.error is not None:
             error = abs(r.error)
         else:
             error = 1.0 - r.margin  # y (y - f), as y is -1 or +1
-        return self.rho * r.weight * error if error != 0.0 else None
+        return rate * r.weight * error if error != 0.0 else None
 
 
 class NormalisedAdaline(Adaline):

@@ -14,6 +14,8 @@ from .rules import FirstOrder, Round, Rule
 class Romma(FirstOrder):
     """Learns from rounds whose margin is not above the threshold, 0 included."""
 
+    shortest = np.inf
+
     def wants(self, margin: float) -> bool:
         return margin <= 0.0
 
@@ -21,6 +23,7 @@ class Romma(FirstOrder):
         if not self.wants(r.margin):
             return None
         size = self.size()
+        self.shortest = min(self.shortest, float(np.sqrt(sqnorm)))
         gram = np.array([[size, r.margin], [r.margin, sqnorm]])
         parallel = np.linalg.det(gram) <= 1e-12 * size * sqnorm
         if r.margin / sqnorm >= size or (parallel and r.margin > 0.0):  # w = z / |z|^2 has w_t.w >= |w_t|^2
@@ -28,6 +31,9 @@ class Romma(FirstOrder):
             return 1.0 / sqnorm
         if parallel:
             return None
+        if np.sqrt(size) * self.shortest > 1e6:  # no margin is left: start again
+            self.shrink = 0.0
+            return 1.0 / sqnorm
         a, b = np.linalg.solve(gram, [size, 1.0])
         self.shrink = float(a)
         return float(b)

@@ -4,8 +4,8 @@ CW (Dredze et al. 2008, Crammer et al. 2008), SCW (Hoi et al. 2012), NHERD (Cram
 Crammer 2010).
 
 Every score has its own covariance block, started at the identity. Sharpening by kappa along z is
-Sigma^-1 += kappa z z', that is Sigma_b -= beta (Sigma_b z_b)(Sigma_b z_b)' in every block b, with
-the one beta = kappa / (1 + kappa v) and v = z' Sigma z summed over the blocks.
+Sigma_b^-1 += kappa z_b z_b' in every block b, that is Sigma_b -= beta (Sigma_b z_b)(Sigma_b z_b)' with
+beta = kappa / (1 + kappa v_b) and v_b = z_b' Sigma_b z_b.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ class Full:
 
     def sharpen(self, kappa: float, z: Array) -> None:
         Sz = self.image(z)
-        beta = kappa / (1.0 + kappa * float(np.sum(z * Sz)))
         for b in range(len(z)):
+            beta = kappa / (1.0 + kappa * float(z[b] @ Sz[b]))
             self.sigma[b] = self.sigma[b] - beta * np.outer(Sz[b], Sz[b])
 
     def posterior_image(self, kappa: Array, x: Array) -> Array:
@@ -144,7 +144,7 @@ class SOP(Rule):
 class NHERD(AROW):
     """If margin < 1: w += (1 - margin) / (v + 1/C) Sigma z, then Sigma_b = A Sigma_b A' with A from the paper.
 
-    The diagonals follow from Sigma^-1 += (2 C + C^2 v) z z'.
+    The diagonals, and the matrices of many classes, follow from Sigma^-1 += (2 C + C^2 v) z z'.
     """
 
     weighs = False
@@ -159,7 +159,7 @@ class NHERD(AROW):
         C, Sz = self.C, self.cov.image(r.z)
         v = float(np.sum(r.z * Sz))
         self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
-        if isinstance(self.cov, Full):
+        if isinstance(self.cov, Full) and len(Sz) == 1:
             beta = (C**2 * v + 2.0 * C) / (1.0 + C * v) ** 2
             self.cov.sigma = self.cov.sigma - beta * np.einsum("bi,bj->bij", Sz, Sz)
         else:

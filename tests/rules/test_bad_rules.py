@@ -61,13 +61,13 @@ def test_a_rule_that_raises_in_a_single_round_is_named_with_its_line_and_round(a
 
 @BOTH
 def test_a_score_that_raises_is_named_with_its_line(native: bool) -> None:
-    learner = nr.make(own.shy, native=native).learn(sp.csr_array(ROWS), Y)
+    learner = nr.make(own.shy, native=native).learn(sp.csr_array(ROWS[:5]), Y[:5])
     asked: list[Callable[[Any], Any]] = [learner.predict_one, learner.scores_one, learner.explain_one]
     for ask in asked:
         message = refused(learner, lambda a=ask: a(by_number(ROWS[0])), nr.Error)  # type: ignore[misc]
         assert message.startswith(line_of('raise ValueError("no more scores")'))
     assert "no more scores" in refused(learner, lambda: learner.predict(ROWS), nr.Error)
-    assert learner.learn(ROWS, Y).rounds == 40
+    assert "no more scores" in refused(learner, lambda: learner.learn(ROWS, Y), nr.Error)
 
 
 def test_what_cannot_be_compiled_is_named_with_its_file_and_line() -> None:

@@ -46,7 +46,7 @@ def shy_score(p: P, s: S, x: X) -> float:
 
 @nr.margin_rule(paper=MINE, state={"w": nr.plain}, final=shy_score)
 def shy(p: P, s: S, z: Z, margin: float) -> bool:
-    """Learns for ever, predicts only for four rounds."""
+    """Predicts, and so plays, only for five rounds."""
     add(s.w, 1.0, z)
     return True
 

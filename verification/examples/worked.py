@@ -138,7 +138,7 @@ sop_scores = sop.play(X, y).scores
         ),
         Row(
             "NHERD, C = 1",
-            "gaussians(full('nherd'))",
+            "gaussians(full('nherd', C=1.0))",
             (
                 (0.235294, 0, 0.00346, 0, 1),
                 (0.233161, -0.61658, 0.003451, -0.002589, 0.251726),

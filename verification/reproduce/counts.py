@@ -29,7 +29,7 @@ LEARNERS: dict[str, tuple[str, dict[str, object]]] = {
     "PA-I": ("pa1", {}),
     "PA-II": ("pa2", {}),
     "AROW": ("arow", {"covariance": "full"}),
-    "NHERD": ("nherd", {"covariance": "full"}),
+    "NHERD": ("nherd", {"covariance": "full", "C": 1.0}),
     "SCW-I": ("scw1", {"covariance": "full", "eta": 0.75}),
 }
 

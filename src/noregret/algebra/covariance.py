@@ -21,7 +21,10 @@ class Dropped(NamedTuple):
 
 
 class Full(NamedTuple):
-    """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use."""
+    """A symmetric matrix for every class (its lower triangle counts), scratch rows, the number of features in use.
+
+    The precisions grow: of z z', the blocks of the classes count, and what couples two classes is left out.
+    """
 
     S: Floats
     pad: Floats
@@ -304,9 +307,13 @@ def inner_full(z: Any, u: Any) -> Any:
 
 @sharpen.on(Full)
 def sharpen_full(sigma: Any, kappa: float, u: Any) -> None:
-    beta = kappa / (1.0 + kappa * inner(u.z, u))
+    """Sigma_b^-1 += kappa z_b z_b' for the class of every block: what couples two classes is left out."""
     for b in range(blocks(u)):
-        symmetric_downdate(sigma.S[block(u.z, b)], beta, u.pad[b])
+        q = part(u.z, b)
+        own = 0.0
+        for k in range(count(q)):
+            own += value(q, k) * u.pad[b][coordinate(q, k)]
+        symmetric_downdate(sigma.S[block(u.z, b)], kappa / (1.0 + kappa * own), u.pad[b])
 
 
 @part.on(FullImage)

@@ -43,7 +43,8 @@ def posterior(sigma: ReferenceSigma, kappa: float, z: ReferenceExample) -> Float
     if sigma.mode == "drop":
         others = 1.0 + kappa * np.maximum(whole - per_class * Sz, 0.0)
         return np.asarray(S * (others / (1.0 + kappa * whole))[:, :, None])
-    return np.asarray(S - kappa / (1.0 + kappa * whole) * np.einsum("ci,cj->cij", Sz, Sz))
+    own = (per_class * Sz).sum(axis=1)[:, None, None]
+    return np.asarray(S - kappa / (1.0 + kappa * own) * np.einsum("ci,cj->cij", Sz, Sz))
 
 
 @image.on(ReferenceSigma)

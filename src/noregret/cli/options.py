@@ -169,8 +169,9 @@ def add_learner_options(parser: Parser) -> None:
                        "mean and deviation, after all transforms (default: tables without --transform)")  # fmt: skip
     group.add_argument("--bits", type=int, metavar="N", help="feature hashing: hash the names of features to 2^N cells "
                        "instead of storing them; collisions are counted")  # fmt: skip
-    group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature (default: where "
-                       "features are scaled, and for regression)")  # fmt: skip
+    group.add_argument("--bias", action=argparse.BooleanOptionalAction, help="add a constant feature of 1 (default: "
+                       "where features are scaled, and for regression; in libsvm, VW and text files one that is as "
+                       "large as the values of the first row)")  # fmt: skip
 
 
 def add_output_options(parser: Parser) -> None:

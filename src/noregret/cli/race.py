@@ -23,7 +23,7 @@ from noregret.cli.setup import (
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
-from noregret.evaluation.capabilities import given_options, predicts_otherwise
+from noregret.evaluation.capabilities import given_options
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import Observer, race
 from noregret.evaluation.report import describe_reading, describe_source, report_entry, report_head
@@ -34,6 +34,8 @@ from noregret.streams import Source
 OWN_OPTIONS = (  # options of learners that have options of their own on the command line
     "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
 )  # fmt: skip
+GUESS = ("note: the best learner is worse than always guessing the majority label; try --bias, --scale, another "
+         "--transform, or other --learners (noregret learners lists them)")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,12 +113,15 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard) -> None:
     seen = f"in {best.rounds:,} rounds, each predicted before its label was seen"
     lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
     lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
+    if is_worse_than_guessing(leaderboard):
+        lines.append(GUESS)
     lines.append(f"train it: {training_command(args, best)}")
-    otherwise = [entry.name for entry in leaderboard if predicts_otherwise(entry.learner)]
-    if otherwise:
-        lines.append(f"note: scored with the current weights: {', '.join(otherwise)}; "
-                     "a saved model predicts with the average, the vote or the best weights so far")  # fmt: skip
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def is_worse_than_guessing(leaderboard: Leaderboard) -> bool:
+    """Whether always guessing the majority label errs less than the best learner."""
+    return leaderboard.best.task.prediction == "label" and leaderboard.best.mistakes > leaderboard.baselines["majority"]
 
 
 def training_command(args: argparse.Namespace, best: Entry) -> str:

@@ -99,9 +99,9 @@ def learner_options(args: argparse.Namespace, source: Source, cards: Sequence[Ca
     task = args.task or source.learner_defaults.get("task")
     table = bool(source.learner_defaults.get("scale"))
     scale = (table and not args.transform) if args.scale is None else args.scale
-    bias = task_class(task).bias_by_default
+    bias: bool | str | None = task_class(task).bias_by_default
     if bias is None:
-        bias = scale or bool(table and args.transform)
+        bias = scale or bool(table and args.transform) if table or scale else source.learner_defaults.get("bias")
     given = {
         "task": task,
         "scale": args.scale,

@@ -7,7 +7,7 @@ Arrays that already have the right type and layout are not copied.
 import math
 import threading
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -295,13 +295,16 @@ def narrow(block: Block, width: int) -> Block:
     return SparseBlock(before[block.indptr], block.idx[keep], block.val[keep], width, block.ready)
 
 
-def add_bias(block: Block) -> Block:
-    """Add the bias feature: column 0 is the constant 1, every other column number grows by one."""
+def add_bias(block: Block, constant: float = 1.0, start: int = 0) -> Block:
+    """Add the bias feature: column 0 is a constant, 1 in the rows before `start`; other column numbers grow by one."""
     if isinstance(block, DenseBlock):
-        return DenseBlock(np.concatenate((np.ones((block.rows, 1)), block.val), axis=1))
+        column = np.full((block.rows, 1), constant)
+        column[:start] = 1.0
+        return DenseBlock(np.concatenate((column, block.val), axis=1))
     indptr = block.indptr + np.arange(block.rows + 1)
     used, each = int(block.indptr[-1]), int(block.indptr[-1]) // max(block.rows, 1)
-    idx, val = np.zeros(used + block.rows, np.int32), np.ones(used + block.rows)
+    idx, val = np.zeros(used + block.rows, np.int32), np.full(used + block.rows, constant)
+    val[indptr[:start]] = 1.0
     if (np.diff(block.indptr) == each).all():  # rows of equal length: copying as a matrix is faster
         own: Any = (slice(None), slice(1, None))
         shape, inside = (block.rows, each + 1), (block.rows, each)
@@ -312,6 +315,21 @@ def add_bias(block: Block) -> Block:
     idx.reshape(shape)[own] = (block.idx[:used] + 1).reshape(inside)
     val.reshape(shape)[own] = block.val[:used].reshape(inside)
     return SparseBlock(indptr, idx, val, block.width + 1, block.ready)
+
+
+def first_size(block: Block) -> tuple[float, int]:
+    """The mean |value| of the first row that has values, and the number of that row; 1 and all rows if none has."""
+    rows: Iterable[NDArray[np.float64]] = (
+        block.val
+        if isinstance(block, DenseBlock)
+        else (block.val[block.indptr[row] : block.indptr[row + 1]] for row in range(block.rows))
+    )
+    for number, row in enumerate(rows):
+        values = np.abs(row[row != 0.0])
+        if values.size:
+            size = float((values / values.size).sum())
+            return (size, number) if 0.0 < size < np.inf else (1.0, number)
+    return 1.0, block.rows
 
 
 def check_weights(given: Any, rows: int) -> NDArray[np.float64] | None:

@@ -15,6 +15,9 @@ class Transcript:
 
     `scores`, `predictions` and `truth` are None where the task has none. `relevant` marks the labels of each row, one
     column per score, where a row may have several labels.
+    All but `updated` and `margins` tells what `predict_one` would have said before the round: the average, the vote or
+    the pocket, where a learner predicts with one. Then `margins` are those its rule was given, by the weights that it
+    trains, if a round has one margin (binary, multiclass); None where the rule trains on the scores themselves.
     In ranking a round is a list of rows: `losses`, `mistakes` and `updated` have one entry per list, all other arrays
     one per row, and `lists` holds the number of the list each row belongs to.
     """
@@ -28,6 +31,7 @@ class Transcript:
     seconds: float = 0.0
     relevant: NDArray[np.bool_] | None = None
     lists: NDArray[np.int64] | None = None
+    margins: NDArray[np.float64] | MaybeNone = None
 
     @property
     def rounds(self) -> int:

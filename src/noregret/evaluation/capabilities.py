@@ -87,7 +87,8 @@ def describe_preparation(learner: Learner) -> list[str]:
     if config.scale:
         notes.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
     if config.bias:
-        notes.append("a constant feature is added (--no-bias leaves it out)")
+        size = ", as large as the values of the first row," if config.bias_value is None else ""
+        notes.append(f"a constant feature{size} is added (--no-bias leaves it out)")
     return notes
 
 
@@ -121,11 +122,6 @@ def asked_labels(learner: Learner) -> int | None:
     return getattr(learner, "asked", None) if config is None or config.task.queries_labels else None
 
 
-def predicts_otherwise(learner: Learner) -> bool:
-    """Whether it predicts with other weights than those it is scored with while it learns."""
-    return getattr(learner.card, "final", None) is not None
-
-
 def describe_collisions(learner: Learner) -> str | None:
     """How many cells of hashed features are shared, in words; None where none is."""
     collisions, config = getattr(learner, "collisions", 0), config_of(learner)
@@ -141,6 +137,18 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
     if config is None or model is None:
         return []
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
+
+
+def mixes_features(learner: Learner) -> bool:
+    """Whether its weights are positive shares of a whole, without a threshold: a mixture of the features."""
+    card = learner.card
+    return bool(getattr(card, "nonnegative", False)) and getattr(card, "kind", "") == "gradient"
+
+
+def restarts_of(learner: Learner) -> int:
+    """How often its rule started again, where it counts that."""
+    arrays = getattr(getattr(learner, "model", None), "arrays", None)
+    return int(getattr(getattr(arrays, "n", None), "restarts", 0.0))
 
 
 def scores_of(learner: Learner, X: RowsLike) -> Floats | None:

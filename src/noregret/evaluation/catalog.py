@@ -1,5 +1,6 @@
 """The catalogue of learners: every card as a page of the documentation, as text and as JSON."""
 
+import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,6 +26,14 @@ def page(cards: Iterable[Card]) -> str:
     return "\n".join([HEAD, *(line for file in order for line in family_lines(file, by_file[file]))])
 
 
+COVARIANCE = (
+    "With many classes every class has a Gaussian of its own. An update with step kappa adds kappa x x' to the "
+    "precisions of the right class and of its rival: all of it (covariance=full) or its diagonal (diagonal). So both "
+    "agree on rows of one feature, and precisions of merged learners add; what couples two classes is left out. "
+    "covariance=drop updates the covariance of both classes together and keeps its diagonal."
+)
+
+
 def family_lines(file: str, cards: list[Card]) -> Iterator[str]:
     """The section of one file: its title is the first line of the file's docstring."""
     name, _, about = (sys.modules[file].__doc__ or file).partition("\n")[0].partition(": ")
@@ -39,6 +48,7 @@ def card_lines(card: Card) -> Iterator[str]:
     """The entry of one card."""
     yield f"### `{card.name}`\n"
     yield f"{card.about}\n"
+    yield from (f"{escape(text)}\n" for text in details_of(card))
     for name, param in card.params.items():
         search = f"; search {param.search_text}" if param.search_text else ""
         yield f"- `{name}` = {param.default_text} ({param.limits}): {escape(param.about)}{search}"
@@ -48,6 +58,13 @@ def card_lines(card: Card) -> Iterator[str]:
     yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"
+
+
+def details_of(card: Card) -> list[str]:
+    """What a card says beyond its first line: paragraphs of the rule's docstring, and what covariances mean."""
+    doc = inspect.getdoc(getattr(card, "rule", None)) or ""
+    found = [" ".join(paragraph.split()) for paragraph in doc.split("\n\n")[1:]]
+    return [*found, COVARIANCE] if getattr(card, "keeps_covariance", False) else found
 
 
 def escape(text: str) -> str:
@@ -60,7 +77,7 @@ def escape(text: str) -> str:
 
 def describe_card(card: Card) -> str:
     """A card as text."""
-    lines = [f"{card.name}: {card.about}", "", f"paper       {card.paper}"]
+    lines = [f"{card.name}: {card.about}", "", *details_of(card), f"paper       {card.paper}"]
     lines.append(f"plays       {', '.join(card.tasks)}")
     if card.algebras:
         lines.append(f"in          {', '.join(card.algebras)}")
@@ -85,7 +102,13 @@ def report_card(card: Card) -> dict[str, Any]:
         "about": card.about,
         "paper": card.paper,
         "parameters": {
-            name: {"default": param.default, "limits": param.limits, "search": param.search_text, "about": param.about}
+            name: {
+                "default": param.default,
+                "default_text": param.default_text,
+                "limits": param.limits,
+                "search": param.search_text,
+                "about": param.about,
+            }
             for name, param in card.params.items()
         },
         "tasks": list(card.tasks),

@@ -71,8 +71,10 @@ def make_learners(
     """
     suggested = {**suggested, **{name: options[name] for name in NEUTRAL if name in options}}
     explicit = {name: value for name, value in options.items() if name not in NEUTRAL}
+    task = {**suggested, **explicit}.get("task", "binary")
+    if task_class(task).bias_by_default is False:
+        suggested.pop("bias", None)
     if entrants is None:
-        task = {**suggested, **explicit}.get("task", "binary")
         entrants = [card for card in catalogue() if card.runs_by_default and task in card.tasks]
     if not entrants:
         raise BadValue("a race needs at least one learner")

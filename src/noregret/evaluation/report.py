@@ -11,7 +11,9 @@ from noregret.evaluation.capabilities import (
     classes_of,
     describe_collisions,
     describe_preparation,
+    mixes_features,
     parameters_of,
+    restarts_of,
     task_of,
     task_warnings,
 )
@@ -130,6 +132,13 @@ def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
     if absent:
         found.append(f"no row has the label {absent[0]!r}, which --class-weight names")
     found += task_warnings(learner, updates)
+    restarts = restarts_of(learner)
+    if restarts:
+        found.append(f"{learner.card.name} started again {restarts:,} times, since no weights have a margin here; "
+                     "use a learner for noisy labels, such as pa1 or arow")  # fmt: skip
+    if len(labels) > 1 and mixes_features(learner):
+        found.append(f"{learner.card.name} has positive weights only, so that no feature speaks against a class; "
+                     "use eg_signed")  # fmt: skip
     if len(labels) == 1:
         found.append(f"every label is {labels[0]!r}; with one class there is nothing to learn")
     elif len(labels) > MANY_CLASSES and not any(isinstance(label, str) for label in labels):

@@ -117,7 +117,7 @@ class Family:
     def default_and_limits(self, name: str, param: Parameter) -> tuple[Any, str]:
         """The default of a parameter and what it may be; of the losses, those that fit the task."""
         if isinstance(param, Param):
-            return param.default, format_limits(param)
+            return self.task.default_number(param), format_limits(param)
         assert not isinstance(param, Component)
         if name != "loss" or not isinstance(self.default_card, RuleCard):
             return param.default, format_choices(param.among)

@@ -1,5 +1,6 @@
 """The configuration of a learner: every argument of `make`, checked against the card, the task and the algebra."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -52,6 +53,7 @@ class Config:
     native: bool
     seed: int
     bias: bool
+    bias_value: float | None  # of the constant feature; None: as large as the values of the first row are
     scale: bool
     transforms: Pipeline
     average: int | None
@@ -129,7 +131,8 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         if name in rest:
             rest.setdefault(f"task.{name}", rest.pop(name))
     numbers = {
-        name: param.check(card.name, name, rest.pop(name, param.default)) for name, param in card.numbers.items()
+        name: param.check(card.name, name, rest.pop(name, task_class.default_number(param)))
+        for name, param in card.numbers.items()
     }
     choices = {
         name: option.check(card.name, name, task_class.default_option(name, option) if value is None else value)
@@ -149,6 +152,8 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         class_weight = check_class_weight(card, task, class_weight, classes)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadValue(f"seed must be a whole number that is not negative, not {seed!r}")
+    bias_value = check_bias(switches["bias"])
+    switches["bias"] = bias_value != 0.0
     for name, value in switches.items():
         if not isinstance(value, bool):
             raise BadValue(f"{name} must be True or False, not {value!r}")
@@ -156,8 +161,21 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         card=card, task=task, algebra=algebra, covariance=covariance, kernel=kernel, kernel_params=kernel_params,
         numbers=numbers, choices=tuple(choices.items()), classes=None if classes is None else tuple(classes),
         class_weight=class_weight, seed=seed, transforms=transforms, average=averaged_after, groups=groups, bits=bits,
-        given=given, **switches,
+        given=given, bias_value=bias_value, **switches,
     )  # fmt: skip
+
+
+def check_bias(bias: Any) -> float | None:
+    """The value of the constant feature: 0 where there is none, None where the first row decides it."""
+    if bias == "auto":
+        return None
+    try:
+        value = float(bias) if isinstance(bias, (bool, int, float)) else -1.0
+    except OverflowError:
+        value = -1.0
+    if not 0.0 <= value < math.inf or (value == 0.0 and bias is not False):
+        raise BadValue(f'bias must be True, False, a number above 0, or "auto", not {bias!r}')
+    return value
 
 
 def unwrap(value: Any) -> Any:

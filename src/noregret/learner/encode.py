@@ -12,6 +12,7 @@ from noregret.data.blocks import (
     SparseBlock,
     add_bias,
     as_block,
+    first_size,
     missing_as_nan,
     narrow,
     to_dense,
@@ -52,7 +53,21 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
         block = to_dense(verify(block))
-    return add_bias(verify(block)) if model.config.bias else block
+    return add_constant(model, verify(block), grow) if model.config.bias else block
+
+
+def add_constant(model: Model, block: Block, grow: bool) -> Block:
+    """The rows with the constant feature: of the value given, or as large as the values of the first row learned are.
+
+    Until a row has values the constant is 1. So it depends on no row but the first, however the rows are batched.
+    """
+    given, start = model.config.bias_value, 0
+    constant = model.constant if given is None else given
+    if constant == 0.0:
+        constant, start = first_size(block)
+        if grow and start < block.rows:
+            model.constant = constant
+    return add_bias(block, constant, start)
 
 
 def constant_rows(model: Model, X: RowsLike, grow: bool) -> Block:

@@ -29,12 +29,19 @@ def merge_models(a: Model, b: Model) -> Model:
     same = same and (a.config.kernel, a.config.kernel_params) == (b.config.kernel, b.config.kernel_params)
     same = same and (a.config.average, a.config.groups) == (b.config.average, b.config.groups)
     same = same and (a.config.bias, a.config.scale) == (b.config.bias, b.config.scale)
+    same = same and a.config.bias_value == b.config.bias_value
     same = same and a.config.transforms == b.config.transforms
     same = same and (a.config.class_weight, a.task.cost) == (b.config.class_weight, b.task.cost)
     if not same or family(a.task) != family(b.task):
         raise BadValue(
             f"only learners of one rule, one task and the same parameters can be merged, not {a.label} and {b.label}"
         )
+    if a.constant != b.constant and a.constant and b.constant:
+        raise BadValue(
+            f"the constant feature is {a.constant:g} in one learner and {b.constant:g} in the other; "
+            "make both with the same number, as in bias=1.0"
+        )
+    a.constant = a.constant or b.constant
     if a.config.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
     if isinstance(a.task, Regression) and a.task.scales_targets:

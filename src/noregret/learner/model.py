@@ -47,6 +47,7 @@ class Model:
     class_counts: NDArray[np.int64]  # rounds of every class, where classes are balanced
     arrays: Any = None
     space: Space | None = None
+    constant: float = 0.0  # the value of the constant feature, where the first row decides it; 0 before
 
     @classmethod
     def new(cls, config: Config) -> "Model":
@@ -185,6 +186,7 @@ class ModelSavepoint:
         self.task, self.algebra, self.arrays, self.space = model.task, model.algebra, model.arrays, model.space
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
         self.totals, self.class_counts, self.committed = model.totals.copy(), model.class_counts, model.labels.committed
+        self.constant = model.constant
         self.contents: Savepoint | None = None
         for transform in model.transforms:
             transform.commit()
@@ -194,7 +196,7 @@ class ModelSavepoint:
         if self.contents is not None:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
-        model.names.mode = self.mode
+        model.names.mode, model.constant = self.mode, self.constant
         model.totals[:] = self.totals
         model.class_counts, model.labels.committed = self.class_counts, self.committed
         model.labels.truncate(self.labels)

@@ -3,6 +3,7 @@
 Arrays are stored as (class, feature) without spare room, so a file depends neither on layout nor on history.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -43,6 +44,7 @@ def dump_header(model: Model) -> Header:
         parameters["cost"] = [list(entry) for entry in config.task.cost]
     return {
         **({"class_counts": model.class_counts.tolist()} if isinstance(config.class_weight, str) else {}),
+        **({"constant": model.constant} if model.constant else {}),
         "rule": model.card.name,
         "task": model.task.name,
         "algebra": model.algebra,
@@ -122,6 +124,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model.algebra = header["algebra"]
     model.totals[:] = header["rounds"], header["updates"], header["mistakes"]
     model.class_counts = np.array(header.get("class_counts", []), np.int64)
+    model.constant = float(header.get("constant", 0.0))
     model.names.mode = header["names"]
     restore_names(model, header, arrays)
     if header["counters"] is not None:
@@ -190,6 +193,7 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
         all(type(header[name]) is int and 0 <= header[name] <= LARGEST_COUNT for name in COUNTS)
         and isinstance(labels, list)
         and counts_of_classes(header.get("class_counts", []), len(labels))
+        and is_constant(header.get("constant", 0.0), header["parameters"].get("bias"))
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
         and (mode == "names") == ("names.bytes" in arrays)
@@ -208,6 +212,11 @@ def counts_of_classes(class_counts: Any, classes: int) -> bool:
         and len(class_counts) <= classes
         and all(type(one) is int and one >= 0 for one in class_counts)
     )
+
+
+def is_constant(value: Any, bias: Any) -> bool:
+    """Whether a header may give the constant feature this value: only where the first row decides it."""
+    return type(value) is float and 0.0 <= value < math.inf and (value == 0.0 or bias == "auto")
 
 
 def restore_state(model: Model, header: Header, arrays: Arrays) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.transcript import Transcript
 from noregret.learner.model import Model
@@ -30,4 +31,13 @@ def transcribe(model: Model, outcomes: list[Outcome], y: Any, seconds: float) ->
         seconds=seconds,
         relevant=task.relevance(outcomes),
         lists=groups,
+        margins=training_margins(model, outcomes),
     )
+
+
+def training_margins(model: Model, outcomes: list[Outcome]) -> NDArray[np.float64] | None:
+    """The margins that the rule was given, where predictions use other weights than training does."""
+    if model.card.final is None and model.config.average is None:
+        return None
+    found = [margins for outcome in outcomes if (margins := outcome.task.training_margins(outcome)) is not None]
+    return np.concatenate(found) if len(found) == len(outcomes) else None

@@ -101,7 +101,11 @@ def adagrad(p: P, s: S, j: int, g: float) -> None:
             search=(0.5, 0.999, "linear"),
         ),
         "delta": Param(
-            1e-6, above=0.0, about="added to the mean squares; it sets the first steps", search=(1e-8, 1e-2, "log")
+            3e-4,
+            above=0.0,
+            about="added to the mean squares; it sets the first steps",
+            search=(1e-8, 1e-2, "log"),
+            measured=1e-6,
         ),
         "eta": Param(1.0, above=0.0, about="a factor on every step", search=(1e-2, 1e1, "log")),
     },
@@ -137,9 +141,9 @@ def ftrl_weight(p: P, s: S, j: int) -> float:
 @coordinate_rule(
     paper=MCMAHAN_2013,
     params={
-        "alpha": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log")),
+        "alpha": Param(1.0, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log"), measured=0.1),
         "beta": Param(1.0, at_least=0.0, about="larger values shorten the first steps", search=(1e-2, 1e1, "log")),
-        "l1": Param(1.0, at_least=0.0, about="the strength of the l1 penalty", search=(1e-3, 1e2, "log")),
+        "l1": Param(0.01, at_least=0.0, about="the strength of the l1 penalty", search=(1e-3, 1e2, "log")),
         "l2": Param(0.0, at_least=0.0, about="the strength of the l2 penalty", grid=(0.0, 0.01, 0.1, 1.0, 10.0)),
     },
     state={"z": plain, "squares": counts},

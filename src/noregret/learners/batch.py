@@ -4,7 +4,7 @@ import math
 
 from noregret.algebra import add, snapshot_at, take_snapshot
 from noregret.algebra.verbs import unbound
-from noregret.learners.gradient import WIDROW_HOFF_1960
+from noregret.learners.gradient import WIDROW_HOFF_1960, has_rate, safe_rate
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -63,7 +63,7 @@ def sum_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float
 @gradient_rule(
     paper=DEKEL_2012,
     params={
-        "eta": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e2, "log")),
+        "eta": Param(1.0, above=0.0, about="the learning rate", search=(1e-3, 1e2, "log"), measured=0.1),
         "batch": BATCH,
         "reduction": Choice("mean", {"mean": mean, "sum": total}, "how the gradients of a batch are combined"),
     },
@@ -105,11 +105,16 @@ def contraction(
 @gradient_rule(
     paper=WIDROW_HOFF_1960,
     params={
-        "rho": Param(1e-3, above=0.0, about="the learning rate", search=(1e-6, 1e-1, "log")),
+        "rho": Param(
+            0.0,
+            at_least=0.0,
+            about="the learning rate; 0 stands for 1 / (batch R^2), where R is the largest norm of a row so far",
+            grid=(0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+        ),
         "batch": BATCH,
     },
     state={"w": snapshot},
-    counters={"gathered": 0.0},
+    counters={"gathered": 0.0, "largest": 0.0},
     weight=batch_weight,
     loss="squared",
     guarantees=(
@@ -117,10 +122,11 @@ def contraction(
             "excess squared errors",
             "after k steps the sum of squared errors exceeds the least possible by at most max |1 - rho e|^(2 k) times "
             "the first excess",
-            "two classes or targets; the same rows X in every batch; e runs over the eigenvalues of X'X that are not "
-            "zero; all importance weights 1",
+            "rho > 0; two classes or targets; the same rows X in every batch; e runs over the eigenvalues of X'X that "
+            "are not zero; all importance weights 1",
             contraction,
             options={"loss": ("squared",)},
+            requires=has_rate,
             comparator="none",
         ),
     ),
@@ -128,5 +134,5 @@ def contraction(
 )
 def adaline_batch(p: P, s: S, g: G) -> None:
     """Batch Adaline (Widrow-Hoff): one least-squares gradient step per batch."""
-    add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
+    add(s.w, -0.5 * safe_rate(p.rho, math.floor(p.batch), s, g), g)  # the slope of the squared loss is twice the error
     begin_anew_when_full(p, s)

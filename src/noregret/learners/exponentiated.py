@@ -90,7 +90,11 @@ def eg_score(p: P, s: S, x: X) -> float:
     title="EG",
 )
 def eg(p: P, s: S, g: G) -> None:
-    """Exponentiated gradient: multiply each weight by exp(-eta g_j), then normalise the weights to sum to one."""
+    """Exponentiated gradient: multiply each weight by exp(-eta g_j), then normalise the weights to sum to one.
+
+    All weights are positive, so no feature can speak for the negative class: where all values have one sign, it
+    predicts one class only. It is for mixtures, such as those of experts; eg_signed has weights of either sign.
+    """
     widen(s, g)
     add(s.theta, -p.eta, g)
 
@@ -108,8 +112,8 @@ def eg_signed_score(p: P, s: S, x: X) -> float:
 @gradient_rule(
     paper=KIVINEN_WARMUTH_1997,
     params={
-        "eta": ETA,
-        "U": Param(1.0, above=0.0, about="the largest sum of |weights|", search=(1e-1, 1e3, "log")),
+        "eta": Param(5e-4, above=0.0, about="the learning rate", search=(1e-4, 1e1, "log"), measured=3e-3),
+        "U": Param(100.0, above=0.0, about="the largest sum of |weights|", search=(1e-1, 1e3, "log"), measured=10.0),
         "features": FEATURES,
     },
     state={"theta": log_weights},

@@ -3,7 +3,7 @@
 import math
 
 from noregret.algebra import add, clip_peaks, norm, scale, shorten, shrink
-from noregret.learners.gradient import constant_rate_regret, falling_rate_regret
+from noregret.learners.gradient import ETA0, constant_rate_regret, falling_rate_regret
 from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -15,8 +15,7 @@ from noregret.state.fields import lazy, lazy_groups, plain, scaled
 DUCHI_SINGER_2009 = (
     "Duchi and Singer, Efficient online and batch learning using forward backward splitting, JMLR 10, 2009"
 )
-ETA0 = Param(0.1, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log"))
-LAM = Param(1e-3, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log"))
+LAM = Param(1e-4, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log"))
 REGRETS = (
     Guarantee(
         "regularised regret",

@@ -19,6 +19,8 @@ NAGUMO_NODA_1967 = (
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix")
+LEAST = 1e-300  # of a squared norm that is divided by
+ETA0 = Param(2.0, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log"), measured=0.1)
 onto = unbound
 
 
@@ -91,7 +93,7 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
 @gradient_rule(
     paper=ZINKEVICH_2003,
     params={
-        "eta0": Param(0.1, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log")),
+        "eta0": ETA0,
         "schedule": schedule("inv_sqrt", steps=True),
         "onto": Choice(
             "everywhere",
@@ -166,7 +168,7 @@ def squared_error_bound(rate: float, share: float, norm: float, errors: float) -
     errors of w and u; summed, and with the best a, that is the bound.
     """
     c = 2.0 - share
-    if c <= 0.0:
+    if c <= 0.0 or rate <= 0.0:
         return math.inf
     return ((math.sqrt(errors) + math.sqrt(errors + c * norm**2 / rate)) / c) ** 2
 
@@ -176,27 +178,64 @@ def adaline_bound(p: P, radius: float, norm: float, comparator_squared_errors: f
     return squared_error_bound(p.rho, p.rho * radius**2, norm, comparator_squared_errors)
 
 
+def adaline_free_bound(p: P, radius: float, distance: float, comparator_squared_errors: float) -> float:
+    """The same for rates of 1 / R_t^2, which never grow: c = 1, and D = max |w_t - u| stands for |u|."""
+    return squared_error_bound(1.0 / radius**2, 1.0, distance, comparator_squared_errors)
+
+
+def has_rate(p: P) -> str | None:
+    return None if p.rho > 0.0 else "it is proved for a rho above 0"
+
+
+def has_no_rate(p: P) -> str | None:
+    return None if p.rho == 0.0 else "it is proved for rho = 0, which follows the rows"
+
+
+def safe_rate(rho: float, rows: float, s: S, g: G) -> float:
+    """rho or, where it is 0, 1 / (rows R^2) with the largest |x| = R so far: so many rows cannot overshoot."""
+    s.n.largest = max(s.n.largest, sqsource(g))
+    return rho if rho > 0.0 else 1.0 / max(rows * s.n.largest, LEAST)
+
+
 @gradient_rule(
     paper=WIDROW_HOFF_1960,
-    params={"rho": Param(0.01, above=0.0, about="the learning rate", search=(1e-5, 1.0, "log"))},
+    params={
+        "rho": Param(
+            0.0,
+            at_least=0.0,
+            about="the learning rate; 0 stands for 1 / R^2, where R is the largest norm of a row so far",
+            grid=(0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+        )
+    },
     state={"w": plain},
+    counters={"largest": 0.0},
     loss="squared",
     guarantees=(
         Guarantee(
             "squared errors",
             "E = sum of (y - w.x)^2 <= ((sqrt(E_u) + sqrt(E_u + c |u|^2 / rho)) / c)^2, c = 2 - rho R^2; "
             "for rho = 1 / (2 R^2) that is at most 2 E_u + 2 R^2 |u|^2",
-            "two classes or targets; every |x| <= R and rho R^2 < 2; any u, with squared errors E_u; all importance "
-            "weights 1",
+            "rho > 0; two classes or targets; every |x| <= R and rho R^2 < 2; any u, with squared errors E_u; all "
+            "importance weights 1",
             adaline_bound,
             options={"loss": ("squared",)},
+            requires=has_rate,
+        ),
+        Guarantee(
+            "squared errors",
+            "E = sum of (y - w.x)^2 <= (sqrt(E_u) + sqrt(E_u + R^2 D^2))^2",
+            "rho = 0; two classes or targets; every |x| <= R; any u, with squared errors E_u; D = max |w_t - u|; all "
+            "importance weights 1",
+            adaline_free_bound,
+            options={"loss": ("squared",)},
+            requires=has_no_rate,
         ),
     ),
     merge=MIXING,
 )
 def adaline(p: P, s: S, g: G) -> None:
     """Adaline (least mean squares): a step of rho times the error on every round."""
-    add(s.w, -0.5 * p.rho, g)  # the slope of the squared loss is twice the error
+    add(s.w, -0.5 * safe_rate(p.rho, 1.0, s, g), g)  # the slope of the squared loss is twice the error
 
 
 def normalised_bound(p: P, norm: float, comparator_normalised_errors: float) -> float:

@@ -36,7 +36,7 @@ def group_weight(p: P, s: S, j: int) -> float:
     paper=YANG_2010,
     params={
         "lam": Param(
-            1e-3,
+            1e-4,
             at_least=0.0,
             about="the strength of the group penalty, times sqrt(size of the group)",
             search=(1e-6, 1e-1, "log"),
@@ -93,7 +93,7 @@ def task_weight(p: P, s: S, j: int) -> float:
 @gradient_rule(
     paper=YANG_2013,
     params={
-        "lam": Param(1e-3, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log")),
+        "lam": Param(1e-4, at_least=0.0, about="the strength of the penalty", search=(1e-6, 1e-1, "log")),
         "gamma": GAMMA,
         "r": Param(
             1.0,

@@ -40,7 +40,7 @@ def p_norm_regret(p: P, norm_q: float, squared_gradients_p: float) -> float:
 @gradient_rule(
     paper=NEMIROVSKI_YUDIN_1983,
     params={
-        "eta": Param(0.05, above=0.0, about="the learning rate", search=(1e-4, 1e1, "log")),
+        "eta": Param(0.15, above=0.0, about="the learning rate", search=(1e-4, 1e1, "log"), measured=0.02),
         "link": Choice(
             "euclidean",
             {"euclidean": euclidean, "entropic": eg_score, "p_norm": p_norm_score},

@@ -87,7 +87,7 @@ def alma_constants(p: P) -> str | None:
             search=(2.0, 20.0, "log"),
         ),
         "alpha": Param(
-            0.9,
+            0.75,
             above=0.0,
             at_most=1.0,
             about="the fraction of the maximal margin that may be missed",

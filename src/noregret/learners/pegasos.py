@@ -46,7 +46,7 @@ SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": Param(3e-3, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log")),
+        "lam": Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
         "projection": Choice(
             "yes",
             {"yes": to_the_ball, "no": as_they_are},

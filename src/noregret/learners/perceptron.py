@@ -175,7 +175,7 @@ def margin_bound(p: P, radius: float, margin: float) -> float:
 @margin_rule(
     paper=DUDA_HART_1973,
     params={
-        "b": Param(1.0, at_least=0.0, about="the margin below which it updates", search=(1e-2, 1e2, "log")),
+        "b": Param(10.0, at_least=0.0, about="the margin below which it updates", search=(1e-2, 1e2, "log")),
         "eta": Param(1.0, above=0.0, about="the step size", untuned="only b / eta matters"),
     },
     state={"w": plain},

@@ -123,7 +123,7 @@ def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:
     paper=CRAMMER_LEE_2010,
     params={
         "C": Param(
-            1.0,
+            0.05,
             above=0.0,
             about="the weight of the squared loss against the change of the Gaussian",
             search=(1e-3, 1e3, "log"),

@@ -14,14 +14,14 @@ from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import top_k
 
 WANG_2014 = "Wang, Zhao, Hoi and Jin, Online feature selection and its applications, IEEE TKDE 26, 2014"
-LARGEST = (5.0, 10.0, 20.0, 50.0, 100.0)
+LARGEST = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
 B = Param(
-    10.0,
+    1000.0,
     at_least=1.0,
     about="the number of non-zero weights; with many classes, of all classes together",
     grid=LARGEST,
 )
-ETA = Param(0.2, above=0.0, about="the step size", search=(1e-2, 1e1, "log"))
+ETA = Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log"))
 MIXED = Merge(
     "heuristic",
     "weights are averaged in proportion to the rounds, and the next step keeps B of them; no bound is known",
@@ -142,7 +142,7 @@ def partial_final(p: P, s: S, x: X) -> float:
     paper=WANG_2014,
     params={
         "B": Param(
-            10.0,
+            1000.0,
             at_least=1.0,
             about="the number of features read from a row, and of non-zero weights",
             grid=LARGEST,

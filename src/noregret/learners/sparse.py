@@ -11,12 +11,13 @@ from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import plain
 
 XIAO_2010 = "Xiao, Dual averaging methods for regularized stochastic learning and online optimization, JMLR 11, 2010"
-LAM = Param(1e-3, at_least=0.0, about="the strength of the l1 penalty", search=(1e-6, 1e-1, "log"))
+LAM = Param(1e-4, at_least=0.0, about="the strength of the l1 penalty", search=(1e-6, 1e-1, "log"))
 GAMMA = Param(
-    1.0,
+    0.2,
     above=0.0,
     about="the weight of the proximal term: larger values keep the weights smaller",
     search=(1e-1, 5e3, "log"),
+    measured=5.0,
 )
 SUMMED = Merge("exact", "the sums of gradients add, and so do the rounds", "add")
 
@@ -117,7 +118,13 @@ def strongly_convex_weight(p: P, s: S, j: int) -> float:
     paper=XIAO_2010,
     params={
         "lam": LAM,
-        "s": Param(1.0, above=0.0, about="the strength of the l2 penalty |w|^2 / 2", search=(1e-4, 1e2, "log")),
+        "s": Param(
+            5e-3,
+            above=0.0,
+            about="the strength of the l2 penalty |w|^2 / 2",
+            search=(1e-4, 1e2, "log"),
+            measured=0.3,
+        ),
     },
     state={"G": plain},
     weight=strongly_convex_weight,

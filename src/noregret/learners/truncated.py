@@ -4,8 +4,8 @@ import math
 
 from noregret.algebra import add, shrink
 from noregret.algebra.verbs import unbound
-from noregret.learners.fobos import AVERAGED, ETA0
-from noregret.learners.gradient import FALLING, constant_rate_regret, falling_rate_regret
+from noregret.learners.fobos import AVERAGED
+from noregret.learners.gradient import ETA0, FALLING, constant_rate_regret, falling_rate_regret
 from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Choice, Param
@@ -33,7 +33,7 @@ TRUNCATED = (
     params={
         "eta0": ETA0,
         "gravity": Param(
-            0.01,
+            1e-4,
             at_least=0.0,
             about="the strength of the shrinking, per round; 0 is plain gradient descent",
             search=(1e-5, 1.0, "log"),
@@ -97,7 +97,7 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
     paper=LANGFORD_2009,
     params={
         "eta0": ETA0,
-        "theta": Param(0.01, at_least=0.0, about="weights up to this size are set to zero", search=(1e-4, 1.0, "log")),
+        "theta": Param(1e-3, at_least=0.0, about="weights up to this size are set to zero", search=(1e-4, 1.0, "log")),
         "K": Param(10.0, at_least=1.0, about="the weights are rounded every K rounds", grid=(1.0, 10.0, 100.0)),
         "schedule": schedule("inv_sqrt"),
     },

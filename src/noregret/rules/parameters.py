@@ -16,7 +16,8 @@ class Param:
     """A number, with its default and limits, and where to search for a better value.
 
     The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
-    none where a search makes no sense.
+    none where a search makes no sense. `measured` is the default where scores are measured in units of the task, as in
+    regression; `default` is that of all other tasks, where only signs or the order of scores decide.
     """
 
     default: float
@@ -28,6 +29,7 @@ class Param:
     search: tuple[float, float, Scale] | None = None
     grid: tuple[float, ...] = ()
     untuned: str = ""
+    measured: float | None = None
 
     def __post_init__(self) -> None:
         if (self.search is not None) + bool(self.grid) + bool(self.untuned) > 1:
@@ -36,6 +38,8 @@ class Param:
             lowest, highest, scale = self.search
             if not lowest < highest or scale not in SCALES or (scale == "log" and lowest <= 0.0):
                 raise BadValue(f"a search range is (lowest, highest, 'log' or 'linear'), not {self.search!r}")
+        if self.measured is not None and not self.allows(self.measured):
+            raise BadValue(f"the default of measured scores is {self.measured:g}, but it must be {self.limits}")
         for value in self.grid if self.search is None else self.search[:2]:
             if not self.allows(value):
                 raise BadValue(f"the search space contains {value:g}, but the parameter must be {self.limits}")
@@ -57,7 +61,11 @@ class Param:
 
     @property
     def default_text(self) -> str:
-        return f"{self.default:g}"
+        return f"{self.default:g}" if self.measured is None else f"{self.default:g} (regression: {self.measured:g})"
+
+    def default_where(self, measured: bool) -> float:
+        """The default of a task, by whether scores are measured in units of the task."""
+        return self.default if self.measured is None or not measured else self.measured
 
     @property
     def search_text(self) -> str:

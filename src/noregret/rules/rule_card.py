@@ -146,7 +146,7 @@ class RuleCard(Card):
             return "it moves all classes at once"
         kinds = {field.kind for field in self.state.values()}
         steps = all(not verb.writes or verb.name in ROW_ONLY for verb in self.verbs_with(chosen))
-        counted = set(self.counters) - {"steps", "features", "classes"} or chosen.get("schedule") in OF_STEPS
+        counted = set(self.counters) - {"steps", "features", "classes", "largest"} or chosen.get("schedule") in OF_STEPS
         if not steps or counted or not kinds <= {"vector", "covariance"} or self.score is not None:
             return "what it keeps belongs to all classes together"
         return None

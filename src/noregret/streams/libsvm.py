@@ -18,7 +18,7 @@ from noregret.streams.libsvm_fault import describe_fault
 from noregret.streams.number_text import BAD_VALUE, BLANK, FINE, HASH, PAD
 from noregret.streams.prefetch import map_in_order
 from noregret.streams.read_options import ReadOptions
-from noregret.streams.source import Source, read_position
+from noregret.streams.source import SPARSE_ROWS, Source, read_position
 from noregret.streams.text_blocks import LineFault, ParsedBlock, TextBlock, TextBlocks
 
 WINDOW = 1 << 22  # bytes of text parsed at a time; less is slower, more gains little
@@ -37,6 +37,7 @@ class Libsvm(Source):
 
     kind = "libsvm"
     accepts = frozenset({"zero_based"})
+    learner_defaults = SPARSE_ROWS
 
     def __init__(self, path: str, options: ReadOptions) -> None:
         super().__init__()

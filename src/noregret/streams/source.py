@@ -7,6 +7,9 @@ from typing import Any
 from noregret.data.batch import Batch, Position
 from noregret.errors import BadValue
 
+SPARSE_ROWS: Mapping[str, Any] = MappingProxyType({"bias": "auto"})
+"""Options of learners for rows of some features each: a constant that is as large as their values."""
+
 
 class Source:
     """Iterating over a source yields batches; `notes` tells the user how the data were read."""

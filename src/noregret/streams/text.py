@@ -19,7 +19,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.lines import LongLine, read_lines
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
-from noregret.streams.source import Source, read_position
+from noregret.streams.source import SPARSE_ROWS, Source, read_position
 from noregret.streams.word_columns import canonicalize_block
 from noregret.streams.words import WordCounter
 
@@ -32,6 +32,7 @@ class Texts(Source):
 
     kind = "text"
     accepts = frozenset({"ngrams"})
+    learner_defaults = SPARSE_ROWS
 
     def __init__(self, path: str, options: ReadOptions) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ from noregret.streams.libsvm import DEFERRED, EXACT, ROWS, THREADS, WINDOW
 from noregret.streams.number_text import PAD
 from noregret.streams.prefetch import map_in_order
 from noregret.streams.read_options import ReadOptions
-from noregret.streams.source import Source, read_position
+from noregret.streams.source import SPARSE_ROWS, Source, read_position
 from noregret.streams.text_blocks import LineFault, ParsedBlock, TextBlock, TextBlocks
 from noregret.streams.vw_fault import describe_fault, label_fault
 
@@ -53,6 +53,7 @@ class Vw(Source):
     """Rows of `label |namespace feature:value ...` from a path, or - for standard input."""
 
     kind = "vw"
+    learner_defaults = SPARSE_ROWS
 
     def __init__(self, path: str, options: ReadOptions) -> None:
         super().__init__()

@@ -78,7 +78,15 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
     play = plan.task.select_loop(card, dict(plan.setup))
-    bound = {"score": score, "scores": scores, "update": update, "rule": rule, "final": final, "finals": finals}
+    bound: dict[str, Any] = {
+        "score": score,
+        "scores": scores,
+        "update": update,
+        "rule": rule,
+        "final": final,
+        "finals": finals,
+    }
+    bound["apart"] = final is not score
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = specializer(moves, maker, tag)
     if card.chances is not None:

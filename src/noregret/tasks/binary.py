@@ -23,17 +23,21 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = revealed = unbound
+apart: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
-        out[t] = score(p, s, x)
-        if h[t] > 0.0 and revealed(g, s, abs(out[t])):
+        f = score(p, s, x)
+        out[t] = final(p, s, x) if apart else f
+        side, margin = y[t], y[t] * f
+        if side == 0.0:
+            side, margin = -math.copysign(1.0, f), 1.0 - abs(f) + g.universum
+        if apart:
+            aux[t] = margin
+        if h[t] > 0.0 and revealed(g, s, abs(f)):
             s.n.t += 1.0
-            side, margin = y[t], y[t] * out[t]
-            if side == 0.0:
-                side, margin = -math.copysign(1.0, out[t]), 1.0 - abs(out[t]) + g.universum
             updated[t] = update(p, s, scaled_by(x, side), margin, h[t])
 
 
@@ -43,7 +47,10 @@ def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
 
 
 class Binary(Classification):
-    """A sign for each of two classes; where no task was asked for, a third class makes it multiclass."""
+    """A sign for each of two classes; where no task was asked for, a third class makes it multiclass.
+
+    aux is the margin that the rule was given, where predictions use other weights than training does.
+    """
 
     name = "binary"
     about = "two classes"
@@ -135,6 +142,9 @@ class Binary(Classification):
             first = first_sides(labels, outcome)[int(f[0] >= 0.0)]
             return as_array([first, *found[1:].tolist()])
         return np.asarray(found)
+
+    def training_margins(self, outcome: Outcome) -> Floats | None:
+        return outcome.aux
 
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         margins, neither = outcome.truth * outcome.scores, outcome.truth == 0.0

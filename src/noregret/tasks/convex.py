@@ -51,6 +51,7 @@ class Convex(Task):
     counters = {"total_loss": 0.0}
     labelled = False
     real = True
+    measured = True
     from_source = False
     needs_labels = False
     default_loss = "linear"

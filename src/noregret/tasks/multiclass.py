@@ -26,15 +26,20 @@ from noregret.tasks.label_queries import ASK, LABELS, lead
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
+apart: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
-        f = out[t]
+        f = g.scores[: out.shape[1]] if apart else out[t]
         scores(p, s, x, X.stride, f)
+        if apart:
+            finals(p, s, x, X.stride, out[t])
         truth = int(y[t])
         rival = rival_of(g, f, truth)
+        if apart:
+            aux[t] = math.inf if rival < 0 else f[truth] - f[rival] - (required(g, truth, rival) - 1.0)
         if h[t] > 0.0 and revealed(g, s, lead(f)):
             s.n.t += 1.0
             if rival >= 0:
@@ -46,8 +51,10 @@ def play_prototypes(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, u
     """The rule says how far each class moves along the row."""
     for t in range(y.size):
         x = row(X, t)
-        f = out[t]
+        f = g.scores[: out.shape[1]] if apart else out[t]
         scores(p, s, x, X.stride, f)
+        if apart:
+            finals(p, s, x, X.stride, out[t])
         truth = int(y[t])
         size = sqnorm(x)
         if h[t] > 0.0 and revealed(g, s, lead(f)):
@@ -65,8 +72,10 @@ def play_rest(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated
     """One against the rest: every class is a binary task of its own, z = x in its block with the sign of its label."""
     for t in range(y.size):
         x = row(X, t)
-        f = out[t]
+        f = g.scores[: out.shape[1]] if apart else out[t]
         scores(p, s, x, X.stride, f)
+        if apart:
+            finals(p, s, x, X.stride, out[t])
         if h[t] > 0.0 and revealed(g, s, lead(f)):
             s.n.t += 1.0
             any_updated = False
@@ -134,7 +143,7 @@ MARGINS = {"unit": one, "loss": by_cost, "sqrt": by_cost}
 
 
 class Multiclass(Classification):
-    """A block of weights, and a score, for every class."""
+    """A block of weights, and a score, for every class. aux is the margin that the rule was given, as in binary."""
 
     name = "multiclass"
     about = "one of many classes"
@@ -144,7 +153,7 @@ class Multiclass(Classification):
         "competitor": Choice("runner_up", RIVALS, "the class that the right one must beat", binds="rival_of"),
         "margin": Choice("unit", MARGINS, "by how much: 1, the cost, or its square root", binds="required"),
     }
-    arrays = ("steps", "owed", "costs")
+    arrays = ("steps", "owed", "costs", "scores")
     many = True
     implied_by = ("competitor", "margin", "cost")
     play, score_rows = staticmethod(play), staticmethod(score_rows)
@@ -193,7 +202,7 @@ class Multiclass(Classification):
 
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
         room = space.class_room
-        return [np.zeros(room), np.zeros(room), self.required_margins(labels, room)]
+        return [np.zeros(room), np.zeros(room), self.required_margins(labels, room), np.zeros(room)]
 
     def required_margins(self, labels: Labels, room: int) -> Floats:
         """By how much the class of a row must beat that of a column; one cell where all it takes is 1."""
@@ -220,6 +229,10 @@ class Multiclass(Classification):
         if nothing.any():
             return as_array([None if none else known[c] for none, c in zip(nothing, np.argmax(f, axis=1), strict=True)])
         return np.asarray(as_array(known)[np.argmax(f, axis=1)])
+
+    def training_margins(self, outcome: Outcome) -> Floats | None:
+        one_rival = self.card.kind != "prototype" and self.chosen["competitor"] != "rest"
+        return outcome.aux if one_rival else None
 
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         f, truth, k = outcome.scores, outcome.truth.astype(int), outcome.scores.shape[1]

@@ -49,6 +49,7 @@ class OneClass(Task):
         )
     }
     labelled = False
+    measured = True
     needs_labels = False
     scores_unknown = True
     own_params = ("radius",)  # the radius of a set to stay in means nothing where rows have a centre

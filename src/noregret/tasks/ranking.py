@@ -23,19 +23,23 @@ from noregret.state.space import Space
 from noregret.tasks import binary
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-score = update = taught = unbound
+score = update = final = taught = unbound
+apart: Any = unbound  # whether predictions use other weights than training does
 LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance, the fourth the required margin
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
+    f = aux if apart else out
     first = 0
     while first < out.size:
         last = first
         while last < out.size and y[last, 0] == y[first, 0]:
-            out[last] = score(p, s, row(X, last))
+            f[last] = score(p, s, row(X, last))
+            if apart:
+                out[last] = final(p, s, row(X, last))
             last += 1
         if h[first] > 0.0:
-            updated[first] = taught(p, g, s, X, y, h[first], out, first, last)
+            updated[first] = taught(p, g, s, X, y, h[first], f, first, last)
         first = last
 
 
@@ -123,7 +127,8 @@ PAIRS = {"all": every, "each": each, "worst": worst, "max_loss": max_loss}
 class Ranking(Task):
     """Scores are the predictions. A list is wrong when some pair of its rows is in the wrong order, or tied.
 
-    The loss of a list is the mean over its pairs, each of a row and one that is less relevant.
+    The loss of a list is the mean over its pairs, each of a row and one that is less relevant. aux are the scores that
+    the rule trained on, where predictions use other weights.
     """
 
     name = "ranking"

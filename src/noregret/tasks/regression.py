@@ -24,6 +24,7 @@ from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Tas
 
 score = update = final = unbound
 measured: Any = unbound  # whether targets are scaled
+apart: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
@@ -33,11 +34,12 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
         if measured:
             deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
         aux[t] = deviation
-        out[t] = s.n.target_mean + deviation * score(p, s, x)
+        f = s.n.target_mean + deviation * score(p, s, x)
+        out[t] = s.n.target_mean + deviation * final(p, s, x) if apart else f
         if h[t] > 0.0:
             s.n.t += 1.0
             if deviation > 0.0:
-                error = (y[t] - out[t]) / deviation
+                error = (y[t] - f) / deviation
                 updated[t] = update(p, s, scaled_by(x, math.copysign(1.0, error)), 1.0 - abs(error) + g.eps, h[t])
             if measured:
                 off, before = y[t] - s.n.target_mean, s.n.target_count
@@ -69,6 +71,7 @@ class Regression(Task):
     counters = {"target_count": 0.0, "target_mean": 0.0, "target_squares": 0.0}
     labelled = False
     real = True
+    measured = True
     default_loss = "eps_insensitive"
     prediction = "target"
     columns = ("loss", "mean loss")

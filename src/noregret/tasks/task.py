@@ -86,6 +86,7 @@ class Task:
     labelled: ClassVar[bool] = True  # labels are classes, numbered as they appear
     one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
     real: ClassVar[bool] = False  # a prediction is its score
+    measured: ClassVar[bool] = False  # scores are measured in units of the task; not only their signs or order count
     needs_labels: ClassVar[bool] = True  # rows cannot be learned without labels
     needs_query: ClassVar[bool] = False  # rows come in groups, and batches must hold whole groups
     default_loss: ClassVar[str] = "hinge"  # of a rule without a loss of its own, and where the rule's does not fit
@@ -185,6 +186,11 @@ class Task:
     def default_option(cls, name: str, option: Choice) -> str:
         """The default of an option of a rule in this task: its own loss where the rule's does not fit."""
         return cls.default_loss if name == "loss" and cls.name not in LOSSES[option.default].tasks else option.default
+
+    @classmethod
+    def default_number(cls, param: Param) -> float:
+        """The default of a number of a rule in this task."""
+        return param.default_where(cls.measured)
 
     @classmethod
     def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
@@ -330,6 +336,10 @@ class Task:
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         """What the loss is a function of; infinite where there was nothing to lose."""
         raise NotImplementedError
+
+    def training_margins(self, outcome: Outcome) -> Floats | None:
+        """The margins that a rule was given which predicts with other weights; None where a round has not just one."""
+        return None
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """The loss of every round."""

@@ -20,7 +20,7 @@ class TaskRow:
         self.started = False
 
     def run(self, X: Array, y: Labels, weight: Array | None = None) -> tuple[Array, Flags]:
-        """Return the scores before each round and whether the round changed the rule."""
+        """Return what predict would score before each round, and whether the round changed the rule."""
         if weight is not None and not self.rule.weighs:
             raise ValueError(f"{type(self.rule).__name__} does not take weights")
         if not self.started:
@@ -32,13 +32,13 @@ class TaskRow:
             if h > 0.0:
                 self.rule.see(x)
                 self.meet(label)
-            s = self.hide(self.rule.scores(x))
+            s, final = self.hide(self.rule.scores(x)), self.hide(self.rule.final_scores(x))
             changed = False
             if h > 0.0:
                 self.rule.count()
                 r = self.challenge(x, label, s, float(h))
                 changed = r is not None and self.rule.learn(r)
-            scores.append(s)
+            scores.append(final)
             updated.append(changed)
         return self.shape(np.array(scores).reshape(-1, self.k)), np.array(updated, dtype=bool)
 

@@ -33,11 +33,11 @@ class Multilabel:
         told, changed, losses = [], [], []
         for t, (x, own) in enumerate(zip(X, sets, strict=True)):
             h = 1.0 if weight is None else float(weight[t])
-            s = self.rule.scores(x)
-            told.append(self.told(s))
+            final = self.rule.final_scores(x)
+            told.append(self.told(final))
             self.seen |= own
-            steps = self.pairs(s, own)
-            losses.append(sum(max(0.0, 1.0 - float(s[a] - s[b])) for a, b in steps))
+            steps = self.pairs(final, own)
+            losses.append(sum(max(0.0, 1.0 - float(final[a] - final[b])) for a, b in steps))
             moved = []
             if h > 0.0:
                 self.rule.count()

@@ -26,7 +26,7 @@ class Ranking:
         scores, updated = [], []
         for _, rows in groupby(range(len(X)), key=lambda t: query[t]):
             some = list(rows)
-            scores += [self.score(X[t]) for t in some]
+            scores += self.final(X[some]).tolist()
             h = 1.0 if weight is None else float(weight[some[0]])
             updated.append(h > 0.0 and self.learn(X, y, some, h))
         return np.array(scores), updated

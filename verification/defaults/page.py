@@ -1,0 +1,75 @@
+"""The page of the docs: how far each default is from the best of its grid, and where it is worse than guessing."""
+
+from dataclasses import dataclass, field
+
+import noregret as nr
+from verification.defaults.measure import Measurements, default_of, grid_of, key_of
+from verification.defaults.streams import Stream
+
+GOAL = 1.15
+FEW = 5  # added to all mistakes, so that ratios of a handful do not count
+
+
+@dataclass
+class Figures:
+    """The mistakes on every stream: of guessing the majority, of each default, and of the best point of each grid."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    guess: dict[str, int] = field(default_factory=dict)
+    default: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    best: dict[tuple[str, str], int] = field(default_factory=dict)
+    cards: dict[str, nr.RuleCard] = field(default_factory=dict)
+
+    def add_stream(self, stream: Stream, rows: int, guess: int) -> None:
+        self.rows[stream.name], self.kinds[stream.name], self.guess[stream.name] = rows, stream.kind, guess
+
+    def add(self, card: nr.RuleCard, stream: Stream, measured: Measurements) -> None:
+        points = [default_of(card), *grid_of(card)]
+        found = [measured.found[key_of(card, stream, point)] for point in points]
+        self.default[card.name, stream.name] = found[0]
+        self.best[card.name, stream.name] = min(
+            (one for one in found if one is not None), default=self.rows[stream.name]
+        )
+        self.cards[card.name] = card
+
+    def ratios(self, name: str) -> dict[str, float]:
+        """How many times the mistakes of its grid's best a default makes, by stream; a stopped learner errs always."""
+        return {
+            stream: (self.mistakes(name, stream) + FEW) / (best + FEW)
+            for (learner, stream), best in self.best.items()
+            if learner == name
+        }
+
+    def mistakes(self, name: str, stream: str) -> int:
+        found = self.default[name, stream]
+        return self.rows[stream] if found is None else found
+
+    def worse_than_guessing(self, name: str) -> list[str]:
+        """The streams on which a default errs more than always guessing the majority label."""
+        return [s for s in self.ratios(name) if self.mistakes(name, s) > self.guess[s]]
+
+
+def write_page(figures: Figures) -> str:
+    lines = [HEAD, "| learner | default / best of its grid, mean | largest | on | worse than guessing on |"]
+    lines.append("| --- | --- | --- | --- | --- |")
+    for name in sorted(figures.cards):
+        ratios = figures.ratios(name)
+        mean, worst = sum(ratios.values()) / len(ratios), max(ratios, key=lambda s: ratios[s])
+        worse = figures.worse_than_guessing(name)
+        fixed = " (no number to choose)" if not grid_of(figures.cards[name]) else ""
+        shown = f"{mean:.2f}{' *' if mean > GOAL else ''}{fixed}"
+        lines.append(f"| {name} | {shown} | {ratios[worst]:.2f} | {worst} | {', '.join(worse)} |")
+    lines += ["", "| stream | rows | rows like | majority guess errs |", "| --- | --- | --- | --- |"]
+    lines += [f"| {s} | {n:,} | {figures.kinds[s]} | {figures.guess[s] / n:.3f} |" for s, n in figures.rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+HEAD = f"""# Default parameters
+
+How good a learner is before anybody tunes it: the mistakes of one pass with its defaults, divided by those of the best
+point of a small grid over the search ranges of its card (at most two numbers, {FEW} mistakes added to both). Rows are
+learned as files are read: tables are scaled, with a constant of 1, and other rows have a constant as large as the
+values of the first (`bias="auto"`); unscaled tables are learned as they are. A `*` marks a mean above {GOAL}.
+`python -m verification.defaults --docs` measures this again; the folder of data is that of `NOREGRET_DATA`.
+"""
