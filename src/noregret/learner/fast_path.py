@@ -240,13 +240,17 @@ class FastPath:
         used, rounds = self.used, self.totals[ROUNDS]
 
         def learn() -> bool:
-            numbers = [*map(known.__getitem__, row)]  # a new name gets the next number
-            if len(known) > used:
+            new = [name for name in row if name not in known]
+            if not all(isinstance(name, str) for name in new):
+                return False
+            if new:
+                known.update(zip(new, range(used, used + len(new)), strict=True))
                 self.use_features(len(known))
             if values is None:
                 learned = self.trainer.call(row, truth) is True
             else:
-                learned = self.trainer.call(struct.pack(f"{len(numbers)}q", *numbers), values, truth) is True
+                numbers = struct.pack(f"{len(row)}q", *map(known.__getitem__, row))
+                learned = self.trainer.call(numbers, values, truth) is True
             if not learned:
                 forget()
             return learned
