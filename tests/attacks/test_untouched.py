@@ -1,5 +1,7 @@
 """What is refused or only looked at changes nothing, to the last bit; both paths take the same values."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -86,3 +88,27 @@ def test_a_row_that_disagrees_with_itself_is_read_once() -> None:
     for act in (lambda: learner.learn([row], [1]), lambda: learner.learn_one(row, 1), lambda: learner.predict([row])):
         act()
     assert learner.features == ["a", "b", "c"]
+
+
+WIDE = """
+import resource
+import noregret as nr
+learner = nr.make("pa1", task="multiclass").learn([{"a": 1.0}] * 300, [f"c{i}" for i in range(300)])
+learner.learn_one({"a": 1.0}, "c0").predict_one({"a": 1.0})
+before = learner.scores_one({"a": 1.0})
+resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
+wide = {f"x{i}": 1.0 for i in range(300_000)}
+for act in (lambda: learner.predict_one(wide), lambda: learner.learn_one(wide, "c1"), lambda: learner.learn([wide], ["c1"])):
+    try:
+        act()
+    except nr.Error as error:
+        assert "memory" in str(error)
+    assert learner.scores_one({"a": 1.0}) == before
+print("sound")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited in this way on Linux only")
+def test_a_row_too_wide_for_memory_leaves_every_score() -> None:
+    done = subprocess.run([sys.executable, "-c", WIDE], capture_output=True, text=True)
+    assert done.stdout == "sound\n", done.stderr

@@ -30,6 +30,7 @@ from noregret.tasks.regression import Regression
 SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 FEATURES = 64  # room for a row at first
+LARGEST_LOG = 1 << 23  # a row that touches more cells is learned by the general path, which copies the state if need be
 
 
 class Row(NamedTuple):
@@ -221,6 +222,8 @@ class FastPath:
         if self.closed:  # the code of a value called the learner, which has changed
             return False
         if size > self.trainer.features:
+            if 2 * size * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
+                return False
             self.trainer = RowReader(self, max(size, min(2 * size, self.room)), True)
             self.learn_row = self.trainer.call
         if not self.by_column:

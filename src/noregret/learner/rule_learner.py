@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, narrow, verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, NotLearned, shown
+from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
 from noregret.features.transforms import Pipeline, Transform
@@ -94,6 +94,11 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
             raise find_overflow(self.model, X, transaction.y, weight) from None
         except RuleRaised:
             raise find_rule_error(self.model, X, transaction.y, weight, transaction.counted) from None
+        except MemoryError:
+            raise Error(
+                f"{self.card.name} has no memory left for these rows and classes; nothing of this call was learned. "
+                "Learn fewer rows in a call, or hash the features (bits=20)"
+            ) from None
 
     def interpret(self) -> None:
         """Run the plain text from now on, at the speed of Python: the debugger's view."""
