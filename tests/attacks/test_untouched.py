@@ -98,9 +98,9 @@ learner.learn_one({"a": 1.0}, "c0").predict_one({"a": 1.0})
 before = learner.scores_one({"a": 1.0})
 resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
 wide = {f"x{i}": 1.0 for i in range(300_000)}
-for act in (lambda: learner.predict_one(wide), lambda: learner.learn_one(wide, "c1"), lambda: learner.learn([wide], ["c1"])):
+for act in (learner.predict_one, lambda x: learner.learn_one(x, "c1"), lambda x: learner.learn([x], ["c1"])):
     try:
-        act()
+        act(wide)
     except nr.Error as error:
         assert "memory" in str(error)
     assert learner.scores_one({"a": 1.0}) == before
