@@ -141,7 +141,7 @@ def test_a_few_bytes_that_declare_many_images_take_no_memory(sizes: tuple[int, .
     (tmp_path / "t-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + head[4:8] + b"\1" * 10)
     tracemalloc.start()
     try:
-        with pytest.raises(nr.BadValue, match="damaged|too early"):
+        with pytest.raises(nr.BadValue, match=r"damaged|too early"):
             list(open_source(str(images)))
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
