@@ -68,7 +68,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def pick_place(parts: Parts, rng: np.random.Generator) -> tuple[Any, Any]:
-    found = list(places(parts[0]))
+    found = list(places(parts[0])) or [(parts[0], parts[0].setdefault("source", None) or "source")]
     return found[rng.integers(len(found))]
 
 

@@ -1,5 +1,6 @@
 """Damaged and hostile data files: read to the end, or refused in words that name the file and the line."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,18 @@ def test_all_formats_have_the_same_limit() -> None:
 def test_a_table_of_millions_of_columns_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a," * (1 << 20) + b"y\n1,2\n")
     assert "more than 1,048,576 columns" in refusal(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("sizes", [(4096, 1 << 13, 1 << 13), (2**32 - 1, 28, 28), (5, 0, 7), (5, 2**32 - 1, 2**32 - 1)])
+def test_a_few_bytes_that_declare_many_images_take_no_memory(sizes: tuple[int, ...], tmp_path: Path) -> None:
+    head = b"\0\0\x08\x03" + b"".join(size.to_bytes(4, "big") for size in sizes)
+    images = tmp_path / "t-images-idx3-ubyte"
+    images.write_bytes(head + b"\1" * 100)
+    (tmp_path / "t-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01" + head[4:8] + b"\1" * 10)
+    tracemalloc.start()
+    try:
+        with pytest.raises(nr.BadValue, match=r"damaged|too early"):
+            list(open_source(str(images)))
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()

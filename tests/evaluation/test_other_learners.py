@@ -112,6 +112,7 @@ def test_what_stops_it_does_not_stop_the_others() -> None:
     board = nr.race(batches, [Fails(0.0, "zero"), nr.make("pa1", task="regression", native=False)])
     assert board.entries[-1].stopped == "rounds:33: it cannot go on"
     assert (board.entries[-1].rounds, board.best.rounds) == (30, 60)
+    assert str(board).splitlines()[-1].split() == ["running_mean", "(stopped", "after", "30", "rounds)"]
 
 
 def test_something_that_is_no_learner_is_refused() -> None:

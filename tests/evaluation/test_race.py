@@ -1,6 +1,7 @@
 """A run carries rounds from a source through learners to metrics, and reports what single runs would."""
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +52,23 @@ def test_the_fewest_mistakes_come_first_and_then_the_smallest_loss() -> None:
     assert len(race) == 4
     with pytest.raises(KeyError):
         race["nobody"]
+
+
+def test_races_of_learners_that_shrink_all_weights_on_dense_rows() -> None:
+    source = nr.open_source("digits", limit=60)
+    names = ["fobos", "truncated_gradient", "rounding", "fobos_group", "fobos_l2"]
+    board = nr.race(source, names, native=False)
+    assert {entry.name for entry in board} == set(names)
+    assert all(entry.nonzeros is not None and entry.nonzeros > 0 for entry in board)
+    assert len(str(board).splitlines()) > len(names)
+
+
+def test_sums_of_losses_that_overflow_warn_nobody() -> None:
+    big = np.where(np.arange(60) % 2, 1.5e308, -1.5e308)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        board = nr.race((X, big), ["pa1", "ogd"], task="regression", native=False, scale_target="no", eps=0.0)
+    assert board.best.loss == float("inf")
 
 
 def test_regression_is_ranked_by_loss() -> None:

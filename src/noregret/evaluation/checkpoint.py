@@ -17,6 +17,8 @@ from noregret.streams import Cursor, Source
 from noregret.streams.read_options import DEFAULTS, ROW_OPTIONS
 
 HEAD_BYTES = 1 << 16  # how much of a file its fingerprint is taken of
+LARGEST = 1 << 53  # of the numbers of a position
+FOUND = {"label": str, "zero_based": bool}  # what reading found out, by the type of the value
 PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
 ROLES = (
     "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
@@ -58,8 +60,9 @@ class Checkpoints:
         place = saved.get("place")
         if isinstance(place, dict):
             at, past = place.get("at"), place.get("past")
-            if (at is None or isinstance(at, dict)) and type(past) is int and past >= 0:
+            if (at is None or is_position(at)) and type(past) is int and 0 <= past < LARGEST:
                 return Cursor(at, past)
+            raise BadValue("the position to resume from is damaged; learn from the start instead")
         return Cursor(None, saved_rows(saved))
 
     def batches(self) -> Iterator[Batch]:
@@ -120,7 +123,17 @@ def fingerprint_file(name: str, otherwise: str) -> str | None:
 def saved_rows(saved: Mapping[str, Any]) -> int:
     """How many rows of its source a model has learned, by its file."""
     rows = saved.get("rows")
-    return rows if type(rows) is int and rows > 0 else 0
+    return rows if type(rows) is int and 0 < rows < LARGEST else 0
+
+
+def is_position(found: Any, depth: int = 3) -> bool:
+    """Whether what a file says can be the position of a source: numbers by name, and positions in positions."""
+    return isinstance(found, dict) and all(
+        (value is None or (depth > 0 and is_position(value, depth - 1)))
+        if name == "at"
+        else type(value) in (int, float) and abs(value) < LARGEST
+        for name, value in found.items()
+    )
 
 
 def reads_same_rows(given: Options, before: Options) -> bool:
@@ -139,7 +152,7 @@ def saved_reading(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 def saved_options(saved: Mapping[str, Any]) -> dict[str, Any]:
     """The read options a model was learned with: those given, and the label and first feature that were found."""
-    found = {name: saved[name] for name in ("label", "zero_based") if saved.get(name)}
+    found = {name: saved[name] for name, kind in FOUND.items() if isinstance(saved.get(name), kind) and saved[name]}
     return {**found, **saved_reading(saved)}
 
 

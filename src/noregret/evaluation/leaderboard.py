@@ -176,9 +176,13 @@ class Leaderboard:
         return columns
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The titles and the rows of the table."""
+        """The titles and the rows of the table; a learner that stopped has no results to compare."""
         columns = self.columns()
-        return tuple(columns), [tuple(cell(entry) for cell in columns.values()) for entry in self.entries]
+        empty = ("",) * (len(columns) - 1)
+        return tuple(columns), [
+            tuple(cell(entry) for cell in columns.values()) if entry.stopped is None else (show_name(entry), *empty)
+            for entry in self.entries
+        ]
 
     def __str__(self) -> str:
         return table(*self.table())
@@ -196,7 +200,9 @@ def show(value: object) -> str:
 
 
 def show_name(entry: Entry) -> str:
-    return entry.name if entry.stopped is None else f"{entry.name} (stopped)"
+    if entry.stopped is None:
+        return entry.name
+    return f"{entry.name} (stopped after {entry.rounds:,} round{'' if entry.rounds == 1 else 's'})"
 
 
 def show_loss(entry: Entry) -> str:

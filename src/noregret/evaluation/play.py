@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
@@ -59,8 +61,9 @@ class Run:
 
     def see(self, source: Source, batch: Batch, transcript: Transcript) -> None:
         """Show a batch that was played to the metrics."""
-        for metric in self.metrics:
-            metric.see(batch, transcript)
+        with np.errstate(over="ignore", invalid="ignore"):  # losses are finite, but their sum may not be
+            for metric in self.metrics:
+                metric.see(batch, transcript)
         self.comparison.play(source, batch)
 
     def report(self) -> dict[str, float]:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
@@ -120,7 +122,8 @@ class Race:
             if len(errors) == len(results):
                 raise error
             self.stopped[number] = str(error)
-        self.baselines.see(batch, next(one for one in results.values() if isinstance(one, Transcript)))
+        with np.errstate(over="ignore", invalid="ignore"):  # the losses of baselines may overflow as any
+            self.baselines.see(batch, next(one for one in results.values() if isinstance(one, Transcript)))
 
     def leaderboard(self) -> Leaderboard:
         """The leaderboard so far."""

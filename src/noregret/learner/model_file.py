@@ -172,7 +172,7 @@ def load(path: Any, rule: Card | None = None, features: Any = None) -> Any:
     """
     try:
         content = Path(path).read_bytes()
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, TypeError, ValueError, MemoryError) as error:
         raise Error(f"{path}: the model cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return unpack(content, str(path), rule, features)
 

@@ -1,9 +1,10 @@
 """The registry of cards: every learner by name. A method is registered when its file is imported."""
 
 import importlib
+import os
 import pkgutil
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, Error
 from noregret.rules.card import Card
 
 REGISTRY: dict[str, Card] = {}
@@ -32,7 +33,17 @@ def title_of(name: str) -> str:
 
 
 def load_package(package: str) -> None:
-    """Import every module of a package; each registers its cards."""
+    """Import every module of a package; each registers its cards. A folder that cannot be read is not an empty one."""
     path = importlib.import_module(package).__path__
-    for module in pkgutil.iter_modules(path):
-        importlib.import_module(f"{package}.{module.name}")
+    try:
+        for folder in filter(os.path.isdir, path):
+            os.listdir(folder)  # pkgutil would find no modules there, and say nothing
+        names = [module.name for module in pkgutil.iter_modules(path)]
+        for name in names:
+            importlib.import_module(f"{package}.{name}")
+    except OSError as error:
+        where = error.filename or ", ".join(path)
+        raise Error(f"{where}: a part of noregret cannot be read ({error.strerror or error}); "
+                    "change its permissions or install noregret again") from None  # fmt: skip
+    if not names:
+        raise Error(f"{', '.join(path)}: there are no learners in this folder of noregret; install noregret again")

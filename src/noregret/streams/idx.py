@@ -17,6 +17,8 @@ from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source, read_position
 
 ROWS = 4096
+LARGEST = 1 << 26  # pixels of an image, and of the images of a batch
+PART = 1 << 20  # bytes read at a time
 BYTES = 8  # the type code of unsigned bytes, the only type of images
 
 
@@ -39,8 +41,9 @@ class Idx(Source):
             width = int(np.prod(shape))
             self.rows, labels = count, self.read_labels(count)
             images.skip_bytes(first * width, first * width)
-            for start in range(first, count, ROWS):
-                stop = min(start + ROWS, count)
+            rows = max(1, min(ROWS, LARGEST // width))
+            for start in range(first, count, rows):
+                stop = min(start + rows, count)
                 pixels = np.frombuffer(read_exactly(images, (stop - start) * width), np.uint8).reshape(-1, width)
                 X = Rows(to_sparse(DenseBlock(pixels / 255.0)))
                 position: Position = {"row": stop}
@@ -72,18 +75,19 @@ def read_header(file: TextFile) -> list[int]:
     if zero != b"\0\0" or kind != BYTES or not 1 <= dimensions <= 4:
         raise BadValue(f"{file.name}: this is not an idx file of bytes")
     sizes = np.frombuffer(read_exactly(file, 4 * dimensions), ">u4").astype(np.int64).tolist()
-    if int(np.prod(sizes[1:], dtype=float)) > 1 << 26:
+    if not 1 <= np.prod(sizes[1:], dtype=float) <= LARGEST:
         raise BadValue(f"{file.name}: says that an image has {sizes[1:]} pixels; the file may be damaged")
     return [int(size) for size in sizes]
 
 
 def read_exactly(file: TextFile, size: int) -> bytes:
-    """Read so many bytes; fewer are an error."""
-    buffer = bytearray(size)
-    view, got = memoryview(buffer), 0
-    while got < size:
-        more = file.readinto(view[got:])
+    """Read so many bytes; fewer are an error, which takes no more memory than there are."""
+    parts, left = [], size
+    buffer = bytearray(min(size, PART))
+    while left:
+        more = file.readinto(memoryview(buffer)[:left])
         if not more:
             raise Unreadable(file.name, "ends too early; the file may be damaged or cut off; get it again")
-        got += more
-    return bytes(buffer)
+        parts.append(bytes(memoryview(buffer)[:more]))
+        left -= more
+    return b"".join(parts)

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from types import NoneType
 from typing import Any
 
 from noregret.errors import BadValue, shown
 
 ROW_OPTIONS = ("skip", "limit", "shuffle", "passes")  # for any source: which rows, how often, in which order
+COLUMNS = (list, tuple, set, frozenset, NoneType)  # what columns can be given as
 GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "optional", *ROW_OPTIONS})
 
 
@@ -62,10 +64,16 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for name in ("drop", "text", "categorical"):
             given = getattr(self, name)
-            columns = (given,) if isinstance(given, str) else tuple(given or ())
+            columns = (given,) if isinstance(given, str) else tuple(given or ()) if isinstance(given, COLUMNS) else (0,)
             if not all(isinstance(column, str) for column in columns):
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
             object.__setattr__(self, name, columns)
+        for name in ("format", "label", "weight", "timestamp", "query"):
+            if not isinstance(getattr(self, name), (str, NoneType)):
+                raise BadValue(f"{name} must be a name, not {shown(getattr(self, name))}")
+        for name in ("header", "keep_missing", "zero_based", "targets", "sets", "labelled", "lists"):
+            if not isinstance(getattr(self, name), (bool, NoneType)):
+                raise BadValue(f"{name} must be True or False, not {shown(getattr(self, name))}")
         if type(self.labels_by) is not str or not self.labels_by:
             raise BadValue(f"labels_by is the text between two labels of a row, not {shown(self.labels_by)}")
         if self.on_bad not in ("stop", "skip"):
