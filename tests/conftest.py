@@ -13,7 +13,7 @@ from tests.support.cover import ALL
 from tests.support.engines import FewLoops
 
 FEW_LOOPS = FewLoops()
-FIRST = ("slow", "compiles", "many_rounds")
+ORDER = ("compiles", "many_rounds", "slow")
 
 
 def pytest_configure() -> None:
@@ -22,9 +22,14 @@ def pytest_configure() -> None:
         FEW_LOOPS.install()
 
 
+def place(item: pytest.Item) -> int:
+    names = {mark.name for mark in item.iter_markers()}
+    return min((ORDER.index(name) for name in names if name in ORDER), default=len(ORDER))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first, so that no process is alone with one at the end."""
-    items.sort(key=lambda item: all(item.get_closest_marker(name) is None for name in FIRST))
+    """Long tests first, so that no process is alone with one at the end; before them those that compile for all."""
+    items.sort(key=place)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -270,7 +270,6 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     assert "compiling 1 loop for this machine, once" in first.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 @pytest.mark.parametrize("kind", ["svm", "csv", "several"])
 def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, kind: str) -> None:

@@ -61,17 +61,20 @@ assert OPTIONS["boundscheck"]
 rng = np.random.default_rng(0)
 names = [f"f{j}" for j in range(40)]
 rows = [{n: float(rng.normal()) for n in rng.choice(names[: 4 + t], size=t % 5, replace=False)} for t in range(36)]
-labels = [str(min(t, rng.integers(5))) for t in range(36)]
+of_many = [str(min(t, rng.integers(5))) for t in range(36)]
 several = [
-    ("pa1", {"algebra": "sparse"}),
-    ("arow", {"algebra": "dense", "covariance": "full"}),
-    ("perceptron_averaged", {"algebra": "kernel"}),
-    ("perceptron_pocket", {"algebra": "sparse", "reservoir": 7}),
-    ("arow", {"algebra": "sparse", "covariance": "full"}),
-    ("rda", {"algebra": "dense"}),
+    ("pa1", {"algebra": "sparse", "task": "multiclass"}),
+    ("arow", {"algebra": "dense", "task": "binary", "covariance": "full"}),
+    ("perceptron_averaged", {"algebra": "kernel", "task": "binary"}),
+    ("perceptron_pocket", {"algebra": "sparse", "task": "binary", "reservoir": 7}),
+    ("arow", {"algebra": "sparse", "task": "multiclass", "covariance": "full"}),
+    ("rda", {"algebra": "dense", "task": "multiclass"}),
+    ("perceptron_averaged", {"algebra": "kernel", "task": "multiclass"}),
+    ("perceptron_pocket", {"algebra": "sparse", "task": "multiclass", "reservoir": 7}),
 ]
 for rule, told in several if os.environ.get("NOREGRET_TEST_ALL") else several[:4]:
-    learner = nr.make(rule, task="multiclass", **told)
+    labels = of_many if told["task"] == "multiclass" else [label in "01" for label in of_many]
+    learner = nr.make(rule, **told)
     for start in range(0, 36, 9):
         learner.learn(rows[start : start + 9], labels[start : start + 9])
         learner.scores([*rows, {}, {"never seen": 1.0}])

@@ -99,7 +99,7 @@ def test_the_cells_a_round_touches_do_not_depend_on_the_number_of_features(play:
 
 @pytest.mark.parametrize("play", LAZY, ids=str)
 def test_lazy_is_eager(play: Play) -> None:
-    rounds = 150 if ALL else 75
+    rounds = 150 if ALL else 40
     X, signs = streams.sparse(rounds, 30, density=0.2, seed=6)
     y: Any = signs
     if play.task == "multiclass":

@@ -30,12 +30,10 @@ own = load_own_rules()
 
 PLAYING = """
 import noregret as nr
-nr.make("pa1", task="multiclass").learn(X, Y).predict(X)
 wide = sp.csr_array(([1.0], ([0], [99_999])), shape=(1, 100_000))
 learner = nr.make("pa1").learn(wide, [1]).learn(sp.csr_array(X), Y)
 learner.learn_one({0: 1.0}, 1).predict_one({0: 1.0})
 """
-LOOPS = {"binary_pa1_sparse_loss", "multiclass_pa1_dense_loss"}
 
 
 # ---- the cache ----------------------------------------------------------------------------------------------------
@@ -43,7 +41,7 @@ LOOPS = {"binary_pa1_sparse_loss", "multiclass_pa1_dense_loss"}
 
 def test_a_second_process_compiles_nothing_and_a_damaged_file_costs_one_loop(tmp_path: Path) -> None:
     first = in_a_process(PLAYING, cache=tmp_path)
-    assert set(first.compiled) >= LOOPS
+    assert {"binary_pa1_sparse_loss", "read_dict"} <= set(first.compiled)
     assert len(first.compiled) == len(set(first.compiled))
     assert in_a_process(PLAYING, cache=tmp_path).log == []
     damaged = next(tmp_path.rglob("*binary_pa1_sparse*.o"))

@@ -18,6 +18,7 @@ own = load_own_rules()
 # ---- threads ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by number"])
 def test_two_threads_lose_no_round(named: bool) -> None:
     learner = nr.make(own.summing)
@@ -37,6 +38,7 @@ def test_two_threads_lose_no_round(named: bool) -> None:
     assert (sum(w[:7]), sum(w[7:])) == (200_035.0, 400_070.0)
 
 
+@pytest.mark.compiles
 def test_a_thread_that_predicts_sees_only_states_between_calls() -> None:
     calls, rows = 60, 4_000
     learner = nr.make(own.summing).learn(np.eye(2), [1, 1])

@@ -1,5 +1,7 @@
 """Losses as functions of the margin: convex, their slopes the derivatives of their values."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -65,7 +67,7 @@ def test_a_step_of_one_on_the_perceptron_loss_is_the_perceptron(task: str) -> No
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 4))
     y = np.argmax(X @ rng.normal(size=(4, 3 if task == "multiclass" else 2)), axis=1)
-    told = {"classes": range(3)} if task == "multiclass" else {}
+    told: dict[str, Any] = {"native": False, **({"classes": range(3)} if task == "multiclass" else {})}
     stepping = nr.make("ogd", task=task, loss="perceptron", schedule="constant", eta0=1.0, **told).play(X, y)
     rosenblatt = nr.make("perceptron", task=task, **told).play(X, y)
     assert stepping.scores.tolist() == rosenblatt.scores.tolist()

@@ -13,6 +13,7 @@ from noregret.tasks.assemble import Plan
 from tests.support.cover import ALL
 
 # Compiled loops are compared with the plain text in tests/conformance; the tests of a rule need not compile it again.
+MANY = 2000  # rounds of one call, which take longer as plain text than to compile
 NAMES = {False: "plain", True: "compiled"}
 engines = pytest.mark.parametrize("native", [False, True] if ALL else [False], ids=NAMES.get)
 
@@ -30,23 +31,30 @@ def interpret_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
 class FewLoops:
     """Compile only loops that tests share, and play others as plain text: for a few rounds that is quicker.
 
-    What the two engines compute is compared in tests/conformance. Tests marked `compiles` compile whatever they use.
+    What the two engines compute is compared in tests/conformance. Calls of many rounds compile their loop, and tests
+    marked `compiles` whatever they use.
     """
 
     def __init__(self) -> None:
         self.active = False
 
     def install(self) -> None:
-        start, jobs_of = Engine.__init__, compile_jobs
+        start, play, jobs_of = Engine.__init__, Engine.play, compile_jobs
 
         def started(engine: Engine, plan: Plan, params: Any, native: bool) -> None:
             start(engine, plan, params, native and self.allows(plan))
             engine.asked = native
 
+        def played(engine: Engine, rows: Any, y: Any, *rest: Any) -> bool:
+            if engine.asked and not engine.native and len(y) > MANY and engine.plan.algebra != "reference":
+                engine.native, engine.loops = True, None
+            return play(engine, rows, y, *rest)
+
         def jobs(*told: Any) -> Any:
             return [] if self.active else jobs_of(*told)
 
         setattr(Engine, "__init__", started)  # noqa: B010
+        setattr(Engine, "play", played)  # noqa: B010
         setattr(screen, "jobs_of", jobs)  # noqa: B010
 
     def allows(self, plan: Plan) -> bool:
