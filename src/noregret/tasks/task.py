@@ -37,6 +37,7 @@ TaskName = Literal[
 ]  # fmt: skip
 Prediction = Literal["label", "target", "score"]  # right or wrong; off by an error; only its order counts
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+SCORES = 1 << 22  # scores of a slice of rounds, which are in memory together
 
 
 @dataclass(frozen=True)
@@ -253,8 +254,9 @@ class Task:
         return range(len(y) + 1)
 
     def slices(self, segment: Segment, y: Any, most: int) -> Iterator[tuple[int, int]]:
-        """A segment in parts of at most so many rows, or of more where it may not be cut before."""
+        """A segment in parts of at most so many rows and scores, or of more where it may not be cut before."""
         boundaries = self.boundaries(y)
+        most = max(1, min(most, SCORES // max(self.blocks(segment.known), 1)))
         start = segment.start
         while start < segment.stop:
             at = bisect_right(boundaries, min(start + most, segment.stop)) - 1
