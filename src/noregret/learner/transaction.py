@@ -256,5 +256,5 @@ def count(outcome: Outcome, model: Model) -> NDArray[np.int64]:
 def check_scores(rows: int, classes: int) -> None:
     """Refuse rounds whose transcript, with a score of every class, does not fit in memory."""
     if classes > MANY_CLASSES and 8 * rows * classes > physical_memory() // 8:
-        raise BadValue(f"{rows:,} rounds with {classes:,} classes: their scores do not fit in memory; play fewer rounds "
-                       "at a time, or learn without a transcript. Are these labels classes?")  # fmt: skip
+        raise BadValue(f"{rows:,} rounds with {classes:,} classes: their scores do not fit in memory; play fewer "
+                       "of them at a time, or learn without a transcript. Are the labels classes?")  # fmt: skip
