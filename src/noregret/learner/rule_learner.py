@@ -63,7 +63,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
         y = labels_to_list(y)
         with self._lock:
             self._change.settle()
-            self._play(X, self.model.task.accept(y, query), weight)
+            self._play(X, self.model.task.accept(y, query), weight, keep=False)
         return self
 
     def play(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: Any = None) -> Transcript:
@@ -80,14 +80,15 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
         with self._lock:
             fast = self._loops.fast_path or self._open_fast_path()
             if fast is None or not fast.learn(x, y, weight):
-                self._play(self._one(x), [y], weight)
+                self._play(self._one(x), [y], weight, keep=False)
         return self
 
-    def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> list[Outcome]:
-        """Play every round, all or none; the caller has the lock."""
+    def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike, keep: bool = True) -> list[Outcome]:
+        """Play every round, all or none; returns what happened, if it is to be kept. The caller has the lock."""
         X = convert_frame(X, self.model.config.allows_missing)
         self._loops.refuse_reentry()
         transaction = Transaction(self.model, self._loops, X, y, weight)
+        transaction.keeps_outcomes = keep
         try:
             return transaction.run(self._change)
         except Overflow:

@@ -19,10 +19,12 @@ from noregret.learner.model import Model
 from noregret.state.growth import allow_folding, grow, make, make_room, mirror, split, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.savepoint import Reach, SparseRows, take_savepoint
-from noregret.state.space import Space, enlarge
+from noregret.state.space import Space, enlarge, physical_memory
 from noregret.tasks.task import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
+
+MANY_CLASSES = 1000  # with fewer, no transcript is too large
 
 
 class Overflow(Exception):
@@ -42,6 +44,7 @@ class Transaction:
 
     def __init__(self, model: Model, loops: Loops, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> None:
         self.model, self.loops, self.X, self.y, self.weight = model, loops, X, y, weight
+        self.keeps_outcomes = True  # for a transcript; otherwise they are counted and dropped
         self.counted = 0  # rounds the rule had counted when an error came
         self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it
 
@@ -74,7 +77,7 @@ class Transaction:
             self.counted = 0 if self.model.arrays is None else int(self.model.arrays.n.t)
             raise
         model, labels = self.model, len(self.model.labels)
-        model.totals += count(outcomes, model)
+        model.totals += self.played
         model.class_counts, model.labels.committed = self.class_counts, labels
         if labels != self.savepoint.labels:
             self.loops.drop_fast_path()  # it knows the labels of before
@@ -126,12 +129,18 @@ class Transaction:
         outcomes: list[Outcome] = []
         self.encode(checked)
         model = self.model
+        self.played = np.zeros(3, np.int64)
+        if self.keeps_outcomes:
+            check_scores(self.block.rows, len(model.labels))
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
                 truth = model.task.truth(model.labels, segment, self.codes)
                 for start, stop in model.task.slices(segment, self.y, SLICE):
-                    outcomes.append(self.play(segment, truth, start, stop))
+                    outcome = self.play(segment, truth, start, stop)
+                    self.played += count(outcome, model)
+                    if self.keeps_outcomes:
+                        outcomes.append(outcome)
             if self.savepoint.contents is not None and not self.savepoint.contents.is_finite(model.arrays):
                 raise Overflow
         if model.arrays is not None:
@@ -237,12 +246,18 @@ class Transaction:
         return stored + self.block.rows, held + int(self.block.indptr[-1])
 
 
-def count(outcomes: list[Outcome], model: Model) -> NDArray[np.int64]:
-    """Rounds, updates and mistakes of a call."""
+def count(outcome: Outcome, model: Model) -> NDArray[np.int64]:
+    """Rounds, updates and mistakes of a slice of rounds."""
     found = np.zeros(3, np.int64)
-    for outcome in outcomes:
-        updated = outcome.task.updated(outcome)
-        found[ROUNDS] += updated.size
-        found[UPDATES] += np.count_nonzero(updated)
-        found[MISTAKES] += np.count_nonzero(outcome.task.mistakes(model.labels, outcome))
+    updated = outcome.task.updated(outcome)
+    found[ROUNDS] = updated.size
+    found[UPDATES] = np.count_nonzero(updated)
+    found[MISTAKES] = np.count_nonzero(outcome.task.mistakes(model.labels, outcome))
     return found
+
+
+def check_scores(rows: int, classes: int) -> None:
+    """Refuse rounds whose transcript, with a score of every class, does not fit in memory."""
+    if classes > MANY_CLASSES and 8 * rows * classes > physical_memory() // 8:
+        raise BadValue(f"{rows:,} rounds with {classes:,} classes: their scores do not fit in memory; play fewer "
+                       "of them at a time, or learn without a transcript. Are the labels classes?")  # fmt: skip
