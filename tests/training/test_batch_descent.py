@@ -245,3 +245,17 @@ UNKNOWN: Any = {"reduction": "max"}
 )
 def test_what_makes_no_sense_is_refused(action: Callable[[], Any], words: str) -> None:
     assert words in refusal(action)
+
+
+@pytest.mark.parametrize("rate", ["exact", "armijo"])
+def test_on_rows_that_no_weights_separate_it_says_so_and_gives_the_best_direction(rate: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=60) > 0, 1, -1)
+    found = nr.batch_descent(X, y, loss="perceptron", rate=rate)
+    assert found.stopped == "inseparable"
+    assert np.linalg.norm(found.weights) > 1e-6
+    margins = y * (X @ found.weights)
+    least = np.maximum(-margins, 0.0).mean() / np.linalg.norm(found.weights)
+    assert least <= found.objective[0] / np.linalg.norm((y[:, None] * X).mean(axis=0)) + 1e-12
+    assert np.mean(margins <= 0.0) < 0.3

@@ -18,7 +18,8 @@ from noregret.training.line_search import armijo_step, exact_step
 SEARCHES = ("exact", "armijo")
 REDUCTIONS = ("mean", "sum")
 TIED = 1e-12  # a margin up to this, relative to |x| |w|, counts as zero: it differs only by rounding
-FLAT, NO_STEP, NO_MORE_PASSES = "gradient", "no step", "passes"
+FLAT, NO_STEP, NO_MORE_PASSES, INSEPARABLE = "gradient", "no step", "passes", "inseparable"
+VANISHED = 1e-6  # weights that are this much shorter than the first ones go to zero
 SUPPORTED = {name: loss for name, loss in LOSSES.items() if "binary" in loss.tasks or "regression" in loss.tasks}
 
 
@@ -109,7 +110,9 @@ def batch_descent(
     Losses of margins take labels, two classes; squared and eps_insensitive take targets. `rate` is a number, "armijo",
     or, for the perceptron criterion, "exact". It stops when the norm of the gradient is at most `tolerance`, when no
     step descends, or after `passes`. It starts at zero; a line search on the perceptron criterion, which is zero
-    there, starts after one step of rate 1.
+    there, starts after one step of rate 1. Where no weights separate the rows, zero is the only minimum of that
+    criterion: weights that shrink towards it stop the descent ("inseparable"), and the result is the direction with the
+    smallest criterion for its length.
     """
     plan = Plan(**options)
     if plan.eps and not check_loss(loss).insensitive:
@@ -123,6 +126,7 @@ def batch_descent(
         if loss == "perceptron" and isinstance(step, str):
             w = -objective.gradient(w)
         values, rates, stopped = [check_finite(objective(w), 0)], [], NO_MORE_PASSES
+        shrinking = Shrinking(w, values[0]) if loss == "perceptron" else None
         for number in range(check_integer("passes", plan.passes, 1)):
             g = objective.shortest_subgradient(w) if step == "exact" else objective.gradient(w)
             if float(np.linalg.norm(g)) <= tolerance:
@@ -135,7 +139,26 @@ def batch_descent(
             w = w - eta * g
             values.append(check_finite(objective(w), number + 1))
             rates.append(eta)
+            if shrinking is not None and shrinking.has_vanished(w, values[-1]):
+                w, stopped = shrinking.best, INSEPARABLE
+                break
     return Descent(w, np.array(values), np.array(rates), stopped)
+
+
+class Shrinking:
+    """Weights on their way to zero under a criterion that is proportional to their length."""
+
+    def __init__(self, w: np.ndarray, value: float) -> None:
+        self.length = float(np.linalg.norm(w))
+        self.best, self.least = w, value / self.length if self.length > 0.0 else np.inf
+
+    def has_vanished(self, w: np.ndarray, value: float) -> bool:
+        """Whether the weights are as good as zero though rows are wrong; remembers the best direction."""
+        length = float(np.linalg.norm(w))
+        self.length = self.length or length  # a descent with a fixed rate starts at zero
+        if length > 0.0 and value / length < self.least:
+            self.best, self.least = w, value / length
+        return value > 0.0 and length < VANISHED * self.length
 
 
 def check_finite(value: float, steps: int) -> float:
