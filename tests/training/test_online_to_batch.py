@@ -1,6 +1,7 @@
 """The state that is kept is the one a plain loop of single rounds and copies finds."""
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from noregret.learner.model_file import pack
 from tests.learners.reading import weights
 from tests.naive import streams
 from tests.support import by_name, refusal, refused, small_stream
+from tests.support.cover import ALL
 
 X, Y = streams.dense(70, 5, seed=2)
 HELD_OUT = small_stream(rows=40, columns=5, seed=9)
@@ -84,7 +86,9 @@ def test_the_survivor_of_the_worked_example_lived_two_rounds() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(("every", "before"), [(1, 0), (7, 10), (70, 10), (500, 0)])
+@pytest.mark.parametrize(
+    ("every", "before"), product([1, 7, 70, 500], [0, 10]) if ALL else [(1, 0), (7, 10), (70, 10), (500, 0)]
+)
 def test_the_best_on_validation_is_the_first_with_the_fewest_errors_at_a_checkpoint(
     rule: str, every: int, before: int
 ) -> None:
