@@ -1,6 +1,6 @@
 """Delayed labels: a row is predicted now and learned when its label arrives."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, shown
 from noregret.learner.arguments import as_learner, check_integer, describe, task_of
 from noregret.learner.base_learner import BaseLearner, Transforms
+from noregret.learner.change import Result
 from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.protocol import Learner
@@ -85,6 +86,7 @@ class Delayed(BaseLearner):
         With `room`, the question that has waited longest is dropped to make room for this one.
         """
         with self._lock:
+            self._change.settle()
             if check_key(key) in self.waiting:
                 raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
             row = snapshot_row(x)
@@ -101,18 +103,52 @@ class Delayed(BaseLearner):
         If the learner refuses the label, nothing is learned or counted, and the question goes on waiting.
         """
         with self._lock:
-            question, updates = self.find(key), self.learner.updates
-            self.learner.learn_one(question.x, y, weight)
-            del self.waiting[key]
-            self.rounds += 1
-            self.updates += self.learner.updates - updates
+            self._change.settle()
+            question, mistake = self.find(key), False
             if task_of(self.learner).one_label and y is not UNIVERSUM:
-                self.mistakes += question.prediction is None or bool(question.prediction != y)
+                mistake = question.prediction is None or bool(question.prediction != y)
+            count = self.counter(mistake)
+
+            def count_and_remove() -> None:
+                if count():
+                    self.waiting.pop(key, None)
+
+            self.learn_and_count(lambda: self.learner.learn_one(question.x, y, weight), count_and_remove)
             return question.prediction
+
+    def counter(self, mistake: bool | None = None) -> Callable[[], bool]:
+        """A function that counts the rounds that the learner learns from now on; says whether there are any.
+
+        It sets the counts, and so may be called again. `mistake`: whether the round that follows is one.
+        """
+        learner = self.learner
+        own = self.rounds, self.mistakes, self.updates
+        inner = learner.rounds, learner.mistakes, learner.updates
+
+        def count() -> bool:
+            if learner.rounds == inner[0]:
+                return False
+            mistakes = learner.mistakes - inner[1] if mistake is None else int(mistake)
+            self.rounds, self.mistakes = own[0] + learner.rounds - inner[0], own[1] + mistakes
+            self.updates = own[2] + learner.updates - inner[2]
+            return True
+
+        return count
+
+    def learn_and_count(self, learn: Callable[[], Result], count: Callable[[], object]) -> Result:
+        """Let the learner learn, which it does whole or not at all, and count it, also after an interrupt between."""
+
+        def act() -> Result:
+            result = learn()
+            count()
+            return result
+
+        return self._change.run(act, count)
 
     def forget(self, key: Any) -> None:
         """Drop a question whose label will not come."""
         with self._lock:
+            self._change.settle()
             self.find(key)
             del self.waiting[key]
             self.forgotten += 1
@@ -154,20 +190,14 @@ class Delayed(BaseLearner):
     ) -> Transcript:
         """Predict, then learn, every round; all of them, or none."""
         with self._lock:
-            transcript = self.learner.play(X, y, weight, query)
-            self.rounds += transcript.rounds
-            self.mistakes += int(np.count_nonzero(transcript.mistakes))
-            self.updates += int(np.count_nonzero(transcript.updated))
-            return transcript
+            self._change.settle()
+            return self.learn_and_count(lambda: self.learner.play(X, y, weight, query), self.counter())
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round whose label is known."""
         with self._lock:
-            mistakes, updates = self.learner.mistakes, self.learner.updates
-            self.learner.learn_one(x, y, weight)
-            self.rounds += 1
-            self.mistakes += self.learner.mistakes - mistakes
-            self.updates += self.learner.updates - updates
+            self._change.settle()
+            self.learn_and_count(lambda: self.learner.learn_one(x, y, weight), self.counter())
             return self
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
@@ -188,6 +218,7 @@ class Delayed(BaseLearner):
     def dump(self) -> tuple[Header, Arrays]:
         """The learner and the questions that wait; keys must be numbers or strings."""
         with self._lock:
+            self._change.settle()
             wrong = [key for key in self.waiting if not isinstance(key, (str, int, float))]
             if wrong:
                 raise Error(f"the question {shown(wrong[0])} cannot be saved; keys must be numbers or strings")

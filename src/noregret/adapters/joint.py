@@ -22,6 +22,7 @@ from noregret.learner.finder import FeatureFunction, name_of
 from noregret.learner.header_fields import corrupt, read_label, read_list, read_number
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.whole_change import run_whole
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Component
 
@@ -99,18 +100,30 @@ class Joint(BaseLearner):
         h = check_weights(weight, len(items))
         rows = [row for number, x in enumerate(items) for row in self.rows(x, number)]
         with self._lock:
-            try:
-                scores, updated = self.learn_rounds(rows, truth, h)
-            except BadValue as error:
-                raise renumber(error, (error.row or 0) // len(self.classes)) from None
-            mistakes = np.argmax(scores, axis=1) != truth if len(items) else np.zeros(0, bool)
-            self.rounds += len(items)
-            self.mistakes += int(np.count_nonzero(mistakes))
-            self.updates += int(np.count_nonzero(updated))
-            losses = self.setup.losses(scores, truth)
-            predictions, labels = self.setup.decide(scores), as_array([self.classes[code] for code in truth])
-            seconds = time.perf_counter() - seconds_waited() - began
-            return Transcript(scores, predictions, losses, mistakes, updated, labels, seconds)
+            self._change.settle()
+            many = self.setup.competitor == "all" and len(items) > 1
+
+            def play() -> Transcript:
+                return self.play_rounds(rows, truth, h, began)
+
+            return run_whole(self.learner, self._change, play, self._own_state(), many)
+
+    def play_rounds(
+        self, rows: list[dict[Any, float]], truth: NDArray[np.int64], h: Floats | None, began: float
+    ) -> Transcript:
+        """Learn the rounds and count them."""
+        try:
+            scores, updated = self.learn_rounds(rows, truth, h)
+        except BadValue as error:
+            raise renumber(error, (error.row or 0) // len(self.classes)) from None
+        mistakes = np.argmax(scores, axis=1) != truth if len(truth) else np.zeros(0, bool)
+        self.rounds += len(truth)
+        self.mistakes += int(np.count_nonzero(mistakes))
+        self.updates += int(np.count_nonzero(updated))
+        losses = self.setup.losses(scores, truth)
+        predictions, labels = self.setup.decide(scores), as_array([self.classes[code] for code in truth])
+        seconds = time.perf_counter() - seconds_waited() - began
+        return Transcript(scores, predictions, losses, mistakes, updated, labels, seconds)
 
     def learn_rounds(
         self, rows: list[dict[Any, float]], truth: NDArray[np.int64], h: Floats | None
@@ -134,22 +147,16 @@ class Joint(BaseLearner):
         """The same, each round as one step for all constraints together."""
         size = len(self.classes)
         scores, updated = np.zeros((len(truth), size)), np.zeros(len(truth), bool)
-        saved = self.learner.copy() if len(truth) > 1 else None  # a single step is all or nothing by itself
-        try:
-            for t, code in enumerate(truth.tolist()):
-                some = rows[t * size : (t + 1) * size]
-                weight = None if h is None else float(h[t])
-                try:
-                    if self.learner.model.arrays is not None:
-                        scores[t] = self.learner.scores(some)
-                    z, margin = self.combine(some, scores[t], code, 1.0 if weight is None else weight)
-                    updated[t] = self.step(z, margin, weight)
-                except BadValue as error:
-                    raise renumber(error, t * size + (error.row or 0)) from None
-        except BaseException:
-            if saved is not None:
-                self.learner.revert_to(saved)
-            raise
+        for t, code in enumerate(truth.tolist()):
+            some = rows[t * size : (t + 1) * size]
+            weight = None if h is None else float(h[t])
+            try:
+                if self.learner.model.arrays is not None:
+                    scores[t] = self.learner.scores(some)
+                z, margin = self.combine(some, scores[t], code, 1.0 if weight is None else weight)
+                updated[t] = self.step(z, margin, weight)
+            except BadValue as error:
+                raise renumber(error, t * size + (error.row or 0)) from None
         return scores, updated
 
     def combine(
@@ -215,6 +222,7 @@ class Joint(BaseLearner):
     def dump(self) -> tuple[Header, Arrays]:
         """The learner, the classes and options, and the name of the feature function."""
         with self._lock:
+            self._change.settle()
             name = name_of(self.features)
             if not name.isidentifier():
                 raise Error(f"features must be a function with a name to be saved, not {shown(self.features)}")

@@ -19,6 +19,7 @@ from noregret.learner.header_fields import corrupt, read_count, read_param
 from noregret.learner.labelled_rows import LabelledRows, as_indexable
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.whole_change import run_whole
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
 
@@ -98,17 +99,13 @@ class SelfTraining(BaseLearner):
         rows = LabelledRows(X, [None] * count_rows(X) if y is None else y, weight)
         runs = list(label_runs(rows.y))
         with self._lock:
+            self._change.settle()
             steps = sum(1 if labelled else stop - start for start, stop, labelled in runs)
-            saved = self.copy() if steps > 1 else None  # a single step is all or nothing by itself
-            learner = self.learner
-            try:
+
+            def play() -> Transcript:
                 return join_transcripts([part for run in runs for part in self.play_run(rows, *run)])
-            except BaseException:
-                if saved is not None:
-                    learner.revert_to(saved.learner)
-                    saved.learner = learner
-                    self.revert_to(saved)
-                raise
+
+            return run_whole(self.learner, self._change, play, self._own_state(), steps > 1)
 
     def play_run(self, rows: LabelledRows, start: int, stop: int, labelled: bool) -> Iterator[Transcript]:
         """Play consecutive rows that all have a label, or all have none."""
@@ -164,6 +161,7 @@ class SelfTraining(BaseLearner):
     def dump(self) -> tuple[Header, Arrays]:
         """The learner, the options and the counts."""
         with self._lock:
+            self._change.settle()
             learner, arrays = dump_part("learner", self.learner)
             counts = {"labelled": self.labelled, "self_labelled": self.self_labelled, "skipped": self.skipped}
             options = {"confidence": self.confidence, "weight": self.weight}

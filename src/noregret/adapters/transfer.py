@@ -18,6 +18,7 @@ from noregret.learner.factory import make
 from noregret.learner.header_fields import corrupt, read_list, read_number, read_param
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.whole_change import run_whole
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
@@ -126,24 +127,29 @@ class Transfer(BaseLearner):
         if weight is not None:
             raise BadValue("transfer does not support weight=: its guarantee is for rounds of equal importance")
         with self._lock:
-            from_source = as_shares(self.source_learner.scores(X))
-            played = self.target.play(X, y, None, query)  # all or nothing; nothing can fail from here on
-            shares = np.stack((from_source, as_shares(played.scores)), axis=1)
-            truth, scored = self.encode_truth(played.truth)
-            losses = np.where(scored[:, None], (shares - truth[:, None]) ** 2, 0.0)
-            sums = np.cumsum(np.concatenate((self.losses[None], losses)), axis=0)
-            answers = np.asarray((hedge_weights(sums[:-1], self.rate) * shares).sum(axis=1))
-            suffered = np.where(scored, (answers - truth) ** 2, 0.0)
-            mistakes = scored & ((answers >= 0.5) != (truth > 0.5))
-            updated = played.updated | (losses[:, 0] != losses[:, 1])
-            self.losses = sums[-1]
-            self.loss = float(np.cumsum(np.concatenate(([self.loss], suffered)))[-1])
-            self.rounds += len(truth)
-            self.mistakes += int(np.count_nonzero(mistakes))
-            self.updates += int(np.count_nonzero(updated))
-            predictions = self.source_learner.decide(answers - 0.5)
-            seconds = time.perf_counter() - seconds_waited() - began
-            return Transcript(answers - 0.5, predictions, suffered, mistakes, updated, played.truth, seconds)
+            self._change.settle()
+            return run_whole(self.target, self._change, lambda: self.play_both(X, y, query, began), self._own_state())
+
+    def play_both(self, X: RowsLike, y: LabelsLike, query: LabelsLike, began: float) -> Transcript:
+        """Play every round with the source and the target."""
+        from_source = as_shares(self.source_learner.scores(X))
+        played = self.target.play(X, y, None, query)  # all or nothing; nothing can fail from here on
+        shares = np.stack((from_source, as_shares(played.scores)), axis=1)
+        truth, scored = self.encode_truth(played.truth)
+        losses = np.where(scored[:, None], (shares - truth[:, None]) ** 2, 0.0)
+        sums = np.cumsum(np.concatenate((self.losses[None], losses)), axis=0)
+        answers = np.asarray((hedge_weights(sums[:-1], self.rate) * shares).sum(axis=1))
+        suffered = np.where(scored, (answers - truth) ** 2, 0.0)
+        mistakes = scored & ((answers >= 0.5) != (truth > 0.5))
+        updated = played.updated | (losses[:, 0] != losses[:, 1])
+        self.losses = sums[-1]
+        self.loss = float(np.cumsum(np.concatenate(([self.loss], suffered)))[-1])
+        self.rounds += len(truth)
+        self.mistakes += int(np.count_nonzero(mistakes))
+        self.updates += int(np.count_nonzero(updated))
+        predictions = self.source_learner.decide(answers - 0.5)
+        seconds = time.perf_counter() - seconds_waited() - began
+        return Transcript(answers - 0.5, predictions, suffered, mistakes, updated, played.truth, seconds)
 
     def encode_truth(self, labels: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
         """1 for the positive class and 0 for the negative one, and which rounds have a class at all."""
@@ -155,6 +161,7 @@ class Transfer(BaseLearner):
     def scores(self, X: RowsLike) -> Floats:
         """The answer for every row: the share of the positive class, from 0 to 1."""
         with self._lock:
+            self._change.settle()
             learned = self.target.model.arrays is not None
             from_source = as_shares(self.source_learner.scores(X))
             from_target = as_shares(self.target.scores(X)) if learned else np.full(len(from_source), 0.5)
@@ -169,6 +176,7 @@ class Transfer(BaseLearner):
     def dump(self) -> tuple[Header, Arrays]:
         """Both learners, the rate and the losses."""
         with self._lock:
+            self._change.settle()
             source, arrays = dump_part("source", self.source_learner)
             target, more = dump_part("target", self.target)
             numbers = {"rate": self.rate, "losses": self.losses.tolist(), "loss": self.loss}

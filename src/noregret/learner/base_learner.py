@@ -13,7 +13,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import Pipeline, Transform
-from noregret.learner.change import LOCKING, Locked
+from noregret.learner.change import LOCKING, Locked, Undo
 from noregret.learner.encode import one_row
 from noregret.learner.finder import FeatureFunction
 from noregret.learner.header_fields import read_count
@@ -77,6 +77,11 @@ class BaseLearner(Locked, ABC):
             return None
         return found.item() if hasattr(found, "dtype") else found
 
+    def _own_state(self) -> Undo:
+        """How to bring back what this learner has beside the learners inside it: numbers, which are never changed."""
+        own = {name: value for name, value in vars(self).items() if name not in LOCKING}
+        return lambda: vars(self).update(own)
+
     def put_behind(self, steps: Transforms) -> Self:
         """A fresh learner like this one that sees rows only after these transforms."""
         raise BadValue(f"{self.card.name} does not take transforms; put them before the learners it is made of, if any")
@@ -92,6 +97,7 @@ class BaseLearner(Locked, ABC):
     def copy(self) -> Self:
         """An independent learner in the same state, copied in memory."""
         with self._lock:
+            self._change.settle()
             new = object.__new__(type(self))
             for name, value in vars(self).items():
                 if name not in LOCKING:
@@ -105,15 +111,18 @@ class BaseLearner(Locked, ABC):
     def revert_to(self, saved: Self) -> None:
         """Take the state of a copy made earlier, which must not be used any more."""
         with self._lock:
+            self._change.settle()
             vars(self).update({name: value for name, value in vars(saved).items() if name not in LOCKING})
 
     def save(self, path: Any) -> None:
         """Write the learner to a file; whatever was there stays until the new file is complete."""
         with self._lock:
+            self._change.settle()
             save(self, path)
 
     def __reduce__(self) -> Any:
         with self._lock:
+            self._change.settle()
             return unpack, (pack(self), "the pickled learner", None, self.functions())
 
     def functions(self) -> dict[str, FeatureFunction]:

@@ -110,6 +110,7 @@ class Loops:
         self.bound_engine: Engine | None = None
         self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
         self.hidden: FastPath | None = None  # the fast path while a change is under way
+        self.history: list[ModelSavepoint] | None = None  # savepoints of calls that belong to a larger change
 
     @property
     def engine(self) -> Engine:

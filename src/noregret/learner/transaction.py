@@ -57,6 +57,8 @@ class Transaction:
         checked = False
         while True:
             self.savepoint = self.model.savepoint()
+            if self.loops.history is not None:
+                self.loops.history.append(self.savepoint)
             self.loops.hide_fast_path()
             try:
                 outcomes = change.run(partial(self.attempt, checked), partial(self.loops.roll_back, self.savepoint))

@@ -1,0 +1,71 @@
+"""Adapters under interrupts: an adapter and the learner inside it change together, or not at all."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import noregret as nr
+from noregret.learner.model_file import pack, unpack
+from tests.attacks.cut_off import ROWS, Y, cut_at_lines, outcome
+from tests.support.cover import ALL
+
+STEP = 29 if ALL else 211
+
+
+def features(x: Any, label: Any) -> dict[str, float]:
+    return {f"{name}:{label}": value for name, value in x.items()}
+
+
+def delayed() -> Any:
+    learner = nr.delayed(nr.make("arow", native=False).learn(ROWS, Y))
+    learner.ask("first", ROWS[0])
+    return learner
+
+
+def transfer() -> Any:
+    source = nr.make("arow", native=False).learn(ROWS, Y)
+    return nr.transfer(source, nr.make("pa1", native=False)).learn(ROWS[:3], Y[:3])
+
+
+def self_training() -> Any:
+    return nr.self_training(nr.make("arow", native=False), confidence=0.0).learn(ROWS[:5], Y[:5])
+
+
+def joint(**options: Any) -> Any:
+    return nr.joint(nr.make("pa1", task="ranking", native=False), features, [0, 1], **options)
+
+
+MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] = {
+    "delayed": (
+        delayed,
+        {
+            "tell": lambda m: m.tell("first", 1),
+            "learn_one": lambda m: m.learn_one(ROWS[2], 1),
+            "play": lambda m: m.play(ROWS, Y),
+        },
+    ),
+    "transfer": (transfer, {"play": lambda m: m.play(ROWS, Y)}),
+    "self_training": (
+        self_training,
+        {
+            "labelled": lambda m: m.play(ROWS, Y),
+            "unlabelled": lambda m: m.play(ROWS[:1], [None]),
+            "both": lambda m: m.play(ROWS, [1, None, 0, None, None, 1, None, 0]),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "act"), [(kind, act) for kind, (_, acts) in MAKERS.items() for act in acts])
+def test_cut_off_at_a_line_an_adapter_is_as_before_or_as_after(kind: str, act: str) -> None:
+    make, does = MAKERS[kind][0], MAKERS[kind][1][act]
+    allowed = outcome(make, does)
+    for learner in cut_at_lines(make, does, 1 + random.Random(f"{kind} {act}").randrange(40), STEP):
+        learner.learn_one(ROWS[0], 1)  # which undoes, or completes, what was cut off
+        expected = []
+        for content in allowed:
+            again = unpack(content, "the file")
+            expected.append(bytes(pack(again.learn_one(ROWS[0], 1))))
+        assert bytes(pack(learner)) in expected
