@@ -1,7 +1,9 @@
 """Cached object files with the right seal and wrong contents: loaded or not, but never the end of the process."""
 
+import atexit
 import hashlib
 import os
+import shutil
 import struct
 import tempfile
 from functools import cache
@@ -68,6 +70,7 @@ def plant(symbol: str, name: str, code: bytes) -> None:
 def attack(number: int) -> str:
     """Load one damaged object file without calling it."""
     if "noregret-attack" not in str(cache_folder()):
-        os.environ["NOREGRET_CACHE"] = tempfile.mkdtemp(prefix="noregret-attack-")
+        os.environ["NOREGRET_CACHE"] = folder = tempfile.mkdtemp(prefix="noregret-attack-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     plant("asks", "asks", damage(sound(), number))
     return "refused" if objects.load("asks") is None else "loaded"
