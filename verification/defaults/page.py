@@ -87,9 +87,9 @@ learned as files are read: tables are scaled, with a constant of 1, and other ro
 values of the first (`bias="auto"`); unscaled tables are learned as they are. A `*` marks a mean above {GOAL}.
 
 "Left out" is the same mean where, for each stream, the point of the grid is chosen by all other streams: what a default
-that is chosen in this way does on data it has not seen. Where only signs or the order of
-scores decide, steps may be large; in regression, convex optimization and one-class learning scores are measured, and
-the cards have a smaller default (`2 (regression: 0.1)`). What the textbook prints is an option like any other.
+that is chosen in this way does on data it has not seen. Where only signs or the order of scores decide, steps may be
+large; in regression, convex optimization and one-class learning scores are measured, and the cards have another default
+(`2 (regression: 0.1)`). What the textbook prints is an option like any other.
 
 `python -m verification.defaults --docs` measures this again; the folder of data is that of `NOREGRET_DATA`.
 """
