@@ -39,7 +39,7 @@ def test_a_race_over_a_file_is_the_race_of_the_library(folder: Path) -> None:
     said = succeeded(noregret(*words, cwd=folder))
     report = json.loads((folder / "out.json").read_text())
     X, y = load_svmlight_file(str(folder / "data.svm"))
-    library = nr.race((X, y), ["perceptron", "pa1", "arow"])
+    library = nr.race((X, y), ["perceptron", "pa1", "arow"], bias="auto")
     assert [one["name"] for one in report["learners"]] == [one.name for one in library]
     for told, one in zip(report["learners"], library, strict=True):
         assert (told["rounds"], told["mistakes"], told["updates"]) == (one.rounds, one.mistakes, one.updates)
@@ -75,7 +75,7 @@ def test_learn_save_predict(folder: Path) -> None:
         noregret("learn", "data.svm", "--learner", "arow", "--set", "r=0.5", "--save", "m.nr", cwd=folder)
     )
     X, y = load_svmlight_file(str(folder / "data.svm"))
-    library = nr.make("arow", r=0.5).learn(X, y)
+    library = nr.make("arow", r=0.5, bias="auto").learn(X, y)
     assert f"{library.mistakes} mistakes" in learned.stdout
     assert np.array_equal(nr.load(folder / "m.nr").scores(X), library.scores(X))
     succeeded(noregret("predict", "m.nr", "data.svm", "--out", "preds.csv", cwd=folder))

@@ -31,7 +31,7 @@ def test_a_race_of_bandits_finds_the_classes_and_shows_full_information(folder: 
     report = json.loads((folder / "race.json").read_text())
     assert report["task"] == "bandit"
     found = {one["name"]: one for one in report["learners"]}
-    learner = nr.make("banditron", classes=[1, 2, 3], seed=4, native=False)
+    learner = nr.make("banditron", classes=[1, 2, 3], seed=4, bias="auto", native=False)
     told_all = nr.full_information(learner)
     assert told_all is not None
     assert found["banditron"]["mistakes"] == learner.learn(*rows()).mistakes
@@ -66,7 +66,7 @@ def test_labels_asked_for_are_told(folder: Path) -> None:
     done = noregret("learn", "a.svm", "--learner", "pa1", *words, cwd=folder)
     assert "labels asked for" in done.stdout
     asked = json.loads((folder / "report.json").read_text())["learners"][0]["asked"]
-    expected = nr.make("pa1", labels="asked", ask=0.5, classes=[1, 2, 3], native=False).learn(*rows())
+    expected = nr.make("pa1", labels="asked", ask=0.5, classes=[1, 2, 3], bias="auto", native=False).learn(*rows())
     assert asked == expected.asked
 
 

@@ -23,7 +23,7 @@ def test_transforms_are_those_of_the_library_in_the_order_given(folder: Path) ->
     done = noregret("learn", "data.svm", "--learner", "pa1", *asked, "--save", "m.nr", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "rows are transformed: clip(limit=2.0) | tf_idf(sublinear='no')" in done.stderr
-    model, library = nr.load(folder / "m.nr"), nr.clip(2.0) | nr.tf_idf() | nr.make("pa1")
+    model, library = nr.load(folder / "m.nr"), nr.clip(2.0) | nr.tf_idf() | nr.make("pa1", bias="auto")
     for batch in nr.open_source(str(folder / "data.svm")):
         library.learn(batch.X, batch.y)
         rows = batch.X

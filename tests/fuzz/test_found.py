@@ -32,7 +32,7 @@ def test_exponents_that_return_to_zero_share_the_whole_again(name: str, left: fl
 @BOTH
 def test_small_steps_of_signed_eg_keep_their_digits(algebra: str) -> None:
     X = np.array([[1e-9, 3e-9]])
-    learner = nr.make("eg_signed", features=2, algebra=algebra, native=False).learn(X, [1])
+    learner = nr.make("eg_signed", eta=0.1, U=1.0, features=2, algebra=algebra, native=False).learn(X, [1])
     near(learner.scores(np.eye(2)), 0.1 * X[0] / 2.0)  # sinh(eta x) / (2 cosh), to first order
 
 

@@ -103,7 +103,7 @@ def test_every_mutant_is_python_and_none_is_the_original() -> None:
 
 def test_a_learner_is_its_rule_hooks_options_bound_check_and_what_they_call() -> None:
     owners = {one.owner for one in subjects.subjects()["romma"]().mutants}
-    assert owners == {"romma", "relax", "romma_bound", "PARALLEL", "LONGEST_STEP"}
+    assert owners == {"romma", "relax", "romma_bound", "PARALLEL", "LONGEST_STEP", "LONGEST"}
     owners = {one.owner for one in subjects.subjects()["perceptron"]().mutants}
     assert owners == {
         "perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from", "noisy_bound", "starts_at_zero",

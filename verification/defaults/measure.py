@@ -26,7 +26,7 @@ TUNED = {
 }
 """The numbers of the grid where a card has more to search: none that matter only for other options, nor batches."""
 SIZES = {1: (7,), 2: (5, 4)}
-SLOW = ("perceptron_pocket",)  # no grid: it compares weights on a sample of the rows
+SLOW = ("perceptron_pocket", "fobos_infinity")  # no grid: each round costs more than the non-zeros of its row
 Results = dict[str, int | None]
 
 

@@ -110,6 +110,7 @@ def contraction(
             at_least=0.0,
             about="the learning rate; 0 stands for 1 / (batch R^2), where R is the largest norm of a row so far",
             grid=(0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+            measured=1e-3,
         ),
         "batch": BATCH,
     },

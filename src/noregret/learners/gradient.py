@@ -205,6 +205,7 @@ def safe_rate(rho: float, rows: float, s: S, g: G) -> float:
             at_least=0.0,
             about="the learning rate; 0 stands for 1 / R^2, where R is the largest norm of a row so far",
             grid=(0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+            measured=0.01,
         )
     },
     state={"w": plain},
