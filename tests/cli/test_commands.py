@@ -258,12 +258,14 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
         compile_reader()
     told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder))
     assert "1 loop is ready" in told.stdout
-    shutil.copytree(cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*"))
+    shutil.copytree(
+        cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*", "warm-*")
+    )
     cache = {"NOREGRET_CACHE": str(folder / "cache")}
     race = ["race", "data.svm", "--learners", "pa1"]
     raced = succeeded(noregret_process(*race, cwd=folder, **cache))
     assert "compil" not in raced.stderr
-    for file in (folder / "cache").rglob("libsvm*"):
+    for file in [*(folder / "cache").rglob("libsvm*"), *(folder / "cache").rglob("warm-*")]:
         file.unlink()
     first = succeeded(noregret_process("race", "data.svm", "--learners", "perceptron", cwd=folder, **cache))
     assert "compiling the reader" in first.stderr

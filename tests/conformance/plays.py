@@ -252,7 +252,8 @@ def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
 
     def number(param: Param) -> float:
         limit = max(param.above, param.at_least)
-        return limit + 0.1 * (param.default - limit) + 0.05
+        usual = param.default if param.measured is None else min(param.default, param.measured)
+        return limit + 0.1 * (usual - limit) + 0.05
 
     found = {
         name: param.default if (algebra, name) == ("kernel", "random_start") else number(param)

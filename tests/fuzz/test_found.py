@@ -97,9 +97,10 @@ def test_the_reference_plays_rounds_without_features(name: str) -> None:
     assert learner.learn([{"a": 1.0}], [1]).rounds == 3
 
 
-def test_a_row_with_an_infinite_score_is_explained_without_a_warning() -> None:
+def test_a_row_with_an_infinite_score_is_refused_without_a_warning() -> None:
     learner = nr.make("perceptron", native=False).learn(np.array([[1e200, 1.0]]), [1])
-    assert learner.explain_one({0: 1e200, 1: 2.0}) == {0: np.inf, 1: 2.0}
+    with pytest.raises(nr.BadValue, match="the score is not finite"):
+        learner.explain_one({0: 1e200, 1: 2.0})
 
 
 def test_lengths_in_the_reference_do_not_depend_on_room_for_more_features() -> None:

@@ -121,7 +121,7 @@ def test_the_command_line_learns_races_predicts_and_goes_on(kind: str, tmp_path:
     assert report["task"] == "multilabel"
     assert {"hamming_loss", "ranking_loss", "one_error", "micro_f1", "macro_f1"} < set(report["learners"][0])
     if kind == "csv":
-        again = noregret("learn", path.name, "--resume", "m.nr", cwd=tmp_path)
+        again = noregret("learn", path.name, "--resume", "m.nr", "--passes", "1", cwd=tmp_path)
         assert again.returncode == 0, again.stderr
     guessed = noregret("predict", "m.nr", path.name, "--out", "guess.csv", "--json", "p.json", "--scores", cwd=tmp_path)
     assert guessed.returncode == 0, guessed.stderr
