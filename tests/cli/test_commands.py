@@ -258,9 +258,7 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
         compile_reader()
     told = succeeded(noregret_process("warm", "pa1", "--tasks", "binary", "--algebras", "sparse", cwd=folder))
     assert "1 loop is ready" in told.stdout
-    shutil.copytree(
-        cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*", "warm-*")
-    )
+    shutil.copytree(cache_folder(), folder / "cache", ignore=shutil.ignore_patterns("*perceptron*", "*checked*"))
     cache = {"NOREGRET_CACHE": str(folder / "cache")}
     race = ["race", "data.svm", "--learners", "pa1"]
     raced = succeeded(noregret_process(*race, cwd=folder, **cache))
