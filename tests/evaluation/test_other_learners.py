@@ -14,7 +14,7 @@ from noregret.data.batch import Batch
 from noregret.evaluation.checkpoint import Checkpoints, fingerprint_source
 from noregret.evaluation.play import Run
 from noregret.evaluation.report import find_warnings, report_entry, to_json
-from noregret.learner.model_file import pack
+from noregret.learner.model_file import KINDS, pack
 from noregret.metrics import Confusion, InputOrder, LabelBaselines, Multilabel, Ranking, TargetBaselines
 from noregret.rules.registry import REGISTRY
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
@@ -31,12 +31,14 @@ FILE = Path(__file__).parents[1] / "support" / "running_mean.py"
 def registered() -> Iterator[None]:
     """The running mean is in the catalogue here only: other tests go through it."""
     nr.learners()
-    before = dict(REGISTRY)
+    before, kinds = dict(REGISTRY), dict(KINDS)
     card = RunningMean.card
-    REGISTRY[card.name] = card
+    REGISTRY[card.name], KINDS[RunningMean.kind] = card, RunningMean
     yield
     REGISTRY.clear()
     REGISTRY.update(before)
+    KINDS.clear()
+    KINDS.update(kinds)
 
 
 def running_mean() -> RunningMean:

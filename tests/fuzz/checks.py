@@ -20,11 +20,22 @@ FEW = 4  # rows that are predicted after all were learned
 ROUND = re.compile(r"^round (\d+) \(row (\d+) of this call\): a weight or a score is no longer finite")
 
 
+class TooLarge(Exception):
+    """The rounds were learned, but weights and values are too large for their scores to be finite."""
+
+
 def check(case: Case, totals: Tally | None = None) -> None:
     """Play a case in every way it can be played, and hold what is said against each other; raises what is wrong."""
     totals = Tally() if totals is None else totals
     totals.streams += 1
     totals.rounds += len(case.stream)
+    try:
+        check_stream(case, totals)
+    except TooLarge:
+        totals.refused += 1
+
+
+def check_stream(case: Case, totals: Tally) -> None:
     learner, said = played_or_refused(case, probe(case))
     if isinstance(said, str):
         case = without_refused(case, said, totals)
@@ -98,7 +109,10 @@ def played(learner: nr.RuleLearner, stream: Stream, probe: Array) -> Said:
     assert not np.isnan(transcript.scores).any(), "a score is no number"
     assert not np.isposinf(transcript.scores).any(), "a score is infinite"
     assert not np.isnan(transcript.losses).any(), "a loss is no number"
-    after = learner.scores(stream.rows(probe))
+    try:
+        after = learner.scores(stream.rows(probe))
+    except nr.BadValue as error:
+        raise TooLarge(str(error)) from None
     return Said(columns(transcript.scores, len(stream)), transcript.updated.tolist(), np.asarray(after, dtype=float))
 
 
