@@ -74,7 +74,9 @@ def test_an_error_names_the_line_of_the_row_and_not_its_place_in_the_batch() -> 
         nr.play([batch], nr.make("ogd", task="regression"))
 
 
-@pytest.mark.parametrize("told", [{"rule": "perceptron"}, {"rule": "rda"}, {"rule": "pa1", "algebra": "dense"}])
+@pytest.mark.parametrize(
+    "told", [{"rule": "perceptron"}, {"rule": "rda", "algebra": "sparse"}, {"rule": "pa1", "algebra": "dense"}]
+)
 def test_non_zeros_are_the_features_that_move_a_score(told: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     rows = (rng.random((60, 700)) < 0.01).astype(float)
