@@ -11,7 +11,7 @@ from noregret.learner.model_file import pack, unpack
 from tests.attacks.cut_off import ROWS, Y, cut_at_lines, outcome
 from tests.support.cover import ALL
 
-STEP = 29 if ALL else 211
+STEP = 7 if ALL else 83
 
 
 def features(x: Any, label: Any) -> dict[str, float]:
@@ -19,7 +19,7 @@ def features(x: Any, label: Any) -> dict[str, float]:
 
 
 def delayed() -> Any:
-    learner = nr.delayed(nr.make("arow", native=False).learn(ROWS, Y))
+    learner = nr.delayed(nr.make("arow", native=False).learn(ROWS, Y), room=1)
     learner.ask("first", ROWS[0])
     return learner
 
@@ -41,6 +41,8 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
     "delayed": (
         delayed,
         {
+            "ask": lambda m: m.ask("second", ROWS[1]),
+            "forget": lambda m: m.forget("first"),
             "tell": lambda m: m.tell("first", 1),
             "learn_one": lambda m: m.learn_one(ROWS[2], 1),
             "play": lambda m: m.play(ROWS, Y),

@@ -1,6 +1,7 @@
 """Delayed labels: a row is predicted now and learned when its label arrives."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -91,11 +92,21 @@ class Delayed(BaseLearner):
                 raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
             row = snapshot_row(x)
             prediction = self.learner.predict_one(row)
-            while self.room is not None and len(self.waiting) >= self.room:
-                self.waiting.pop(next(iter(self.waiting)))
-                self.forgotten += 1
-            self.waiting[key] = Question(row, prediction)
+            too_many = 0 if self.room is None else max(len(self.waiting) + 1 - self.room, 0)
+            self.replace(list(islice(self.waiting, too_many)), {key: Question(row, prediction)})
             return prediction
+
+    def replace(self, dropped: list[Any], new: dict[Any, Question]) -> None:
+        """Drop questions and add others, which is completed also after an interrupt: it may be done again."""
+        forgotten = self.forgotten + len(dropped)
+
+        def complete() -> None:
+            for key in dropped:
+                self.waiting.pop(key, None)
+            self.waiting.update(new)
+            self.forgotten = forgotten
+
+        self._change.run(complete, complete)
 
     def tell(self, key: Any, y: Any, weight: float | None = None) -> Any:
         """Learn the row of this key with its label; returns the prediction made when it was asked.
@@ -150,8 +161,7 @@ class Delayed(BaseLearner):
         with self._lock:
             self._change.settle()
             self.find(key)
-            del self.waiting[key]
-            self.forgotten += 1
+            self.replace([key], {})
 
     def find(self, key: Any) -> Question:
         """The question that waits under a key."""

@@ -151,7 +151,7 @@ def check_capacity(transform: FittedTransform, width: int) -> None:
     """Refuse more features than this machine can be expected to keep arrays for, before they are made."""
     if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
-                       "(strings), or number the features without missing")  # fmt: skip
+                       "(strings), or number the features without gaps")  # fmt: skip
 
 
 def fold_unknown(block: Block, known: int) -> Block:

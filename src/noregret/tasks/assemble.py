@@ -86,7 +86,7 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         "final": final,
         "finals": finals,
     }
-    bound["apart"] = final is not score
+    bound["final_differs"] = final is not score
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = specializer(moves, maker, tag)
     if card.chances is not None:

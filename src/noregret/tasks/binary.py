@@ -23,18 +23,18 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = revealed = unbound
-apart: Any = unbound  # whether predictions use other weights than training does
+final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         f = score(p, s, x)
-        out[t] = final(p, s, x) if apart else f
+        out[t] = final(p, s, x) if final_differs else f
         side, margin = y[t], y[t] * f
         if side == 0.0:
             side, margin = -math.copysign(1.0, f), 1.0 - abs(f) + g.universum
-        if apart:
+        if final_differs:
             aux[t] = margin
         if h[t] > 0.0 and revealed(g, s, abs(f)):
             s.n.t += 1.0

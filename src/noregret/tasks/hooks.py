@@ -1,7 +1,7 @@
 """What stands between a task and a rule: the standard hooks, and one adaptor for each kind of rule.
 
-The names bound by stamping (rule, slope, weight, score, update, final ...) are declared here so that the texts read
-on their own; a stamped copy of a text has them replaced by the learner's own.
+The names bound by specialization (rule, slope, weight, score, update, final ...) are declared here so that the
+functions can be read on their own; in a specialized copy they are the learner's own.
 """
 
 from typing import Any

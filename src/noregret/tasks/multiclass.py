@@ -26,19 +26,19 @@ from noregret.tasks.label_queries import ASK, LABELS, lead
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
-apart: Any = unbound  # whether predictions use other weights than training does
+final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
-        f = g.scores[: out.shape[1]] if apart else out[t]
+        f = g.scores[: out.shape[1]] if final_differs else out[t]
         scores(p, s, x, X.stride, f)
-        if apart:
+        if final_differs:
             finals(p, s, x, X.stride, out[t])
         truth = int(y[t])
         rival = rival_of(g, f, truth)
-        if apart:
+        if final_differs:
             aux[t] = math.inf if rival < 0 else f[truth] - f[rival] - (required(g, truth, rival) - 1.0)
         if h[t] > 0.0 and revealed(g, s, lead(f)):
             s.n.t += 1.0
@@ -51,9 +51,9 @@ def play_prototypes(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, u
     """The rule says how far each class moves along the row."""
     for t in range(y.size):
         x = row(X, t)
-        f = g.scores[: out.shape[1]] if apart else out[t]
+        f = g.scores[: out.shape[1]] if final_differs else out[t]
         scores(p, s, x, X.stride, f)
-        if apart:
+        if final_differs:
             finals(p, s, x, X.stride, out[t])
         truth = int(y[t])
         size = sqnorm(x)
@@ -72,9 +72,9 @@ def play_rest(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated
     """One against the rest: every class is a binary task of its own, z = x in its block with the sign of its label."""
     for t in range(y.size):
         x = row(X, t)
-        f = g.scores[: out.shape[1]] if apart else out[t]
+        f = g.scores[: out.shape[1]] if final_differs else out[t]
         scores(p, s, x, X.stride, f)
-        if apart:
+        if final_differs:
             finals(p, s, x, X.stride, out[t])
         if h[t] > 0.0 and revealed(g, s, lead(f)):
             s.n.t += 1.0

@@ -29,7 +29,7 @@ from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Tas
 
 scores = update = finals = unbound
 virtual: Any = unbound
-apart: Any = unbound  # whether predictions use other weights than training does
+final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
@@ -41,7 +41,7 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
         report(f, f[0] if virtual else 0.0, out[t])
         own = lowest(f, y[t])
         aux[t] = out[t, own - 1]
-        if apart:
+        if final_differs:
             scores(p, s, x, X.stride, f)
             own = lowest(f, y[t])
         if h[t] > 0.0:

@@ -24,18 +24,18 @@ from noregret.tasks import binary
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 score = update = final = taught = unbound
-apart: Any = unbound  # whether predictions use other weights than training does
+final_differs: Any = unbound  # whether predictions use other weights than training does
 LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance, the fourth the required margin
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
-    f = aux if apart else out
+    f = aux if final_differs else out
     first = 0
     while first < out.size:
         last = first
         while last < out.size and y[last, 0] == y[first, 0]:
             f[last] = score(p, s, row(X, last))
-            if apart:
+            if final_differs:
                 out[last] = final(p, s, row(X, last))
             last += 1
         if h[first] > 0.0:

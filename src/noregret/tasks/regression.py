@@ -24,7 +24,7 @@ from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Tas
 
 score = update = final = unbound
 measured: Any = unbound  # whether targets are scaled
-apart: Any = unbound  # whether predictions use other weights than training does
+final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
@@ -35,7 +35,7 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
             deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
         aux[t] = deviation
         f = s.n.target_mean + deviation * score(p, s, x)
-        out[t] = s.n.target_mean + deviation * final(p, s, x) if apart else f
+        out[t] = s.n.target_mean + deviation * final(p, s, x) if final_differs else f
         if h[t] > 0.0:
             s.n.t += 1.0
             if deviation > 0.0:
