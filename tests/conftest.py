@@ -6,9 +6,12 @@ side share it, so that each loop is compiled once.
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 
+from noregret.learner.factory import learners
+from noregret.rules.registry import REGISTRY
 from tests.support.cover import ALL
 from tests.support.engines import FewLoops
 
@@ -37,8 +40,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     FEW_LOOPS.active = not ALL and not compiles
 
 
+@pytest.fixture(autouse=True)
+def own_rules_leave_the_catalogue() -> Iterator[None]:
+    """A rule that a test registers is unknown to the tests after it."""
+    before = dict(REGISTRY)
+    yield
+    if before != REGISTRY:
+        REGISTRY.clear()
+        REGISTRY.update(before)
+
+
 def pytest_collection_finish() -> None:
     """Tests and modules stay until the end: to look through them for garbage again and again would take a minute."""
+    learners()  # registers all built-in ones
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
