@@ -24,7 +24,7 @@ CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
 ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
 
 
-@pytest.mark.compiles
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         exec(compile(snippet, str(file), "exec"), names)
 
 
-@pytest.mark.compiles
+@pytest.mark.slow
 @pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
 def test_consoles_show_what_they_are_said_to_show(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -11,6 +11,7 @@ from noregret import RuleLearner, Transcript
 from noregret.jit.cache import cache_folder
 from tests.conformance.loops import CHECKED, exact
 from tests.conformance.plays import FEW_IN, NAMES, Play, arrays, near, same_bits, stream, unusual
+from tests.support.cover import only_in_test_all
 
 pytestmark = pytest.mark.compiles
 
@@ -85,6 +86,7 @@ print("in bounds")
 """
 
 
+@only_in_test_all
 def test_no_loop_reaches_out_of_its_arrays() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     done = subprocess.run([sys.executable, "-W", "error", "-c", RAGGED], env=told, capture_output=True, text=True)

@@ -12,6 +12,7 @@ from noregret.jit.cache import cache_folder
 from noregret.streams import ReadOptions
 from tests.naive import libsvm as naive
 from tests.streams.libsvm_rows import batches, read, refused, same
+from tests.support.cover import only_in_test_all
 
 # ---- the same as the obvious way ------------------------------------------------------------------------------------
 
@@ -189,7 +190,7 @@ def test_more_numbers_for_python_than_there_is_room_for() -> None:
     same(found, naive.read(text * 3)[0])
 
 
-@pytest.mark.slow
+@only_in_test_all
 def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """

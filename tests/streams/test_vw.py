@@ -20,6 +20,7 @@ from noregret.streams import Batch, ReadOptions, name_table, vw, vw_text
 from noregret.streams.text_blocks import ParsedBlock, TextBlocks
 from noregret.streams.vw import Parser, Vw
 from tests.naive import vw_rows as naive
+from tests.support.cover import only_in_test_all
 
 
 class Memory(io.BytesIO):
@@ -272,7 +273,7 @@ def test_batches_hold_a_bounded_number_of_rows_and_the_names_so_far() -> None:
     assert made[0].X.names.names is made[1].X.names.names
 
 
-@pytest.mark.slow
+@only_in_test_all
 def test_no_byte_out_of_bounds() -> None:
     told = {**os.environ, "NOREGRET_BOUNDS_CHECK": "1", "NOREGRET_CACHE": str(cache_folder() / "bounds_checked")}
     code = """

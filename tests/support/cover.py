@@ -8,6 +8,8 @@ import pytest
 
 ALL = bool(os.environ.get("NOREGRET_TEST_ALL"))  # `make test-all`: leave nothing out
 
+only_in_test_all = pytest.mark.skipif(not ALL, reason="make test-all has it")
+
 T = TypeVar("T")
 
 

@@ -13,7 +13,8 @@ from noregret.tasks.assemble import Plan
 from tests.support.cover import ALL
 
 # Compiled loops are compared with the plain text in tests/conformance; the tests of a rule need not compile it again.
-MANY = 2000  # rounds of one call, which take longer as plain text than to compile
+LONG = 1.0  # seconds that one call would take as plain text: longer than to compile its loop
+MANY = 4000  # rounds of one call, which take that long whatever they do
 NAMES = {False: "plain", True: "compiled"}
 engines = pytest.mark.parametrize("native", [False, True] if ALL else [False], ids=NAMES.get)
 
@@ -26,6 +27,18 @@ def interpret_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
         return resolve(card, {"native": False, **given})
 
     monkeypatch.setattr(config, "resolve", interpreted)
+
+
+def is_long(engine: Engine, rows: Any, rounds: int) -> bool:
+    """Whether some rounds take longer as plain text than to compile; those of kernels look at every round before."""
+    match engine.plan.algebra:
+        case "reference":
+            return False
+        case "kernel":
+            return rounds**2 * 2e-6 > LONG
+        case _:
+            values = rows.val.size if rows.val.ndim == 2 else int(rows.indptr[-1] - rows.indptr[0])
+            return rounds > MANY or rounds * 3e-5 + values * 2.5e-6 * max(1.0, engine.space.classes / 2) > LONG
 
 
 class FewLoops:
@@ -46,7 +59,7 @@ class FewLoops:
             engine.asked = native
 
         def played(engine: Engine, rows: Any, y: Any, *rest: Any) -> bool:
-            if engine.asked and not engine.native and len(y) > MANY and engine.plan.algebra != "reference":
+            if engine.asked and not engine.native and is_long(engine, rows, len(y)):
                 engine.native, engine.loops = True, None
             return play(engine, rows, y, *rest)
 

@@ -203,8 +203,8 @@ for _ in range(2):
     print(json.dumps(found))
     killers = {key(one.mutant): one.killer for one in done.verdicts if one.killer}
 """
-FILES = ["tests/rules/test_losses.py", "tests/metrics/test_metrics.py", "tests/conformance/test_bounds.py"]
-NAMES = ["losses", "basic", "baselines", "romma"]
+FILES = ["tests/rules/test_losses.py", "tests/metrics/test_metrics.py"]
+NAMES = ["losses", "baselines"]
 
 
 @pytest.mark.slow
@@ -217,8 +217,7 @@ def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() ->
     assert len(found) == 3 * len(NAMES)
     assert [one for one in found if one[1] == "none" and one[3]] == []
     killed = [one for one in found if one[3]]
-    assert len({one[0] for one in killed}) >= 3, found
-    assert len(killed) >= 5, found
+    assert len({one[0] for one in killed}) == len(NAMES), found
     # A second time what killed a mutant is tried first; what is not broken passes it, and then meets all the others.
     assert sorted([*one[:2], *one[3:]] for one in again) == sorted([*one[:2], *one[3:]] for one in found)
     assert all(one[2] == 1 for one in again if one[3].startswith("tests/"))

@@ -13,6 +13,21 @@ import numpy as np
 Implementation = Callable[..., Any]
 
 
+class Chosen(dict[tuple[type, ...], Implementation]):
+    """The implementations of a verb that were called, by the types of the arguments."""
+
+    def __init__(self, verb: "Verb") -> None:
+        super().__init__()
+        self.verb = verb
+
+    def __missing__(self, kinds: tuple[type, ...]) -> Implementation:
+        implementation = self.verb.find(kinds)
+        if implementation is None:
+            raise TypeError(f"{self.verb.name} is not defined for {', '.join(kind.__name__ for kind in kinds)}")
+        self[kinds] = implementation
+        return implementation
+
+
 class Verb:
     """An operation of the algebra: a call runs the implementation for the types of the arguments."""
 
@@ -21,7 +36,7 @@ class Verb:
         self.__name__ = meaning.__name__
         self.__doc__ = meaning.__doc__
         self.table: dict[tuple[type, ...], Implementation] = {}
-        self._chosen: dict[tuple[type, ...], Implementation] = {}
+        self._chosen = Chosen(self)
         self.writes = self.name in WRITING
         self.sweeps = self.name in SWEEPING
         VERBS.append(self)
@@ -37,30 +52,22 @@ class Verb:
 
     def find(self, kinds: tuple[type, ...]) -> Implementation | None:
         """Return the most specific implementation for these argument types, or None."""
-        chosen = self._chosen.get(kinds)
-        if chosen is None:
-            matches = [
-                pattern
-                for pattern in self.table
-                if len(pattern) <= len(kinds)
-                and all(want is object or want is have for want, have in zip(pattern, kinds, strict=False))
-            ]
-            if not matches:
-                return None
-            best = max(matches, key=lambda pattern: sum(want is not object for want in pattern))
-            chosen = self._chosen[kinds] = self.table[best]
-        return chosen
+        matches = [
+            pattern
+            for pattern in self.table
+            if len(pattern) <= len(kinds)
+            and all(want is object or want is have for want, have in zip(pattern, kinds, strict=False))
+        ]
+        if not matches:
+            return None
+        return self.table[max(matches, key=lambda pattern: sum(want is not object for want in pattern))]
 
     def works_with(self, kinds: frozenset[type]) -> bool:
         """Whether an algebra with these types has this verb."""
         return any(all(want is object or want in kinds for want in pattern) for pattern in self.table)
 
     def __call__(self, *arguments: Any) -> Any:
-        kinds = tuple(map(type, arguments))
-        implementation = self._chosen.get(kinds) or self.find(kinds)
-        if implementation is None:
-            raise TypeError(f"{self.name} is not defined for {', '.join(kind.__name__ for kind in kinds)}")
-        return implementation(*arguments)
+        return self._chosen[tuple(map(type, arguments))](*arguments)
 
     def __repr__(self) -> str:
         return f"<verb {self.name}>"

@@ -13,6 +13,7 @@ from noregret.jit.layout import Layout, address, fill
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
+from noregret.state.plain_counters import with_plain_counters
 from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
 
@@ -35,6 +36,7 @@ class Engine:
     def bind(self, state: Any, space: Space, setting: Any) -> None:
         """Work on this state in this setting of the task from now on."""
         self.state, self.space, self.setting = state, space, setting
+        self.plain_state = with_plain_counters(state) if self.loops is not None else state
         set_classes(state, space.classes)
         self.bound = False
 
@@ -81,7 +83,7 @@ class Engine:
         """Predict, then learn, every round. False when the rule raised an error."""
         if self.loops is not None:
             with np.errstate(all="ignore"):
-                self.loops[0](self.params, self.setting, self.state, rows, y, h, out, updated, aux)
+                self.loops[0](self.params, self.setting, self.plain_state, rows, y, h, out, updated, aux)
             return True
         entry = self.prepare(rows)
         first = self.layout.first  # type: ignore[union-attr]
@@ -94,7 +96,7 @@ class Engine:
         """Score without learning."""
         if self.loops is not None:
             with np.errstate(all="ignore"):
-                self.loops[1](self.params, self.setting, self.state, rows, out)
+                self.loops[1](self.params, self.setting, self.plain_state, rows, out)
             return True
         entry = self.prepare(rows)
         fill(self.table, self.layout.first["rows"], rows)  # type: ignore[union-attr]

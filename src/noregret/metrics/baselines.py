@@ -55,8 +55,7 @@ class LabelBaselines:
 
     def count(self, truth: NDArray[Any]) -> None:
         """Count the mistakes on rounds with these labels."""
-        labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
-        codes = np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
+        codes = self.encode(truth)
         if not codes.size:
             return
         self.counts += [0] * (len(self.code) - len(self.counts))
@@ -67,6 +66,18 @@ class LabelBaselines:
         before = np.concatenate(([self.last], codes[:-1]))
         self.last_mistakes += int(np.count_nonzero(codes != before))
         self.last = int(codes[-1])
+
+    def encode(self, truth: NDArray[Any]) -> NDArray[np.int64]:
+        """The codes of some labels, without those of rounds that have no class."""
+        if truth.dtype.kind in "biuf" and 0 < len(self.code) <= FEW:
+            codes = np.full(truth.size, -1)
+            for label, code in self.code.items():
+                if not isinstance(label, str):
+                    codes[truth == label] = code
+            if codes.min(initial=0) >= 0:
+                return codes
+        labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
+        return np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
 
     def count_at_once(self, codes: NDArray[np.int64]) -> int:
         """The mistakes of the majority label, from the counts before every round."""

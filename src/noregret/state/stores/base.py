@@ -60,6 +60,13 @@ class Store(ABC, Generic[Value]):
         """Return the store for this kind of field in a space."""
         return cls()
 
+    def __eq__(self, other: object) -> bool:
+        """Stores of one class and with the same settings are the same store."""
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).items()))
+
     # ---- cells ---------------------------------------------------------------------------------------------------
 
     @abstractmethod
