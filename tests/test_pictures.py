@@ -33,6 +33,7 @@ def test_four_times_the_features_cost_winnow_a_constant_and_the_perceptron_a_fac
     assert min(factors) > 2.5
 
 
+@pytest.mark.compiles
 def test_label_noise_costs_cw_more_than_any_softer_learner() -> None:
     rows = label_noise.measure(noise=(0.0, 0.2), rounds=2000, tested=2000, streams=3)
     lost, more = {}, {}
@@ -60,6 +61,7 @@ def test_cw_moves_the_rare_word_more_and_pa1_both_alike() -> None:
     assert cw[4] > 2.0
 
 
+@pytest.mark.compiles
 def test_rda_is_sparse_where_it_errs_least() -> None:
     rows = sparsity_against_error.measure(strengths=(1e-4, 3e-3, 3e-2), rounds=4000, tested=2000, streams=2)
     by = {learner: [row for row in rows if row.learner == learner] for learner in sparsity_against_error.LEARNERS}
@@ -69,6 +71,7 @@ def test_rda_is_sparse_where_it_errs_least() -> None:
     assert best["rda"].nonzeros < 0.5 * min(best["truncated_gradient"].nonzeros, best["fobos"].nonzeros)
 
 
+@pytest.mark.compiles
 def test_ofs_comes_near_to_choosing_features_beforehand() -> None:
     data = ofs_against_kbest.like_spambase()
     few, many = ofs_against_kbest.measure(kept=(2, 20), orders=3, data=data)
