@@ -174,3 +174,18 @@ def test_normalised_adaline_keeps_its_bound(task: str, rho: float, seed: int) ->
         bound = bound_of(learner, norm=float(np.linalg.norm(u)), comparator_normalised_errors=theirs)
         share_left = 2.0 / (2.0 - rho)  # the bound is the least over all ways to split an error, of which this is one
         assert suffered <= bound <= share_left * (float(u @ u) / rho + share_left * theirs) * (1.0 + 1e-12)
+
+
+def test_a_batch_that_is_not_whole_is_rounded_down() -> None:
+    X, y = streams.dense(30, 3, seed=4)
+    whole, fraction, more = (nr.make("adaline_batch", batch=size).learn(X, y) for size in (4.0, 4.9, 5.0))
+    assert weights(whole, 3).tolist() == weights(fraction, 3).tolist() != weights(more, 3).tolist()
+    facts = {"smallest_eigenvalue": 0.1, "largest_eigenvalue": 0.5, "rounds": 20.0, "initial_excess": 3.0}
+    bounds = [bound_of(nr.make("adaline_batch", rho=0.5, batch=size), **facts) for size in (4.0, 4.9, 5.0)]
+    assert bounds[0] == bounds[1] < bounds[2]
+
+
+def test_batch_adaline_has_a_theorem_only_for_a_given_rate() -> None:
+    batch = nr.learners()["adaline_batch"]
+    assert len(batch.guarantees_for({"rho": 1e-3})) == 1
+    assert not batch.guarantees_for({"rho": 0.0})

@@ -288,3 +288,31 @@ def test_defaults_depend_on_whether_scores_are_measured() -> None:
         assert nr.make("ogd", native=False, **told).params["eta0"] == 0.1
     with pytest.raises(nr.BadValue, match="default of measured scores"):
         nr.Param(1.0, above=0.0, measured=-1.0)
+
+
+# ---- the rate that follows the rows ---------------------------------------------------------------------------------
+
+
+def test_each_theorem_of_adaline_is_for_its_own_kind_of_rate() -> None:
+    """With a rate the bound needs |u|; with none it needs the largest distance to u."""
+    adaline = nr.learners()["adaline"]
+    of_a_rate = {"radius": 1.0, "norm": 2.0, "comparator_squared_errors": 3.0}
+    of_none = {"radius": 1.0, "distance": 2.0, "comparator_squared_errors": 3.0}
+    assert len(adaline.guarantees_for({"rho": 0.25})) == len(adaline.guarantees_for({"rho": 0.0})) == 1
+    assert adaline.bound({"rho": 0.25}, **of_a_rate) > 3.0
+    assert adaline.bound({"rho": 0.0}, **of_none) > 3.0
+    with pytest.raises(nr.BadValue, match="the bound needs norm"):
+        adaline.bound({"rho": 0.25}, **of_none)
+    with pytest.raises(nr.BadValue, match="the bound needs distance"):
+        adaline.bound({"rho": 0.0}, **of_a_rate)
+
+
+@pytest.mark.parametrize("name", ["adaline", "adaline_batch"])
+def test_rows_of_zeros_before_any_other_leave_the_weights_at_zero(name: str) -> None:
+    """The rate that follows the rows divides by the largest norm so far, which is then zero."""
+    learner = nr.make(name, rho=0.0, task="binary", algebra="dense", native=False)
+    learner.learn(np.zeros((3, 2)), [1, -1, 1])
+    assert weights(learner, 2).tolist() == [0.0, 0.0]
+    learner.learn(np.array([[1.0, 2.0]] * 1000), [1] * 1000)
+    assert np.isfinite(weights(learner, 2)).all()
+    assert weights(learner, 2)[1] > 0.0

@@ -200,3 +200,11 @@ def test_the_length_of_a_row_does_not_matter_to_alma(p: float, factor: float) ->
     plain, stretched = (nr.make("alma", p=p, alpha=0.7, native=False).learn(a * X, y) for a in (1.0, factor))
     np.testing.assert_allclose(weights(stretched, 4), weights(plain, 4), rtol=1e-9)
     assert plain.updates == stretched.updates > 5
+
+
+def test_the_theorem_of_alma_is_for_its_own_constants() -> None:
+    alma = nr.learners()["alma"]
+    proved = [{"alpha": 0.5}, {"alpha": 0.5, "B": 2.0 * math.sqrt(8.0)}, {"alpha": 0.5, "C": math.sqrt(2.0)}]
+    others = [{"alpha": 0.5, "B": B} for B in (math.sqrt(8.0), 0.5 * math.sqrt(8.0), 2.0, 16.0, 6.0)]
+    assert all(len(alma.guarantees_for(told)) == 1 for told in proved)
+    assert not any(alma.guarantees_for(told) for told in [*others, {"alpha": 0.5, "C": 1.0}])
