@@ -316,3 +316,9 @@ def test_rows_of_zeros_before_any_other_leave_the_weights_at_zero(name: str) -> 
     learner.learn(np.array([[1.0, 2.0]] * 1000), [1] * 1000)
     assert np.isfinite(weights(learner, 2)).all()
     assert weights(learner, 2)[1] > 0.0
+
+
+def test_the_bound_for_falling_rates_by_hand() -> None:
+    """D = 2, G = 3, T = 16: 4 * 4 / (2 * 0.5) + 0.5 * 9 * (4 - 1/2)."""
+    facts = {"distance": 2.0, "largest_gradient": 3.0, "rounds": 16.0}
+    assert nr.learners()["ogd"].bound({"schedule": "inv_sqrt", "eta0": 0.5}, **facts) == 31.75
