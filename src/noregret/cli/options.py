@@ -44,6 +44,7 @@ def make_parser() -> Parser:
     add_race_options(commands.add_parser("race", help="run learners side by side over one source and name the best"))
     add_learn_options(commands.add_parser("learn", help="train a model and print its mistakes on the way"))
     add_predict_options(commands.add_parser("predict", help="predict with a saved model"))
+    add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
     datasets = commands.add_parser("datasets", help="list the built-in, synthetic and local data sets")
@@ -97,6 +98,13 @@ def add_predict_options(predict: Parser) -> None:
     add_source_options(predict)
     add_output_options(predict)
     predict.set_defaults(module="predict")
+
+
+def add_show_options(show: Parser) -> None:
+    show.add_argument("model", help="a model saved by `noregret learn --save`")
+    show.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    show.add_argument("--json", metavar="PATH", help="write it as JSON, with all weights; - is standard output")
+    show.set_defaults(module="show")
 
 
 def add_warm_options(warm: Parser) -> None:

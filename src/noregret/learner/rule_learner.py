@@ -202,6 +202,19 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
             self._must_have_learned()
             return explain_one(self.model, self.scores, x, label)
 
+    @property
+    def weights(self) -> dict[Any, Any]:
+        """The weights that are not zero, by feature, the largest first; for many classes, a dict for each class.
+
+        They belong to the features after all transforms; a constant feature is named "(constant)".
+        """
+        from noregret.learner.weights import named_weights
+
+        with self._lock:
+            self._change.settle()
+            self._must_have_learned()
+            return named_weights(self.model)
+
     def _must_have_learned(self) -> None:
         if self.model.arrays is None:
             raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")

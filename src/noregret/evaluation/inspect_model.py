@@ -1,0 +1,134 @@
+"""What a saved model is: its learner, options, classes, features, history and largest weights."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from noregret.errors import Error
+from noregret.evaluation.capabilities import (
+    class_sides,
+    classes_of,
+    config_of,
+    describe_preparation,
+    given_options,
+    nonzeros_of,
+    parameters_of,
+    task_of,
+)
+from noregret.evaluation.report import count_of, plain_label
+from noregret.evaluation.tables import table
+from noregret.learner.protocol import Learner
+
+LARGEST = 10  # weights shown of each class
+CLASSES = 10  # classes shown
+
+
+def report_model(learner: Learner, path: str) -> dict[str, Any]:
+    """A model as JSON."""
+    weights = weights_of(learner)
+    return {
+        "model": path,
+        "learner": learner.card.name,
+        "about": learner.card.about,
+        "task": learner.task,
+        "parameters": parameters_of(learner),
+        "options": {name: repr(value) for name, value in given_options(learner).items()},
+        "rounds": learner.rounds,
+        "mistakes": learner.mistakes if counts_mistakes(learner) else None,
+        "updates": learner.updates,
+        "classes": [plain_label(label) for label in classes_of(learner)],
+        "features": features_of(learner),
+        "nonzeros": nonzeros_of(learner),
+        "source": learner.source,
+        "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
+    }
+
+
+def describe_model(learner: Learner, path: str) -> str:
+    """A model as text for people."""
+    return "\n".join(lines_of(learner, path)) + "\n"
+
+
+def lines_of(learner: Learner, path: str) -> Iterator[str]:
+    card = learner.card
+    yield f"{path}: {card.name}, {card.about[:1].lower()}{card.about[1:]}"
+    yield ""
+    yield f"task        {learner.task}"
+    numbers = ", ".join(f"{name} = {show(value)}" for name, value in parameters_of(learner).items())
+    yield f"parameters  {numbers or 'none'}"
+    for number, text in enumerate(describe_preparation(learner)):
+        yield f"{'rows' if number == 0 else '':12}{text}"
+    classes = classes_of(learner)
+    if classes:
+        names = ", ".join(str(plain_label(label)) for label in classes[:CLASSES])
+        yield f"classes     {len(classes):,}: {names}{', ...' if len(classes) > CLASSES else ''}"
+    yield f"features    {describe_features(learner)}"
+    yield f"learned     {describe_history(learner)}"
+    if learner.source:
+        yield f"from        {describe_origin(learner.source)}"
+    weights = weights_of(learner)
+    yield ""
+    yield weights if isinstance(weights, str) else describe_weights(learner, weights)
+    yield ""
+    yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
+    yield f"noregret learn MORE_ROWS --resume {path}"
+    yield f'python: import noregret as nr; model = nr.load("{path}"); model.predict_one(row)'
+
+
+def show(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def counts_mistakes(learner: Learner) -> bool:
+    return task_of(learner).prediction in ("label", "labels")
+
+
+def features_of(learner: Learner) -> int | None:
+    """How many features have been seen, where that is known."""
+    model = getattr(learner, "model", None)
+    return None if model is None else int(model.learned_features)
+
+
+def describe_features(learner: Learner) -> str:
+    seen, used, config = features_of(learner), nonzeros_of(learner), config_of(learner)
+    constant = " and a constant" if config is not None and config.bias else ""
+    parts = [] if seen is None else [f"{seen:,} seen{constant}"]
+    parts += [] if used is None else [f"{used:,} with a weight"]
+    return ", ".join(parts) or "not counted"
+
+
+def describe_history(learner: Learner) -> str:
+    rounds = count_of(learner.rounds, "round")
+    changed = f"{learner.updates:,} of them changed it"
+    if not counts_mistakes(learner) or not learner.rounds:
+        return f"{rounds}, {changed}"
+    share = 100.0 * learner.mistakes / learner.rounds
+    return f"{rounds}, {count_of(learner.mistakes, 'mistake')} on the way ({share:.2f} %), {changed}"
+
+
+def describe_origin(source: Mapping[str, Any]) -> str:
+    """The data a model was learned from, and whether to the end."""
+    name = str(source.get("name") or source.get("path") or "data of which no name is known")
+    return f"{name}, interrupted" if source.get("ended") is False else name
+
+
+def weights_of(learner: Learner) -> dict[Any, Any] | str:
+    """The weights by feature, and by class where there are many; or why there are none."""
+    try:
+        found = getattr(learner, "weights", None)
+    except Error as error:
+        return str(error)
+    return f"{learner.card.name} has no weights of its own" if found is None else found
+
+
+def describe_weights(learner: Learner, weights: Mapping[Any, Any]) -> str:
+    if not task_of(learner).many:
+        two = len(classes_of(learner)) == 2
+        return describe_largest(f"largest weights{f', for {class_sides(learner)[1]}' if two else ''}", weights)
+    shown = islice(weights.items(), CLASSES)
+    return "\n\n".join(describe_largest(f"largest weights of {plain_label(label)}", one) for label, one in shown)
+
+
+def describe_largest(title: str, weights: Mapping[Any, float]) -> str:
+    rows = [(str(name), f"{value:+.6g}") for name, value in islice(weights.items(), LARGEST)]
+    return table((title, "weight"), rows) if rows else f"{title}: none is other than zero"

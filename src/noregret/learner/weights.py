@@ -1,0 +1,61 @@
+"""The weights of a learner by the names of its features, where its score is a weighted sum of them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import SparseBlock, to_dense
+from noregret.errors import BadValue
+from noregret.learner.engine import Loops
+from noregret.learner.model import Model
+
+CONSTANT = "(constant)"
+UNITS = 256  # rows scored at once
+Floats = NDArray[np.float64]
+
+
+def named_weights(model: Model) -> dict[Any, Any]:
+    """The weights that are not zero, by feature, the largest first; for many classes such a dict for each class."""
+    columns = weight_columns(model)
+    names = [CONSTANT] * model.config.bias + model.feature_names()
+    if not model.task.many:
+        return by_name(names, columns[:, 0])
+    return {label: by_name(names, columns[:, c]) for c, label in enumerate(model.labels.order)}
+
+
+def by_name(names: list[Any], weights: Floats) -> dict[Any, float]:
+    places = np.flatnonzero(weights)
+    places = places[np.argsort(-np.abs(weights[places]), kind="stable")]
+    return {names[place]: float(weights[place]) for place in places.tolist()}
+
+
+def weight_columns(model: Model) -> Floats:
+    """What each feature adds to each score: features in rows, outputs in columns; the constant is feature 0."""
+    if model.algebra == "kernel":
+        raise BadValue(f"{model.card.name} has supports here, not weights: it was made with algebra='kernel'")
+    loops, features = Loops(), model.known_space.features
+    loops.bind(model)
+    nothing = score_rows(model, loops, np.zeros(0, np.int64), np.zeros(2, np.int64))[0]
+    columns = np.empty((features, nothing.size))
+    for first in range(0, features, UNITS):
+        count = min(UNITS, features - first)
+        units = score_rows(model, loops, np.arange(first, first + count), np.arange(count + 1))
+        columns[first : first + count] = units - nothing
+    values = 1.0 + np.arange(features) % 3
+    whole = score_rows(model, loops, np.arange(features), np.array([0, features]), values)[0]
+    error = np.abs(nothing + values @ columns - whole)
+    if not (error <= 1e-6 * (np.abs(nothing) + values @ np.abs(columns) + 1e-300)).all():
+        raise BadValue(f"{model.card.name}: its score is not a weighted sum of the features, so it has no weights")
+    return columns
+
+
+def score_rows(
+    model: Model, loops: Loops, idx: NDArray[np.int64], indptr: NDArray[np.int64], values: Floats | None = None
+) -> Floats:
+    """The scores of rows with these values, or ones, at these features."""
+    given = np.ones(idx.size) if values is None else values
+    rows = SparseBlock(indptr, idx.astype(np.int32), given, model.known_space.features)
+    out = model.task.make_scores(len(indptr) - 1, len(model.labels))
+    loops.score(rows if model.algebra == "sparse" else to_dense(rows), out, 0, len(indptr) - 1)
+    return out.reshape(len(indptr) - 1, -1)
