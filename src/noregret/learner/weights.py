@@ -42,7 +42,7 @@ def weight_columns(model: Model) -> Floats:
         count = min(UNITS, features - first)
         units = score_rows(model, loops, np.arange(first, first + count), np.arange(count + 1))
         columns[first : first + count] = units - nothing
-    values = 1.0 + np.arange(features) % 3
+    values: Floats = np.asarray(1.0 + np.arange(features) % 3, np.float64)
     whole = score_rows(model, loops, np.arange(features), np.array([0, features]), values)[0]
     error = np.abs(nothing + values @ columns - whole)
     if not (error <= 1e-6 * (np.abs(nothing) + values @ np.abs(columns) + 1e-300)).all():
