@@ -31,6 +31,20 @@ class LabelCodes(dict[Any, int]):
         code = self[label] = len(self)
         return code
 
+    def encode_numbers(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """The code of every label of a numeric array, by one pass for each of the first labels."""
+        codes = np.full(labels.size, -1, np.int64)
+        for label, code in list(self.items())[:FEW]:
+            if not isinstance(label, str):
+                codes[labels == label] = code
+        while (left := np.flatnonzero(codes < 0)).size:
+            if len(self) >= FEW:
+                codes[left] = np.fromiter(map(self.__getitem__, labels[left].tolist()), np.int64, left.size)
+                break
+            label = labels[left[0]].item()
+            codes[labels == label] = self[label]
+        return codes
+
 
 def is_label(label: object) -> bool:
     """Whether a truth is a class; rounds without a class are not scored."""
@@ -69,13 +83,8 @@ class LabelBaselines:
 
     def encode(self, truth: NDArray[Any]) -> NDArray[np.int64]:
         """The codes of some labels, without those of rounds that have no class."""
-        if truth.dtype.kind in "biuf" and 0 < len(self.code) <= FEW:
-            codes = np.full(truth.size, -1)
-            for label, code in self.code.items():
-                if not isinstance(label, str):
-                    codes[truth == label] = code
-            if codes.min(initial=0) >= 0:
-                return codes
+        if truth.dtype.kind in "biuf":
+            return self.code.encode_numbers(truth)
         labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
         return np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
 

@@ -10,7 +10,6 @@ from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.metrics.baselines import LabelCodes, is_label
 
-FEW = 8  # up to this many labels, numbers are coded by one pass per label
 RARE = 0.5  # a class is rare when it has less than this part of an even share of the rounds
 
 Costs: TypeAlias = Iterable[tuple[Any, Any, float]]  # truth, predicted, cost
@@ -66,23 +65,9 @@ class Confusion:
     def encode(self, labels: NDArray[Any]) -> Counts:
         """The code of every label; -1 for what is not a label."""
         if labels.dtype.kind in "fiub":
-            return self.encode_numbers(labels)
+            return self.code.encode_numbers(labels)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
         return np.array([self.code[label] if is_label(label) else -1 for label in values], np.int64)
-
-    def encode_numbers(self, labels: NDArray[Any]) -> Counts:
-        """The code of every label of a numeric array."""
-        codes = np.full(labels.size, -1, np.int64)
-        for label, code in list(self.code.items())[:FEW]:
-            if not isinstance(label, str):
-                codes[labels == label] = code
-        while (left := np.flatnonzero(codes < 0)).size:
-            if len(self.code) >= FEW:
-                codes[left] = np.fromiter(map(self.code.__getitem__, labels[left].tolist()), np.int64, left.size)
-                break
-            label = labels[left[0]].item()
-            codes[labels == label] = self.code[label]
-        return codes
 
     # ---- what follows from the counts -----------------------------------------------------------------------------
 
