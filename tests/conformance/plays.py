@@ -31,6 +31,7 @@ CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others 
 NAMES = [card.name for card in CARDS]
 KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in BANKS}
 CLASSES = 4
+LARGE = 40.0  # streams have fewer features than this: what may be kept of them must be fewer still
 
 
 def kind(card: nr.RuleCard) -> tuple[Any, ...]:
@@ -245,7 +246,7 @@ def in_first_task(play: Play) -> bool:
 
 
 def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
-    """A number other than the default for every parameter: near the limit from which it counts.
+    """A number other than the default for every parameter: near the limit from which it counts, and never large.
 
     In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.
     """
@@ -253,6 +254,7 @@ def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
     def number(param: Param) -> float:
         limit = max(param.above, param.at_least)
         usual = param.default if param.measured is None else min(param.default, param.measured)
+        usual = min(usual, LARGE)
         return limit + 0.1 * (usual - limit) + 0.05
 
     found = {

@@ -186,6 +186,19 @@ def test_a_feature_that_comes_later_comes_with_nothing() -> None:
     assert after[2] == 0.0
 
 
+@pytest.mark.parametrize("algebra", ["sparse", "dense"])
+def test_the_simplex_spans_all_classes_also_where_a_round_is_about_the_first_ones(algebra: str) -> None:
+    told: dict[str, Any] = {"schedule": "constant", "classes": [0, 1, 2], "algebra": algebra, "native": False}
+    learner = nr.make("ogd", onto="simplex", eta0=0.3, task="multiclass", **told)
+    learner.learn(np.array([[1.0, 0.5], [0.2, 1.0]]), [2, 1])
+    for label in (0, 1, 0, 1, 0):
+        learner.learn(np.array([[1.0, 0.7]]), [label])
+        found = weights(learner, 2)
+        assert found[2].max() > 0.0, "the class that no round is about keeps a share"
+        assert found.sum() == pytest.approx(1.0, abs=1e-12)
+        assert found.min() >= 0.0
+
+
 @pytest.mark.compiles
 @pytest.mark.parametrize(
     ("onto", "task", "algebra"),

@@ -19,6 +19,7 @@ from noregret.cli.setup import (
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
+from noregret.evaluation.capabilities import task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
@@ -31,6 +32,7 @@ from noregret.streams import Source
 
 FIRST = 64  # rounds before the first line
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
+OF_MISTAKES = ("mistakes", "rate")  # columns that real targets have no use for
 FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias")
 
 
@@ -132,7 +134,7 @@ class Training:
         """A line each time the number of rounds has doubled."""
         if not self.screen.piped and not self.screen.quiet:
             for point in self.curve.points[self.printed :]:
-                sys.stdout.write((align(HEAD) if self.printed == 0 else "") + align(curve_cells(point)))
+                sys.stdout.write((align(self.head) if self.printed == 0 else "") + align(self.cells(point)))
                 self.printed += 1
             sys.stdout.flush()
 
@@ -145,14 +147,19 @@ class Training:
     def draw(self, done: float | None) -> None:
         """On a terminal: the totals now, and the lines so far, the latest first."""
         now = CurvePoint(self.curve.rounds, self.curve.mistakes, self.curve.loss, self.curve.updates)
-        rows = [curve_cells(point) for point in reversed([*self.curve.points, now])]
-        self.screen.show(HEAD, rows, self.screen.progress(now.rounds, done))
+        rows = [self.cells(point) for point in reversed([*self.curve.points, now])]
+        self.screen.show(self.head, rows, self.screen.progress(now.rounds, done))
 
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The columns of the curve."""
+        return tuple(name for name in HEAD if name not in OF_MISTAKES or task_of(self.learner).prediction != "target")
 
-def curve_cells(point: CurvePoint) -> tuple[str, ...]:
-    rounds, mistakes, loss, updates = point
-    each = max(rounds, 1)
-    return (f"{rounds:,}", f"{mistakes:,}", f"{mistakes / each:.4f}", f"{loss / each:.4g}", f"{updates:,}")
+    def cells(self, point: CurvePoint) -> tuple[str, ...]:
+        rounds, mistakes, loss, updates = point
+        each = max(rounds, 1)
+        every = (f"{rounds:,}", f"{mistakes:,}", f"{mistakes / each:.4f}", f"{loss / each:.4g}", f"{updates:,}")
+        return tuple(cell for name, cell in zip(HEAD, every, strict=True) if name in self.head)
 
 
 def align(cells: tuple[str, ...]) -> str:

@@ -44,6 +44,7 @@ def make_parser() -> Parser:
     add_race_options(commands.add_parser("race", help="run learners side by side over one source and name the best"))
     add_learn_options(commands.add_parser("learn", help="train a model and print its mistakes on the way"))
     add_predict_options(commands.add_parser("predict", help="predict with a saved model"))
+    add_evaluate_options(commands.add_parser("evaluate", help="measure a saved model on rows with labels"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
@@ -98,6 +99,16 @@ def add_predict_options(predict: Parser) -> None:
     add_source_options(predict)
     add_output_options(predict)
     predict.set_defaults(module="predict")
+
+
+def add_evaluate_options(evaluate: Parser) -> None:
+    evaluate.add_argument("model", help="a model saved by `noregret learn --save`")
+    evaluate.add_argument("data", nargs="+", help=DATA)
+    evaluate.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    add_source_options(evaluate)
+    add_output_options(evaluate)
+    add_confusion_option(evaluate)
+    evaluate.set_defaults(module="evaluate")
 
 
 def add_show_options(show: Parser) -> None:

@@ -54,13 +54,6 @@ def print_confusion(entry: Entry) -> None:
     sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
 
 
-def is_same(prediction: object, truth: object) -> bool:
-    """Whether a prediction is the truth; the order of several labels does not matter."""
-    if isinstance(prediction, tuple):
-        return set(prediction) == set(truth if isinstance(truth, tuple) else (truth,))
-    return bool(prediction == truth)
-
-
 def to_cell(label: object) -> object:
     """A prediction as a cell of a table: several labels are separated by commas."""
     return ",".join(str(plain_label(one)) for one in label) if isinstance(label, tuple) else label

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
-from noregret.cli.output import is_same, open_output, plain_labels, to_cell, write_json
+from noregret.cli.output import open_output, plain_labels, to_cell, write_json
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
 from noregret.data.batch import Batch
 from noregret.errors import BadValue, NotLearned
 from noregret.evaluation.capabilities import classes_of, has_learned, predict_and_score, task_of
 from noregret.evaluation.checkpoint import restore_options
+from noregret.evaluation.evaluate import is_same
 from noregret.evaluation.report import describe_skipped, plain_label, report_head
 from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
@@ -69,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def open_new_rows(args: argparse.Namespace, learner: Learner) -> Source:
-    """The new rows, read as the rows that were learned; labels may be missing."""
+def open_new_rows(args: argparse.Namespace, learner: Learner, labelled: bool = False) -> Source:
+    """The new rows, read as the rows that were learned; labels may be missing where they need not be there."""
     restored = restore_options(learner, given_read_options(args))
-    return open_data(args, **{"labelled": False, **task_of(learner).reading, **restored})
+    return open_data(args, **{"labelled": labelled, **task_of(learner).reading, **restored})
 
 
 def select_scores(learner: Learner, scores: Floats | None) -> Floats | None:

@@ -228,6 +228,9 @@ CELLS: dict[str, Cell] = {
     "pairs right": show_measure("pair_accuracy"),
     "NDCG": show_measure("ndcg"),
     "NDCG@10": show_measure("ndcg_at_10"),
+    "MAE": lambda entry: f"{entry.report['mae']:.4g}" if "mae" in entry.report else "",
+    "RMSE": lambda entry: f"{entry.report['rmse']:.4g}" if "rmse" in entry.report else "",
+    "R2": show_measure("r2"),
     "wrong lists": lambda entry: str(entry.mistakes),
 }
 """The columns that a task can name."""

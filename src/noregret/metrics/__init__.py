@@ -8,11 +8,16 @@ from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
 from noregret.metrics.ranking import InputOrder, Ranking
+from noregret.metrics.target_errors import TargetErrors
 
-METRICS: dict[str, Callable[[], Metric]] = {"multilabel": Multilabel, "ranking": Ranking}
+METRICS: dict[str, Callable[[], Metric]] = {
+    "multilabel": Multilabel,
+    "ranking": Ranking,
+    "target_errors": TargetErrors,
+}
 """The metrics that a task can name beside those of every run."""
 
 __all__ = [
     "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LearningCurve", "Loss", "MergeableMetric", "Metric",
-    "Mistakes", "Multilabel", "Ranking", "Runtime", "TargetBaselines", "Updates",
+    "Mistakes", "Multilabel", "Ranking", "Runtime", "TargetBaselines", "TargetErrors", "Updates",
 ]  # fmt: skip

@@ -74,7 +74,8 @@ class Regression(Task):
     measured = True
     default_loss = "eps_insensitive"
     prediction = "target"
-    columns = ("loss", "mean loss")
+    columns = ("loss", "mean loss", "MAE", "RMSE", "R2")
+    metrics = ("target_errors",)
     reading = {"targets": True}
     bias_by_default = True
     notes = ("the labels are real targets; the loss decides",)
