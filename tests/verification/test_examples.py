@@ -70,6 +70,12 @@ def test_a_solver_sides_with_the_library_about_pa2() -> None:
     assert shown(printed) == "(-0.019172, -0.482789)"
 
 
+def test_a_solver_sides_with_the_library_about_costs() -> None:
+    printed, library, weights, solver = values(errata.COSTS)
+    assert [shown(printed), shown(library)] == ["1", "3"]
+    assert shown(weights) == shown(solver) == "((0.3, 0.6), (-0.3, -0.6), (0, 0))"
+
+
 def test_the_perceptron_is_descent_on_mistakes_and_not_on_the_hinge() -> None:
     moved, perceptron, of_hinge, of_mistakes = values(errata.NO_HINGE)
     assert shown(moved) == "(3, 12, 3)"

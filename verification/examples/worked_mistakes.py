@@ -62,8 +62,8 @@ pa.learn(x, [-1])
 LOW_MARGIN = Section(
     "A lower margin means more mistakes",
     """The T unit vectors, all negative: the separator -(1, ..., 1) / sqrt(T) has the margin gamma = 1 / sqrt(T), and
-the perceptron learns nothing about a vector from the others. It makes exactly 1 / gamma^2 mistakes, as many as the bound
-allows.""",
+the perceptron learns nothing about a vector from the others. It makes exactly 1 / gamma^2 mistakes, as many as the
+bound allows.""",
     """
 sizes = np.array([4, 9, 16, 100])
 margins = [min(np.eye(T) @ np.ones(T) / np.sqrt(T)) for T in sizes]
