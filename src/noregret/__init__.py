@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
+    from noregret.features.transforms import conjunctions as conjunctions
     from noregret.features.transforms import log1p as log1p
     from noregret.features.transforms import min_max as min_max
     from noregret.features.transforms import missing as missing
@@ -100,8 +101,8 @@ _HOMES = {
     "data.transcript": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
-        "Pipeline", "Transform", "clip", "log1p", "min_max", "missing", "one_hot", "pairs", "scale", "squares",
-        "tf_idf", "unit_norm",
+        "Pipeline", "Transform", "clip", "conjunctions", "log1p", "min_max", "missing", "one_hot", "pairs", "scale",
+        "squares", "tf_idf", "unit_norm",
     ),
     "data.labels": ("UNIVERSUM",),
     "learner.outside_steps": ("half_space",),

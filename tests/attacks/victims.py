@@ -133,6 +133,7 @@ VICTIMS: dict[str, Victim] = {
     "squares": piped(nr.squares(), X=MATRIX),
     "pairs": piped(nr.pairs(), nr.min_max()),
     "one hot": piped(nr.one_hot()),
+    "conjunctions": piped(nr.one_hot(only="f0"), nr.conjunctions(3, negate="f0")),
     "hashed pairs": piped(nr.pairs(between=[("f0", "f1")]), bits=6),
     "delayed": adapted(with_questions),
     "transfer": adapted(transferred, name="arow"),

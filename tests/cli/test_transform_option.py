@@ -69,12 +69,22 @@ def test_columns_are_chosen_on_the_command_line_and_kept_in_the_model(folder: Pa
     assert "--transform 'pairs:between=height*city'" in race.stdout
 
 
+def test_conjunctions_are_made_on_the_command_line_and_kept_in_the_model(folder: Path) -> None:
+    asked = ("--transform", "one_hot:only=height", "--transform", "conjunctions:order=3,negate=city=Rome")
+    done = noregret("learn", "table.csv", "--learner", "pa1", *asked, "--save", "m.nr", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "height=1*city=Oslo*not city=Rome" in nr.load(folder / "m.nr").features
+    few = ("--transform", "conjunctions:order=3,limit=2")
+    refused(noregret("learn", "table.csv", "--learner", "pa1", *few, cwd=folder), "would make 3 features of its 2")
+
+
 @pytest.mark.parametrize(
     ("transform", "says"),
     [
         ("clop", "did you mean 'clip'"),
         ("clip:limit=-1", "clip: limit must be above 0"),
         ("clip:", "write name:parameter"),
+        ("conjunctions:order=2.5", "conjunctions: order must be a whole number"),
         ("pairs:between=height", "needs two names for every pair"),
     ],
 )

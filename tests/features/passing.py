@@ -28,6 +28,13 @@ PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
     "squares": (nr.squares(), [naive.squares]),
     "pairs": (nr.pairs(), [naive.pairs]),
     "one_hot": (nr.one_hot(), [naive.one_hot]),
+    "conjunctions": (nr.conjunctions(3), [naive.conjunctions(3, [])]),
+    "negated": (
+        nr.one_hot() | nr.conjunctions(4, negate=[2, "f0", "none"], only=["f0", "f1", "f4", 0, 1])
+        | nr.log1p(only="f1"),
+        [naive.in_order, naive.one_hot, naive.conjunctions(4, [2, "f0", "none"], ["f0", "f1", "f4", 0, 1]),
+         naive.only(["f1"], naive.log1p)],
+    ),
     "chosen pairs": (nr.pairs(between=PAIRED), [naive.between(PAIRED)]),
     "chosen scale": (nr.scale(only=SOME), [naive.only(SOME, naive.scale)]),
     "chosen length": (nr.unit_norm(only=SOME), [naive.only(SOME, naive.unit_norm(2.0))]),
@@ -49,6 +56,7 @@ PIPELINES: dict[str, tuple[Any, list[naive.Step]]] = {
     "made twice": (nr.pairs() | nr.scale() | nr.squares(), [naive.pairs, naive.scale, naive.squares]),
 }  # fmt: skip
 KEEPING = ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "one_hot", "long", "made twice",
+           "conjunctions", "negated",
            "chosen pairs", "chosen scale", "chosen squares", "chosen hot", "chosen all")  # fmt: skip
 GAPS = ("zero", "mean", "indicator", "long", "chosen all")
 ROWS = 48

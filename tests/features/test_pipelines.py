@@ -170,7 +170,9 @@ def growing(t: int) -> Rows:
     )
 
 
-@pytest.mark.parametrize("name", ["scale", "unit_norm", "indicator", "squares", "pairs", "one_hot", "long"])
+@pytest.mark.parametrize(
+    "name", ["scale", "unit_norm", "indicator", "squares", "pairs", "conjunctions", "one_hot", "long"]
+)
 def test_new_features_of_a_row_are_not_put_together_before_they_are_learned(name: str) -> None:
     steps = (PIPELINES[name][0] | nr.scale() | nr.unit_norm(), PIPELINES[name][0] | nr.unit_norm() | nr.min_max())
     for pipeline in steps:
@@ -224,7 +226,7 @@ def test_learners_are_merged_where_no_transform_remembers() -> None:
     merged = halves[0].merge(halves[1])
     expected = by_hand[0].merge(by_hand[1]).scores(after(nr.clip(1.0) | nr.unit_norm() | nr.make("pa1"), rows))
     assert np.array_equal(merged.scores(rows), expected)
-    for name in ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "one_hot"):
+    for name in ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "conjunctions", "one_hot"):
         steps, _ = PIPELINES[name]
         one, other = ((steps | nr.make("perceptron")).learn(rows, y) for _ in range(2))
         with pytest.raises(nr.BadValue, match="cannot be merged: each goes by what it saw"):

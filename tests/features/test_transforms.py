@@ -100,7 +100,7 @@ def test_large_values_stay_finite() -> None:
     assert after(nr.unit_norm() | nr.make("pa1"), rows)[0]["a"] == pytest.approx(math.sqrt(0.5))
     gone = [*rows[:2], {"a": None}]
     assert after(nr.missing("mean") | nr.make("pa1"), gone)[-1]["a"] == pytest.approx(0.0, abs=1e293)
-    for steps in (nr.squares(), nr.pairs(), nr.tf_idf()):
+    for steps in (nr.squares(), nr.pairs(), nr.conjunctions(), nr.tf_idf()):
         learner = steps | nr.make("perceptron")
         with pytest.raises(nr.BadValue, match=r"row \d: after \w+ a value is no longer finite") as caught:
             learner.learn([{"a": 1.0}, {"c": 1.0}, *rows], [1, 1, -1, 1, 1])

@@ -97,15 +97,42 @@ def squares(past: list[Row], row: Row) -> dict[Any, float]:
     return found
 
 
+def ranks(past: list[Row], row: Row) -> list[Any]:
+    """Names in the order in which they appeared; columns by number."""
+    seen = list(dict.fromkeys(name for one in [*past, row] for name in one))
+    return sorted(seen) if all(isinstance(name, int) for name in seen) else seen
+
+
+def in_order(past: list[Row], row: Row) -> dict[Any, float]:
+    return {name: row[name] for name in sorted(row, key=ranks(past, row).index)}
+
+
 def pairs(past: list[Row], row: Row) -> dict[Any, float]:
     """Of two features the one that appeared first, or has the lower column, is named first."""
-    seen = list(dict.fromkeys(name for one in [*past, row] for name in one))
-    order = sorted(seen) if all(isinstance(name, int) for name in seen) else seen
+    order = ranks(past, row)
     found = dict(row)
     for two in combinations(row, 2):
         a, b = sorted(two, key=order.index)
         found[f"{a}*{b}"] = row[a] * row[b]
     return found
+
+
+def conjunctions(order: int, negate: list[Any], only: list[Any] | None = None) -> Step:
+    """Products of features that are true, named in the order of `pairs`; negated features come after all others."""
+
+    def step(past: list[Row], row: Row) -> dict[Any, float]:
+        order_of = ranks(past, row)
+        chosen = [name for name in row if only is None or any(belongs(name, group) for group in only)]
+        literals = {name: row[name] for name in sorted(chosen, key=order_of.index) if row[name] != 0.0}
+        false = [group for group in negate if not any(row[name] != 0.0 and belongs(name, group) for name in row)]
+        negated = {f"not {group}": 1.0 for group in false}
+        found = {**row, **negated}
+        for factors in range(2, order + 1):
+            for some in combinations({**literals, **negated}.items(), factors):
+                found["*".join(str(name) for name, _ in some)] = math.prod(value for _, value in some)
+        return found
+
+    return step
 
 
 def belongs(name: Any, group: Any) -> bool:

@@ -1,8 +1,11 @@
 """The pages of worked examples and errata say what is computed, and what is computed is what was printed."""
 
+import math
+
+import numpy as np
 import pytest
 
-from verification.examples import errata, left_out, worked
+from verification.examples import errata, left_out, worked, worked_mistakes
 from verification.examples.__main__ import DOCS
 from verification.examples.page import Result, Row, Section, agrees, computed, page, shown
 
@@ -11,6 +14,29 @@ from verification.examples.page import Result, Row, Section, agrees, computed, p
 def test_a_worked_example_is_computed_as_it_was_printed(section: Section) -> None:
     for result in computed(worked.PREFACE, section):
         assert agrees(result), f"{result.what}: printed {shown(result.printed)}, computed {shown(result.computed)}"
+
+
+def test_numpy_counts_the_mistakes_of_required_margins_alike() -> None:
+    """Each row is scaled by the mean and deviation of the rows before it, with a constant, and learned."""
+    from sklearn.datasets import load_breast_cancer
+
+    rows, classes = load_breast_cancer(return_X_y=True)
+    scaled = np.zeros((len(rows), rows.shape[1] + 1))
+    scaled[:, -1] = 1.0
+    for t in range(2, len(rows)):
+        spread = rows[:t].std(axis=0)
+        ratio = np.divide(rows[t] - rows[:t].mean(axis=0), spread, out=np.zeros(rows.shape[1]), where=spread > 0.0)
+        scaled[t, :-1] = np.clip(ratio, -math.sqrt(t), math.sqrt(t))
+    counts = []
+    for b in (0.0, 1.0, 5.0, 10.0, 100.0):
+        w, mistakes, updates = np.zeros(scaled.shape[1]), 0, 0
+        for x, sign in zip(scaled, np.where(classes == 1, 1.0, -1.0), strict=True):
+            score = float(w @ x)
+            mistakes += (score >= 0.0) != (sign > 0.0)
+            if sign * score < b or sign * score <= 0.0:
+                w, updates = w + sign * x, updates + 1
+        counts.append((mistakes, updates))
+    assert [row.printed for row in worked_mistakes.REQUIRED.rows] == list(zip(*counts, strict=True))
 
 
 def test_every_number_of_a_worked_example_was_printed_somewhere() -> None:
@@ -42,6 +68,12 @@ def test_a_solver_sides_with_the_library_about_pa2() -> None:
     assert shown(solver) == "(0.0556, -0.3333)"
     assert shown(library) == "(0.055556, -0.333333)"
     assert shown(printed) == "(-0.019172, -0.482789)"
+
+
+def test_a_solver_sides_with_the_library_about_costs() -> None:
+    printed, library, weights, solver = values(errata.COSTS)
+    assert [shown(printed), shown(library)] == ["1", "3"]
+    assert shown(weights) == shown(solver) == "((0.3, 0.6), (-0.3, -0.6), (0, 0))"
 
 
 def test_the_perceptron_is_descent_on_mistakes_and_not_on_the_hinge() -> None:

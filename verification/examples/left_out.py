@@ -7,10 +7,6 @@ LEFT_OUT = (
         "learners of concept classes are not part of the library",
     ),
     (
-        "the multiclass step uses 1 where the constraint requires the cost of the confusion",
-        "with costs, the library requires the cost as margin: [tasks.md](tasks.md#costs)",
-    ),
-    (
         "indices in backpropagation; how an incremental SVD extends its factors, and at what cost",
         "networks and decompositions are not part of the library",
     ),

@@ -1,5 +1,6 @@
 """Examples that textbooks and lectures work out by hand, computed by the library."""
 
+from verification.examples import worked_mistakes
 from verification.examples.page import Row, Section
 
 HEAD = """
@@ -370,18 +371,6 @@ right = [
     ),
 )
 
-TWO_POINTS = Section(
-    "Two points, one of each class",
-    """By Novikoff's theorem, any two points that are not on one ray from the origin are separated after finitely many
-updates. Here, twenty random pairs.""",
-    """
-rng = np.random.default_rng(0)
-pairs = rng.normal(size=(20, 2, 2))
-stopped = [nr.epochs(make("perceptron"), pair, [1, -1], passes=10_000).stopped for pair in pairs]
-""",
-    (Row("separated pairs, of twenty", "stopped.count('no update')", 20),),
-)
-
 SECTIONS = (
     PERCEPTRON,
     FIRST_ORDER,
@@ -393,5 +382,5 @@ SECTIONS = (
     MULTICLASS,
     SPARSE,
     THRESHOLDS,
-    TWO_POINTS,
+    *worked_mistakes.SECTIONS,
 )

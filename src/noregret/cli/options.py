@@ -182,8 +182,8 @@ def add_learner_options(parser: Parser) -> None:
                        "cost 1")  # fmt: skip
     group.add_argument("--transform", metavar="NAME", action="append", default=[], help="transforms, applied in the "
                        "order given; their statistics come from earlier rows only: scale, min_max, unit_norm, clip, "
-                       "log1p, tf_idf, missing, squares, pairs, one_hot, or one with parameters as in clip:limit=3 or "
-                       "pairs:between=user*ad")  # fmt: skip
+                       "log1p, tf_idf, missing, squares, pairs, conjunctions, one_hot, or one with parameters as in "
+                       "clip:limit=3, pairs:between=user*ad or conjunctions:order=3,negate=a+b")  # fmt: skip
     group.add_argument("--scale", action=argparse.BooleanOptionalAction, help="standardize every number by its running "
                        "mean and deviation, after all transforms (default: tables without --transform)")  # fmt: skip
     group.add_argument("--bits", type=int, metavar="N", help="feature hashing: hash the names of features to 2^N cells "

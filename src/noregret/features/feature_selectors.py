@@ -82,7 +82,8 @@ def quote(name: str) -> str:
 
 def selected_names(options: Mapping[str, Any]) -> list[str]:
     """Return all names in the selectors of a transform."""
-    return [*options.get("only", ()), *(name for pair in options.get("between", ()) for name in pair)]
+    paired = (name for pair in options.get("between", ()) for name in pair)
+    return [*options.get("only", ()), *options.get("negate", ()), *paired]
 
 
 class FeatureSelectors:

@@ -25,14 +25,42 @@ def number_rows(table: Table) -> int:
 def number_keys(grow: bool, keys: Arrays, out: NDArray[np.int64], known: Arrays) -> None:
     """Write the number of every key; a new key gets the next number with `grow`, and -1 otherwise."""
     first, second = keys
-    slots, left, right, size = known
     for k in range(first.size):
-        slot = find_slot(first[k], second[k], known)
-        if slots[slot] == 0 and grow:
-            left[size[0]], right[size[0]] = first[k], second[k]
-            size[0] += 1
-            slots[slot] = size[0]
-        out[k] = slots[slot] - 1
+        out[k] = number_key(first[k], second[k], grow, known)
+
+
+def number_key(a: int, b: int, grow: bool, known: Arrays) -> Any:
+    """Return the number of a key."""
+    slots, left, right, size = known
+    slot = find_slot(a, b, known)
+    if slots[slot] == 0 and grow:
+        left[size[0]], right[size[0]] = a, b
+        size[0] += 1
+        slots[slot] = size[0]
+    return slots[slot] - 1
+
+
+def chain_rows(table: Table) -> int:
+    chain_keys(
+        table[LEARN], (read_first(table), read_second(table)), read_out(table),
+        (read_slots(table), read_left(table), read_right(table), read_size(table)),
+    )  # fmt: skip
+    return 0
+
+
+def chain_keys(grow: bool, keys: Arrays, out: NDArray[np.int64], known: Arrays) -> None:
+    """Write the number of every key as `number_keys` does; the first integer of most is the number of an earlier one.
+
+    That is keys[0], the position of the earlier key; where it is negative, the key is (keys[1], keys[0]).
+    """
+    parent, literal = keys
+    for k in range(parent.size):
+        if parent[k] < 0:
+            out[k] = number_key(literal[k], parent[k], grow, known)
+        elif out[parent[k]] >= 0:
+            out[k] = number_key(out[parent[k]], literal[k], grow, known)
+        else:
+            out[k] = -1
 
 
 def remove_rows(table: Table) -> int:
@@ -68,6 +96,7 @@ def find_slot(a: int, b: int, known: Arrays) -> Any:
 ARRAYS = ("first", "second", "out", "slots", "left", "right", "size")
 TYPES = dict.fromkeys(ARRAYS, np.int64)
 NUMBER, REMOVE = Loop(number_keys, number_rows, TYPES, 2), Loop(remove_keys, remove_rows, TYPES, 2)
+CHAIN = Loop(chain_keys, chain_rows, TYPES, 2)
 
 
 class Keys:
@@ -94,6 +123,17 @@ class Keys:
             self.reserve(first.size)
         out = np.empty(first.size, np.int64)
         self.run(NUMBER, grow, (as_int64(first), as_int64(second), out, *self.known))
+        return out
+
+    def chain(self, parent: NDArray[Any], literal: NDArray[Any], order: int, grow: bool) -> NDArray[np.int64]:
+        """Return the numbers of keys, most of which extend an earlier one: (number of keys[parent], literal).
+
+        A negative parent begins a chain: the key is (literal, parent). A chain has at most `order` keys.
+        """
+        if grow:
+            self.reserve(parent.size)
+        out = np.empty(parent.size, np.int64)
+        self.run(CHAIN, grow, (as_int64(parent), as_int64(literal), out, *self.known))
         return out
 
     def reserve(self, more: int) -> None:
@@ -150,11 +190,18 @@ class HashedKeys:
 
     def numbers(self, first: NDArray[Any], second: NDArray[Any], grow: bool) -> NDArray[np.int64]:
         """Return the cells of keys; they are the same on every machine and in every version."""
-        mixed = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
-        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # so that every bit of both integers counts
-            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
-        return np.where(second == -1, first, (mixed & np.uint64(self.cells - 1)).astype(np.int64))
+        return np.where(second == -1, first, self.cells_of(mix(first, second)))
+
+    def chain(self, parent: NDArray[Any], literal: NDArray[Any], order: int, grow: bool) -> NDArray[np.int64]:
+        """Return the cells of chained keys: each is hashed from the hash, not from the cell, of the one before."""
+        start = np.where(parent == -1, literal.astype(np.uint64), mix(literal, parent))
+        hashes = start
+        for _ in range(1, order):
+            hashes = np.where(parent < 0, start, mix(hashes[np.maximum(parent, 0)], literal))
+        return np.where(parent == -1, literal, self.cells_of(hashes))
+
+    def cells_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return np.asarray((hashes & np.uint64(self.cells - 1)).astype(np.int64))
 
     def truncate(self, size: int) -> None:
         """Do nothing: hashed keys are not stored."""
@@ -164,6 +211,14 @@ class HashedKeys:
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return not saved
+
+
+def mix(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.uint64]:
+    """Hash two integers to 64 bits, so that every bit of both counts."""
+    mixed = first.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + second.astype(np.uint64)
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def as_int64(numbers: NDArray[Any]) -> NDArray[Any]:

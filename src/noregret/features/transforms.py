@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret.errors import BadValue, shown
+from noregret.features.conjunctions import Conjunctions
 from noregret.features.derived import DerivedTransform
 from noregret.features.expansions import OneHot, Pairs, Squares
 from noregret.features.feature_selectors import MAX_GROUPS, FeatureSelectors, SelectorParam, selected_names
@@ -21,7 +22,8 @@ from noregret.features.tf_idf import TfIdf
 from noregret.rules.parameters import Choice, Param, suggestion
 
 KINDS: Mapping[str, type[FittedTransform]] = {
-    kind.name: kind for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, OneHot)
+    kind.name: kind
+    for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, Conjunctions, OneHot)
 }
 
 
@@ -214,6 +216,14 @@ def pairs(limit: float = 200.0, between: Iterable[tuple[str | int, str | int]] =
     With between=[("user", "ad")], only features of the column or namespace user are multiplied with those of ad.
     """
     return transform("pairs", limit=limit, between=between)
+
+
+def conjunctions(order: float = 2, limit: float = 20_000.0, negate: Names = (), only: Names = ()) -> Transform:
+    """Add the products of 2 to `order` distinct features of a row; a row may become at most `limit` features.
+
+    With negate=["a"], add also the feature "not a", which is 1 where a is 0 or absent, and its products.
+    """
+    return transform("conjunctions", order=order, limit=limit, negate=negate, only=only)
 
 
 def one_hot(only: Names = ()) -> Transform:
