@@ -17,6 +17,7 @@ LENGTHS: Case = ({}, {"radius": 3, "norm": 2}, 36)
 FULL = {"covariance": "full"}
 CONSTANT: Case = ({"eta0": 0.25, "schedule": "constant"}, {"norm": 3, "squared_gradients": 8}, 18 + 1)
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
+BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
 BY_HAND: dict[str, list[Case]] = {
     "adagrad": [
@@ -139,6 +140,9 @@ BY_HAND: dict[str, list[Case]] = {
     "ogd": [
         CONSTANT,
         FALLING,
+        ({**FALLING[0], "schedule": "power", "power": 0.5}, FALLING[1], 72 + 3.5),
+        ({**FALLING[0], "schedule": "power", "power": 1.0}, FALLING[1], 18 * 16 + 0.5 * (1 + math.log(16))),
+        ({**FALLING[0], "schedule": "bottou", "decay": 0.5}, FALLING[1], 18 * 3 + 4 * math.log(3)),
         (
             {"eta0": 0.25, "onto": "ball", "radius": 2},
             {"norm": 1, "largest_gradient": 2, "rounds": 16},
@@ -194,6 +198,8 @@ BY_HAND: dict[str, list[Case]] = {
     ],
     "scw1": [({"C": 3, **FULL}, {"loss_before": 2}, 6)],
     "scw2": [({"C": 3, **FULL}, {"loss_before": 2}, 12)],
+    "sgd_bottou": [BOTTOU],
+    "sgd_bottou_averaged": [BOTTOU],
     "sop": [
         (
             FULL,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Array
+from .rules import Array, Falling
 
 
-class Player:
+class Player(Falling):
     """Plays one of k actions a round and is told the loss of that one."""
 
     weighs = regresses = False
@@ -62,7 +62,7 @@ class Exp3(Player):
         return -self.estimates
 
     def chances(self, x: Array, t: int) -> Array:
-        eta = self.eta / {"constant": 1.0, "inv_sqrt": t**0.5, "inv_t": t}[self.rate]
+        eta = self.fallen(self.rate, self.eta, t)
         weights: Array = np.exp(-eta * (self.estimates - self.estimates.min()))
         return np.asarray((1.0 - self.gamma) * weights / weights.sum() + self.gamma / len(weights))
 

@@ -30,8 +30,7 @@ class Perceptron(FirstOrder):
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         missed = r.margin < 0.0 if self.strict else r.margin <= 0.0
         self.steps += missed
-        slower = {"constant": 1.0, "inv_sqrt": t**0.5, "inv_t": t, "inv_mistakes": max(1, self.steps)}[self.schedule]
-        return self.eta * r.weight / slower if missed else None
+        return self.fallen(self.schedule, self.eta * r.weight, t, self.steps) if missed else None
 
 
 class AveragedPerceptron(FirstOrder):
@@ -116,7 +115,7 @@ class BatchPerceptron(Rule):
     def __init__(self, batch: float = 16.0, rho: float = 1.0, schedule: str = "constant") -> None:
         self.batch = batch
         self.rho = rho
-        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.schedule = schedule
         self.number = 1
 
     def start(self, k: int, d: int) -> None:
@@ -136,7 +135,8 @@ class BatchPerceptron(Rule):
 
     def update(self, r: Round) -> bool:
         if r.margin <= 0.0:
-            self.gathered = self.gathered + self.rho * r.weight / self.number**self.falls * r.z
+            step = self.fallen(self.schedule, self.rho * r.weight, self.number)
+            self.gathered = self.gathered + step * r.z
         return r.margin <= 0.0
 
 

@@ -30,7 +30,30 @@ class Round:
         return np.outer(self.signs, self.x)
 
 
-class Rule:
+class Falling:
+    """Rates that fall with the rounds, by the name of a schedule; two of them have a number of their own."""
+
+    rate_power = 0.5
+    rate_decay = 1e-4
+
+    def fallen(self, schedule: str, eta0: float, t: float, steps: int = 0) -> float:
+        """The rate of round t, the first round being 1."""
+        if schedule == "constant":
+            return eta0
+        if schedule == "inv_sqrt":
+            return eta0 / float(np.sqrt(t))
+        if schedule == "inv_t":
+            return eta0 / t
+        if schedule == "power":
+            return eta0 * float(np.exp(-self.rate_power * np.log(t)))
+        if schedule == "bottou":
+            return 1.0 / (1.0 / eta0 + self.rate_decay * t)
+        if schedule == "inv_mistakes":
+            return eta0 / max(1, steps)
+        raise ValueError(f"unknown schedule {schedule}")
+
+
+class Rule(Falling):
     """A learner that keeps one weight vector per score and starts at zero."""
 
     margin_rule = True  # skips rounds with |z|^2 == 0

@@ -136,7 +136,7 @@ def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example to the weights when it is misclassified."""
     if misses(margin):
         s.n.steps += 1.0
-        add(s.w, rate(p.eta, s.n.t, s.n.steps), z)
+        add(s.w, rate(p, p.eta, s.n.t, s.n.steps), z)
         return True
     return False
 

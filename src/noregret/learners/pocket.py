@@ -148,6 +148,6 @@ def perceptron_batch(p: P, s: S, z: Z, margin: float) -> bool:
         take_snapshot(s.w)
         s.n.last = math.floor(p.batch * math.ceil(s.n.t / p.batch))
     if margin <= 0.0:
-        add(s.w, rate(p.rho, math.ceil(s.n.t / p.batch)), z)
+        add(s.w, rate(p, p.rho, math.ceil(s.n.t / p.batch)), z)
         return True
     return False

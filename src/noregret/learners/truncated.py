@@ -75,7 +75,7 @@ TRUNCATED = (
 )
 def truncated_gradient(p: P, s: S, g: G) -> None:
     """Gradient descent that shrinks small weights toward zero every K rounds."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
         shrink(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
@@ -123,6 +123,6 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
 )
 def rounding(p: P, s: S, g: G) -> None:
     """Gradient descent that sets small weights to zero every K rounds."""
-    add(s.w, -rate(p.eta0, s.n.t), g)
+    add(s.w, -rate(p, p.eta0, s.n.t), g)
     if due(s.n.t, p.K):
         shrink(s.w, 2.0 * p.theta, p.theta)

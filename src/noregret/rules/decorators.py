@@ -14,7 +14,7 @@ from noregret.rules.names import RuleKind, TaskName
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
 from noregret.rules.rule_card import Check, RuleCard
-from noregret.rules.schedules import OF_STEPS, SCHEDULES
+from noregret.rules.schedules import NUMBERS, OF_STEPS, SCHEDULES
 from noregret.state.fields import Field
 
 Function: TypeAlias = Callable[..., Any]
@@ -106,12 +106,18 @@ def bandit_rule(**declared: Unpack[Declared]) -> Decorator:
 def schedule(default: str, steps: bool = False) -> Choice:
     """The learning-rate schedule of a rule; with steps, also schedules that fall with the number of updates."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
-    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate")
+    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate", reads=NUMBERS)
 
 
 def with_loss(declared: dict[str, Any]) -> dict[str, Any]:
     loss = Choice(declared.pop("loss", "hinge"), LOSSES, "the loss whose gradient is followed", binds="slope")
     return {**declared, "params": {**declared.get("params", {}), "loss": loss}}
+
+
+def with_numbers(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, and the numbers that their options read where the rule has none of these names."""
+    read = {name: number for one in params.values() if isinstance(one, Choice) for name, number in one.reads.items()}
+    return {**params, **{name: number for name, number in read.items() if name not in params}}
 
 
 def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> RuleCard:
@@ -136,6 +142,7 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
         takes = f"takes ({', '.join(arguments)}); a {kind} rule takes ({', '.join(ARGUMENTS[kind])})"
         raise BadValue(f"{who} {takes}")
     check_names(who, "params", declared.get("params", {}))
+    declared["params"] = with_numbers(declared.get("params", {}))
     check_names(who, "state", declared["state"])
     check_names(who, "counters", declared.get("counters", {}))
     if any(isinstance(param, Component) for param in declared.get("params", {}).values()):

@@ -3,7 +3,7 @@
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
@@ -113,6 +113,7 @@ class Choice:
     about: str = ""
     binds: str = ""  # the global name in the rule's code that the option replaces, if not its own
     search: tuple[str, ...] = ()  # the options worth trying; all where none are named
+    reads: Mapping[str, Param] = field(default_factory=dict)  # numbers of p that the options read; a rule gets them all
 
     def candidates(self) -> tuple[str, ...]:
         """The options worth trying."""
