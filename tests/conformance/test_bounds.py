@@ -168,13 +168,19 @@ BY_HAND: dict[str, list[Case]] = {
         ({"lam": 0.25}, {"radius": 3, "rounds": math.e**2}, 3.5**2 * 3 / 0.5),
         ({"lam": 0.25, "projection": "no"}, {"radius": 3, "rounds": math.e**2}, 2 * 9 * 3 / 0.25),
     ],
+    "pegasos_batch": [
+        ({"lam": 0.25, "k": 4.5}, {"radius": 3, "rounds": 4 * math.e**2}, 2 * 4 * 9 * 3 / 0.25),
+    ],
     "perceptron": [
         NOVIKOFF,
         NOISY,
         ({"random_start": 1.0, "eta": 0.5}, {"radius": 6, "margin": 2, "initial_norm": 3}, 9 + 6),
     ],
     "perceptron_averaged": [NOVIKOFF, NOISY],
-    "perceptron_batch": [({"batch": 2.5}, {"radius": 6, "margin": 2}, 27)],
+    "perceptron_batch": [
+        ({"batch": 2.5}, {"radius": 6, "margin": 2}, 27),
+        ({"batch": 2.5, "b": 3, "rho": 0.5}, {"radius": 6, "margin": 2}, 27 + 3),
+    ],
     "perceptron_margin": [({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4)],
     "perceptron_pocket": [NOVIKOFF, NOISY],
     "perceptron_truncated": [NOVIKOFF],

@@ -107,13 +107,14 @@ class MarginPerceptron(FirstOrder):
 
 
 class BatchPerceptron(Rule):
-    """Gathers rho z of the rounds with margin <= 0, and adds the sum when the next batch begins; batch b ends with
-    round floor(b * batch)."""
+    """Gathers rho z of the rounds with margin <= 0 or < b, and adds the sum when the next batch begins; batch number n
+    ends with round floor(n * batch)."""
 
     weighs = True
 
-    def __init__(self, batch: float = 16.0, rho: float = 1.0, schedule: str = "constant") -> None:
+    def __init__(self, batch: float = 16.0, rho: float = 1.0, b: float = 0.0, schedule: str = "constant") -> None:
         self.batch = batch
+        self.b = b
         self.rho = rho
         self.schedule = schedule
         self.number = 1
@@ -134,10 +135,11 @@ class BatchPerceptron(Rule):
         return self.w @ x
 
     def update(self, r: Round) -> bool:
-        if r.margin <= 0.0:
+        short = r.margin <= 0.0 or r.margin < self.b
+        if short:
             step = self.fallen(self.schedule, self.rho * r.weight, self.number)
             self.gathered = self.gathered + step * r.z
-        return r.margin <= 0.0
+        return short
 
 
 RULES: dict[str, Callable[..., Rule]] = {
