@@ -62,7 +62,7 @@ RULES: dict[str, Any] = {
 }
 
 
-SHARED = {"power": "rate_power", "decay": "rate_decay"}  # numbers of schedules, and where twins keep them
+SHARED = {"power": "rate_power", "decay": "rate_decay", "random_start": "random_start"}  # and where twins keep them
 
 
 def twin(name: str, **params: object) -> Any:

@@ -4,16 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Array, Falling
+from .rules import Array, Falling, first_weights
 
 
 class Player(Falling):
     """Plays one of k actions a round and is told the loss of that one."""
 
     weighs = regresses = False
+    random_start = 0.0
 
     def start(self, k: int, d: int) -> None:
-        self.w: Array = np.zeros((k, d))
+        self.w: Array = first_weights(k, d, self.random_start)
 
     def scores(self, x: Array) -> Array:
         return self.w @ x

@@ -8,24 +8,15 @@ from .rules import Array, FirstOrder, Round, Rule
 
 
 class Perceptron(FirstOrder):
-    """If margin <= 0, or margin < 0 when strict: w += eta z. An importance weight scales eta.
-
-    The weights of class c begin as random_start times the normal numbers that [0, c] is the seed of.
-    """
+    """If margin <= 0, or margin < 0 when strict: w += eta z. An importance weight scales eta."""
 
     weighs = True
 
-    def __init__(
-        self, eta: float = 1.0, random_start: float = 0.0, schedule: str = "constant", strict: str = "no"
-    ) -> None:
+    def __init__(self, eta: float = 1.0, schedule: str = "constant", strict: str = "no") -> None:
         self.eta = eta
-        self.random_start = random_start
         self.schedule = schedule
         self.steps = 0
         self.strict = strict == "yes"
-
-    def start(self, k: int, d: int) -> None:
-        self.w: Array = np.array([self.random_start * np.random.default_rng([0, c]).normal(size=d) for c in range(k)])
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         missed = r.margin < 0.0 if self.strict else r.margin <= 0.0

@@ -30,6 +30,12 @@ class Round:
         return np.outer(self.signs, self.x)
 
 
+def first_weights(k: int, d: int, spread: float) -> Array:
+    """Zeros or, with a spread, that times the normal numbers that [0, c] is the seed of, for class c."""
+    normal = [np.random.default_rng([0, c]).normal(size=d) for c in range(k)]
+    return spread * np.array(normal) if spread > 0.0 else np.zeros((k, d))
+
+
 class Falling:
     """Rates that fall with the rounds, by the name of a schedule; two of them have a number of their own."""
 
@@ -54,16 +60,17 @@ class Falling:
 
 
 class Rule(Falling):
-    """A learner that keeps one weight vector per score and starts at zero."""
+    """A learner that keeps one weight vector per score and starts at zero, or at random."""
 
     margin_rule = True  # skips rounds with |z|^2 == 0
     weighs = False  # takes importance weights
     regresses = False
     t = 0
     seen: npt.NDArray[np.bool_] | None = None  # of many classes, those that take part
+    random_start = 0.0
 
     def start(self, k: int, d: int) -> None:
-        self.w: Array = np.zeros((k, d))
+        self.w: Array = first_weights(k, d, self.random_start)
 
     def see(self, x: Array) -> None:
         """Look at x before it is scored."""

@@ -188,6 +188,8 @@ def refuse_unknown(card: RuleCard, task: type[Task], kernel_takes: Iterable[str]
     if not rest:
         return
     name = next(iter(rest))
+    if name == "random_start":
+        refuse_random_start(card, card.why_no_random_start(card.defaults))
     known = [*card.params, *task.params, *task.options, *kernel_takes, *RESERVED]
     close = suggestion(name, known)
     takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
@@ -239,14 +241,21 @@ def check_rule(
         reason = task.why_not_algebra(algebra)
         if reason is not None:
             raise BadValue(reason)
-        if algebra == "kernel" and numbers.get("random_start", 0.0) > 0.0:
-            raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
     remembers = any(field.kind == "reservoir" for field in card.state.values())
     if remembers and not (card.kind == "margin" and task.signed_examples):
         raise BadValue(f"{card.name} remembers rows with their classes: only a margin rule in a task of classes can")
+    if numbers.get("random_start", 0.0) > 0.0:
+        if algebra == "kernel":
+            raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
+        refuse_random_start(card, card.why_no_random_start(choices) or task.why_no_random_start())
     wrong = None if card.check is None else card.check(numbers, choices)
     if wrong is not None:
         raise BadValue(f"{card.name}: {wrong}")
+
+
+def refuse_random_start(card: RuleCard, reason: str | None) -> None:
+    if reason is not None:
+        raise BadValue(f"{card.name} cannot begin at random weights: {reason}; leave random_start out")
 
 
 # ---- classes ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Required, TypeAlias, TypedDict, Unpack
 
 from noregret.errors import BadValue, shown
@@ -20,6 +21,12 @@ from noregret.state.fields import Field
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], RuleCard]
 COVARIANCES = ("diagonal", "drop", "full")
+RANDOM_START = Param(
+    0.0,
+    at_least=0.0,
+    about="the standard deviation of random initial weights",
+    untuned="the start matters little; weights of zero are the usual choice, and what most theorems assume",
+)
 ARGUMENTS: dict[RuleKind, tuple[str, ...]] = {
     "margin": ("p", "s", "z", "margin"),
     "gradient": ("p", "s", "g"),
@@ -159,8 +166,17 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
     weighted = (card.weight_param or "").removeprefix("1/")
     if weighted and weighted not in card.numbers:
         raise BadValue(f"{who}: weight_param is {card.weight_param!r}, which is not one of its parameters")
+    card = with_random_start(card)
     register(card)
     return card
+
+
+def with_random_start(card: RuleCard) -> RuleCard:
+    """The card with a number for random initial weights, where they can begin at random."""
+    if "random_start" in card.params or card.why_no_random_start(card.defaults) is not None:
+        return card
+    state = {name: replace(field, random=True) if name == "w" else field for name, field in card.state.items()}
+    return replace(card, params={**card.params, "random_start": RANDOM_START}, state=state)
 
 
 def check_functions(who: str, rule: Function, declared: Mapping[str, Any]) -> None:
