@@ -12,6 +12,7 @@ from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
+from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
 from noregret.rules.registry import RESERVED
@@ -139,6 +140,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         for name, option in card.choices.items()
         for value in [rest.pop(name, None)]
     }
+    given |= {name: option for name, option in choices.items() if isinstance(option, OwnFunction)}
     check_rule(card, task_class, algebra, numbers, choices, rest)
     averaged_after = check_average(card, task_class, average, numbers, choices)
     cost = check_cost(rest.pop("cost", None), classes)

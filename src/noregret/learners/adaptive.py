@@ -7,6 +7,7 @@ from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import coordinate_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S
 from noregret.state.fields import counts, plain
@@ -64,7 +65,12 @@ ADAGRAD_SAYS = (
             about="added to the root of the sum of squared gradients",
             untuned="it only prevents a division by zero",
         ),
-        "onto": Choice("everywhere", {"everywhere": everywhere, "box": box}, "the set the weights are projected onto"),
+        "onto": Choice(
+            "everywhere",
+            {"everywhere": everywhere, "box": box},
+            "the set the weights are projected onto",
+            own=Own(("p", "a")),
+        ),
         "radius": Param(1.0, above=0.0, about="the largest |weight| in the box", search=(1e-2, 1e3, "log")),
     },
     state={"w": plain, "squares": counts},

@@ -7,6 +7,7 @@ from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
@@ -113,6 +114,7 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
             SETS,
             "the set the weights are projected onto; l1 and simplex visit all weights at each step",
             search=("everywhere", "ball", "l1"),
+            own=Own(("p", "s", "g")),
         ),
         "radius": Param(
             1.0,

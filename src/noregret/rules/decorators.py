@@ -12,6 +12,7 @@ from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.losses import LOSSES
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import RuleKind, TaskName
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
 from noregret.rules.rule_card import Check, RuleCard
@@ -113,7 +114,8 @@ def bandit_rule(**declared: Unpack[Declared]) -> Decorator:
 def schedule(default: str, steps: bool = False) -> Choice:
     """The learning-rate schedule of a rule; with steps, also schedules that fall with the number of updates."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
-    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate", reads=NUMBERS)
+    own = Own(("p", "eta0", "t", "steps"))
+    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate", reads=NUMBERS, own=own)
 
 
 def with_loss(declared: dict[str, Any]) -> dict[str, Any]:
