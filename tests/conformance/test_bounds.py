@@ -20,6 +20,13 @@ FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds"
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
 BY_HAND: dict[str, list[Case]] = {
+    "ada_rda": [
+        (
+            {"eta": 0.25, "delta": 0.5},
+            {"norm": 3, "norm_inf": 2, "coordinate_gradients": 5},
+            2 * (0.5 * 9 + 4 * 5) + 0.25 * 5,
+        )
+    ],
     "adagrad": [
         (
             {"eta": 0.25, "delta": 0.5},

@@ -66,6 +66,9 @@ OTHER_NAMES = {
     "kernel_perceptron": "that is 'perceptron' with algebra=\"kernel\"",
     "perceptron_kernel": "that is 'perceptron' with algebra=\"kernel\"",
     "cw_stdev": "that is 'cw'",
+    "eccw": "exact convex confidence-weighted learning is 'cw'",
+    "adagrad_rda": "that is 'ada_rda'",
+    "adagrad_fobos": "that is 'adagrad'",
     "batch_gradient": "that is 'gradient_batch'",
 }
 
