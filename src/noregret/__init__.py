@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from noregret.state.fields import top_k as top_k
     from noregret.streams import open_source as open_source
     from noregret.training.batch_descent import batch_descent as batch_descent
+    from noregret.training.choose_rate import choose_rate as choose_rate
     from noregret.training.epochs import epochs as epochs
     from noregret.training.online_to_batch import online_to_batch as online_to_batch
     from noregret.training.stack_tasks import stack_tasks as stack_tasks
@@ -114,6 +115,7 @@ _HOMES = {
     "training.online_to_batch": ("online_to_batch",),
     "adapters.delayed": ("delayed",),
     "training.batch_descent": ("batch_descent",),
+    "training.choose_rate": ("choose_rate",),
     "training.epochs": ("epochs",),
     "adapters.self_training": ("self_training", "transduce"),
     "adapters.joint": ("Joint",),

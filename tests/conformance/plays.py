@@ -106,7 +106,7 @@ class Play:
     def needed(self) -> dict[str, float]:
         """Numbers without which these options are refused."""
         defaults = {name: param.default for name, param in self.card.numbers.items()}
-        return {} if possible(self, defaults) else unusual(self.card, self.algebra)
+        return {} if possible(self, defaults) else unusual(self.card, self.algebra, self.options)
 
     def make(self, **told: Any) -> nr.RuleLearner:
         """A learner of the plain text, unless it is told to be native."""
@@ -154,7 +154,7 @@ def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
         options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
     for chosen in options:
         play = Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
-        if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra)):
+        if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra, play.options)):
             yield play
 
 
@@ -245,10 +245,15 @@ def in_first_task(play: Play) -> bool:
     return play.task == next(task for task in TASK_TABLE if task in play.card.tasks)
 
 
-def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
+def can_begin_at_random(card: nr.RuleCard, algebra: str, options: Iterable[tuple[str, str]]) -> bool:
+    """Whether the weights of a rule may begin at random; in the kernel algebra there are none that could."""
+    return algebra != "kernel" and card.why_no_random_start({**card.defaults, **dict(options)}) is None
+
+
+def unusual(card: nr.RuleCard, algebra: str = "", options: Iterable[tuple[str, str]] = ()) -> dict[str, float]:
     """A number other than the default for every parameter: near the limit from which it counts, and never large.
 
-    In the kernel algebra there are no weights that could start by chance. Where only whole numbers do, it is the next.
+    Weights begin at random where they can. Where only whole numbers do, it is the next.
     """
 
     def number(param: Param) -> float:
@@ -258,7 +263,9 @@ def unusual(card: nr.RuleCard, algebra: str = "") -> dict[str, float]:
         return limit + 0.1 * (usual - limit) + 0.05
 
     found = {
-        name: param.default if (algebra, name) == ("kernel", "random_start") else number(param)
+        name: param.default
+        if name == "random_start" and not can_begin_at_random(card, algebra, options)
+        else number(param)
         for name, param in card.numbers.items()
     }
     refused = card.check is not None and "whole" in (card.check(found, card.defaults) or "")

@@ -17,8 +17,16 @@ LENGTHS: Case = ({}, {"radius": 3, "norm": 2}, 36)
 FULL = {"covariance": "full"}
 CONSTANT: Case = ({"eta0": 0.25, "schedule": "constant"}, {"norm": 3, "squared_gradients": 8}, 18 + 1)
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
+BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
 BY_HAND: dict[str, list[Case]] = {
+    "ada_rda": [
+        (
+            {"eta": 0.25, "delta": 0.5},
+            {"norm": 3, "norm_inf": 2, "coordinate_gradients": 5},
+            2 * (0.5 * 9 + 4 * 5) + 0.25 * 5,
+        )
+    ],
     "adagrad": [
         (
             {"eta": 0.25, "delta": 0.5},
@@ -139,6 +147,9 @@ BY_HAND: dict[str, list[Case]] = {
     "ogd": [
         CONSTANT,
         FALLING,
+        ({**FALLING[0], "schedule": "power", "power": 0.5}, FALLING[1], 72 + 3.5),
+        ({**FALLING[0], "schedule": "power", "power": 1.0}, FALLING[1], 18 * 16 + 0.5 * (1 + math.log(16))),
+        ({**FALLING[0], "schedule": "bottou", "decay": 0.5}, FALLING[1], 18 * 3 + 4 * math.log(3)),
         (
             {"eta0": 0.25, "onto": "ball", "radius": 2},
             {"norm": 1, "largest_gradient": 2, "rounds": 16},
@@ -164,13 +175,19 @@ BY_HAND: dict[str, list[Case]] = {
         ({"lam": 0.25}, {"radius": 3, "rounds": math.e**2}, 3.5**2 * 3 / 0.5),
         ({"lam": 0.25, "projection": "no"}, {"radius": 3, "rounds": math.e**2}, 2 * 9 * 3 / 0.25),
     ],
+    "pegasos_batch": [
+        ({"lam": 0.25, "k": 4.5}, {"radius": 3, "rounds": 4 * math.e**2}, 2 * 4 * 9 * 3 / 0.25),
+    ],
     "perceptron": [
         NOVIKOFF,
         NOISY,
         ({"random_start": 1.0, "eta": 0.5}, {"radius": 6, "margin": 2, "initial_norm": 3}, 9 + 6),
     ],
     "perceptron_averaged": [NOVIKOFF, NOISY],
-    "perceptron_batch": [({"batch": 2.5}, {"radius": 6, "margin": 2}, 27)],
+    "perceptron_batch": [
+        ({"batch": 2.5}, {"radius": 6, "margin": 2}, 27),
+        ({"batch": 2.5, "b": 3, "rho": 0.5}, {"radius": 6, "margin": 2}, 27 + 3),
+    ],
     "perceptron_margin": [({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4)],
     "perceptron_pocket": [NOVIKOFF, NOISY],
     "perceptron_truncated": [NOVIKOFF],
@@ -194,6 +211,8 @@ BY_HAND: dict[str, list[Case]] = {
     ],
     "scw1": [({"C": 3, **FULL}, {"loss_before": 2}, 6)],
     "scw2": [({"C": 3, **FULL}, {"loss_before": 2}, 12)],
+    "sgd_bottou": [BOTTOU],
+    "sgd_bottou_averaged": [BOTTOU],
     "sop": [
         (
             FULL,

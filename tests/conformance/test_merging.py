@@ -44,7 +44,8 @@ def shards(play: Play, **told: Any) -> tuple[nr.RuleLearner, nr.RuleLearner, nr.
     """Two learners, one of 13 rounds and one of 27, their merger, and all rows."""
     X, y = stream(play.task, dense=False, seed=30)
     of_task: dict[str, Any] = {"multiclass": {"classes": range(CLASSES)}, "regression": {"scale_target": False}}
-    told = {**unusual(play.card, play.algebra), **of_task.get(play.task, {}), **told}
+    numbers = {**unusual(play.card, play.algebra, play.options), "random_start": 0.0}
+    told = {**{name: numbers[name] for name in play.card.numbers}, **of_task.get(play.task, {}), **told}
     a = play.make(**told).learn(X[:13, :9], y[:13])
     b = play.make(**told).learn(X[13:], y[13:])
     return a, b, a.merge(b), X

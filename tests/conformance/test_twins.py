@@ -104,10 +104,12 @@ def test_plays_as_its_twin_on_sparse_rows(play: Play) -> None:
 @pytest.mark.parametrize("play", PLAIN, ids=str)
 def test_plays_as_its_twin_on_dense_rows_with_unusual_parameters(play: Play) -> None:
     X, y = stream(play.task, dense=True, rounds=rounds(play))
-    consistent(play, agree(play, unusual(play.card, play.algebra), X, y), y)
+    consistent(play, agree(play, unusual(play.card, play.algebra, play.options), X, y), y)
 
 
 @pytest.mark.parametrize("play", FIXED, ids=str)
 def test_plays_as_its_twin_when_the_classes_are_fixed_beforehand(play: Play) -> None:
     X, y = stream("multiclass", dense=False, seed=1)
-    consistent(play, agree(play, unusual(play.card, play.algebra), X, y[::-1].copy(), fixed=True), y[::-1])
+    consistent(
+        play, agree(play, unusual(play.card, play.algebra, play.options), X, y[::-1].copy(), fixed=True), y[::-1]
+    )

@@ -38,8 +38,8 @@ def test_weighs_as_its_twin(play: Play) -> None:
     h = np.random.default_rng(19).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     first = [int(np.flatnonzero(y == c)[0]) for c in range(CLASSES)] if play.task == "multiclass" else []
     h[first] = 1.0
-    learner = play.make(**unusual(play.card, play.algebra))
-    twin = play.twin(unusual(play.card, play.algebra))
+    learner = play.make(**unusual(play.card, play.algebra, play.options))
+    twin = play.twin(unusual(play.card, play.algebra, play.options))
     transcript = learner.play(X, y, weight=h)
     scores, updated = twin.run(X, y, weight=h)
     if first:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import noregret as nr
 from noregret.rules.parameters import Param
-from tests.conformance.plays import CLASSES, Play, by_appearance, possible, unusual
+from tests.conformance.plays import CLASSES, Play, by_appearance, can_begin_at_random, possible, unusual
 from tests.fuzz.case import Case, Stream
 from tests.naive import streams as seeded
 from tests.naive.rules import Array
@@ -128,12 +128,14 @@ def number(param: Param) -> st.SearchStrategy[float]:
 def parameters(draw: st.DrawFn, play: Play) -> dict[str, float]:
     """A number for every parameter of a rule that its options allow."""
     numbers = {
-        name: param.default if (play.algebra, name) == ("kernel", "random_start") else draw(number(param))
+        name: param.default
+        if name == "random_start" and not can_begin_at_random(play.card, play.algebra, play.options)
+        else draw(number(param))
         for name, param in play.card.numbers.items()
     }
     if "features" in numbers:
         numbers["features"] = float(np.ceil(numbers["features"]))
-    return numbers if possible(play, numbers) else unusual(play.card, play.algebra)
+    return numbers if possible(play, numbers) else unusual(play.card, play.algebra, play.options)
 
 
 @st.composite

@@ -107,7 +107,7 @@ def test_a_learner_that_learned_nothing_can_be_saved(tmp_path: Path) -> None:
     nr.make("pa1", C=0.5).save(tmp_path / "model.nr")
     loaded = nr.load(tmp_path / "model.nr")
     assert loaded.predict_one({"a": 1.0}) is None
-    assert loaded.params == {"C": 0.5, "gate": "loss", "universum": 0.1}
+    assert loaded.params == {"C": 0.5, "gate": "loss", "universum": 0.1, "random_start": 0.0}
 
 
 def test_a_learner_that_saw_no_feature_but_the_constant_one_can_be_saved(tmp_path: Path) -> None:

@@ -257,3 +257,54 @@ def test_adadelta_leaves_untouched_coordinates_and_their_running_means_as_they_a
     dense = nr.make("adadelta", algebra="dense", native=False)
     dense.learn(np.array([[1.0, 2.0], [0.0, 1.0], *[[0.0, -3.0]] * 5]), [1, -1, *[1] * 5])
     np.testing.assert_array_equal(state(dense)["squares"], after["squares"])
+
+
+# ---- Ada-RDA ------------------------------------------------------------------------------------------------------
+
+
+def test_ada_rda_by_hand() -> None:
+    learner = nr.make("ada_rda", eta=0.5, delta=1.0, lam=0.25, native=False)
+    learner.learn(np.array([[3.0, 0.0]]), [1])
+    written(weights(learner, 2), [0.5 * (3.0 - 0.25) / 4.0, 0.0])
+    learner.learn(np.array([[-4.0, 2.0]]), [1])  # the sums are -(-1) and -2
+    written(weights(learner, 2), [-0.5 * (1.0 - 0.5) / 6.0, 0.5 * (2.0 - 0.5) / 3.0])
+
+
+@pytest.mark.parametrize(("loss", "lam", "delta"), list(product(LOSSES, [0.0, 0.05], [0.1, 2.0])))
+def test_ada_rda_minimises_the_mean_gradient_its_penalty_and_its_proximal_term(
+    loss: str, lam: float, delta: float
+) -> None:
+    X, y = noisy(40, seed=5)
+    learner = nr.make("ada_rda", eta=0.3, delta=delta, lam=lam, loss=loss, native=False)
+    _, path, gradients = followed(learner, X, y, loss)
+    for t in (1, 7, 39):
+        mean, H = gradients[:t].mean(axis=0), delta + np.sqrt((gradients[:t] ** 2).sum(axis=0))
+
+        def objective(w: Array, t: int = t, mean: Array = mean, H: Array = H) -> Any:
+            return mean * w + lam * np.abs(w) + H * w**2 / (2.0 * 0.3 * t)
+
+        least = objective(path[t])
+        for step in (1e-6, 1e-3, 0.1):
+            assert (least <= objective(path[t] + step) + 1e-14).all()
+            assert (least <= objective(path[t] - step) + 1e-14).all()
+
+
+@pytest.mark.parametrize(("loss", "lam", "eta"), list(product(["hinge", "logistic"], [0.0, 0.02], [0.05, 0.5])))
+def test_ada_rda_keeps_its_bound(loss: str, lam: float, eta: float) -> None:
+    X, y = noisy(200, seed=6)
+    learner = nr.make("ada_rda", eta=eta, delta=float(np.abs(X).max()), lam=lam, loss=loss, native=False)
+    suffered, path, gradients = followed(learner, X, y, loss)
+    total = float(np.sqrt((gradients**2).sum(axis=0)).sum())
+    for u in comparators(X, y, seed=6):
+        regret = suffered + lam * np.abs(path).sum() - LOSSES[loss](y * (X @ u)).sum() - lam * 200 * np.abs(u).sum()
+        size = {"norm": float(np.linalg.norm(u)), "norm_inf": float(np.abs(u).max())}
+        assert regret <= bound_of(learner, coordinate_gradients=total, **size)
+
+
+def test_ada_rda_keeps_weights_whose_mean_gradient_is_small_at_exactly_zero() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 25))
+    y = np.sign(X[:, 0] - X[:, 1])
+    found = weights(nr.make("ada_rda", lam=0.1, native=False).learn(X, y), 25)
+    assert found[0] > 0.0 > found[1]
+    assert (found[2:] == 0.0).sum() > 15

@@ -106,7 +106,8 @@ def test_a_margin_of_exactly_one_costs_nothing_and_moves_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "eta0"), [("constant", 0.005), ("constant", 0.03), ("inv_sqrt", 0.02), ("inv_sqrt", 0.2)]
+    ("schedule", "eta0"),
+    [("constant", 0.005), ("constant", 0.03), ("inv_sqrt", 0.02), ("inv_sqrt", 0.2), ("power", 0.3), ("bottou", 0.02)],
 )
 @seeds(3)
 @pytest.mark.parametrize(
@@ -119,7 +120,8 @@ def test_regret_against_any_comparator_keeps_its_bound(
     X, y = streams.dense(300, 5, seed=seed)
     u = np.random.default_rng(seed).normal(size=5)
     y = streams.flip(np.sign(X @ u), 0.1, seed) if task == "binary" else X @ u + 0.3 * y
-    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, schedule=schedule, eta0=eta0, native=False)
+    told = {"schedule": schedule, "eta0": eta0, "power": 0.75, "decay": 0.1}
+    learner = nr.make("ogd", task=task, **unscaled(task), loss=loss, native=False, **told)
     transcript = learner.copy().play(X, y)
     scores = transcript.scores
     slopes = {
@@ -135,7 +137,7 @@ def test_regret_against_any_comparator_keeps_its_bound(
     }[loss]
     gradients = np.abs(slopes) * np.linalg.norm(X, axis=1)
     largest, squared = float(gradients.max()), float(np.sum(gradients**2))
-    path = np.vstack([np.zeros(5), after_each_round(learner.copy(), X, y)[:-1]]) if schedule == "inv_sqrt" else X
+    path = np.vstack([np.zeros(5), after_each_round(learner.copy(), X, y)[:-1]]) if schedule != "constant" else X
     for u in comparators(X, y, seed):
         theirs = sum(loss_of(task, loss, X[t], y[t])(u) for t in range(300))
         regret = transcript.losses.sum() - theirs

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
-from tests.learners.reading import bound_of, comparators, hinge, steps, svm, unscaled, weights, written
+from tests.learners.reading import bound_of, comparators, hinge, radius_of, steps, svm, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
 
@@ -56,6 +56,57 @@ def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int, pr
         losses = hinge(v, X, y) if task == "binary" else np.maximum(0.0, np.abs(X @ v - y) - 0.1)
         theirs = losses.sum() + 0.5 * lam * T * v @ v
         assert suffered <= theirs + bound_of(learner, radius=radius, rounds=T)
+
+
+# ---- in batches ---------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_of_one_round_is_a_step_without_projection() -> None:
+    X, y = streams.dense(80, 4, seed=3)
+    one = nr.make("pegasos", lam=0.1, projection=False, native=False).play(X, y)
+    np.testing.assert_allclose(nr.make("pegasos_batch", lam=0.1, k=1.9, native=False).play(X, y).scores, one.scores)
+
+
+@pytest.mark.parametrize(("task", "k"), list(product(["binary", "regression"], [3, 10])))
+def test_a_batch_goes_down_the_slope_of_the_penalty_and_its_mean_loss(task: str, k: int) -> None:
+    X, y = streams.dense(12 * k, 4, seed=2)
+    lam = 0.05
+    learner = nr.make("pegasos_batch", task=task, **unscaled(task), lam=lam, k=k, native=False)
+    before = np.zeros(4)
+    for n in range(12):
+        rows, truths = X[n * k : n * k + k], y[n * k : n * k + k]
+        if n:
+            learner.learn(rows[:-1], truths[:-1])
+            np.testing.assert_array_equal(weights(learner, 4), before)  # until the batch is full
+            learner.learn(rows[-1:], truths[-1:])
+        else:
+            learner.learn(rows, truths)
+
+        def objective(w: Array, rows: Array = rows, truths: Array = truths) -> float:
+            far = np.maximum(0.0, np.abs(rows @ w - truths) - 0.1)
+            return float(0.5 * lam * w @ w + (hinge(w, rows, truths) if task == "binary" else far).mean())
+
+        after = weights(learner, 4)
+        stepped = before - approx_fprime(before, objective, 1e-7) / (lam * (n + 1))
+        np.testing.assert_allclose(after, stepped, atol=1e-4)
+        before = after
+
+
+@pytest.mark.parametrize(("task", "lam", "k"), list(product(["binary", "regression"], [0.01, 1.0], [5, 30])))
+def test_in_batches_the_penalised_loss_keeps_its_bound(task: str, lam: float, k: int) -> None:
+    X, y = streams.dense(300, 5, seed=1)
+    learner = nr.make("pegasos_batch", task=task, **unscaled(task), lam=lam, k=k, native=False)
+    suffered = 0.0
+    for start in range(0, 300, k):
+        suffered += 0.5 * lam * k * float(np.sum(weights(learner, 5) ** 2)) if start else 0.0
+        suffered += float(learner.play(X[start : start + k], y[start : start + k]).losses.sum())
+    for u in comparators(X, y):
+        losses = hinge(u, X, y) if task == "binary" else np.maximum(0.0, np.abs(X @ u - y) - 0.1)
+        theirs = losses.sum() + 0.5 * lam * 300 * u @ u
+        assert suffered <= theirs + bound_of(learner, radius=radius_of(X), rounds=300)
+
+
+# ---- where it comes to --------------------------------------------------------------------------------------------
 
 
 def test_without_a_cut_the_weights_are_the_mean_of_the_rows_that_cost_something() -> None:

@@ -134,10 +134,10 @@ def test_only_a_strict_perceptron_leaves_a_score_of_zero_as_it_is(native: bool) 
 
 
 @engines
-@pytest.mark.parametrize(("schedule", "power"), [("constant", 0.0), ("inv_sqrt", 0.5), ("inv_t", 1.0)])
+@pytest.mark.parametrize(("schedule", "power"), [("constant", 0.0), ("inv_sqrt", 0.5), ("inv_t", 1.0), ("power", 0.75)])
 def test_a_step_is_as_long_as_the_schedule_says(schedule: str, power: float, native: bool) -> None:
     X, y = streams.dense(80, 5, seed=6)
-    learner = nr.make("perceptron", eta=0.7, schedule=schedule, native=native)
+    learner = nr.make("perceptron", eta=0.7, schedule=schedule, power=power or 0.5, native=native)
     moved = 0
     for t, before, after, said in steps(learner, X, y, rounds=60):
         step = 0.7 * (t + 1) ** -power if y[t] * before @ X[t] <= 0.0 else 0.0

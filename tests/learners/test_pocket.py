@@ -273,6 +273,31 @@ def test_rows_are_added_at_most_batch_times_radius_over_margin_squared_times(bat
     assert (learner.predict(X) == y).all()
 
 
+@pytest.mark.parametrize("b", [0.5, 4.0])
+def test_with_a_margin_a_pass_adds_every_row_that_falls_short_of_it(b: float) -> None:
+    X, y = noisy(8)
+    learner = nr.make("perceptron_batch", batch=300, b=b, rho=0.3, native=False)
+    before = np.zeros(6)
+    for _ in range(5):
+        learner.learn(X, y)
+        short = y * (X @ before) < b
+        assert ((y * (X @ before) > 0.0) & short).any() or not before.any()
+        same(weights(learner, 6), before + 0.3 * (y[short] @ X[short]))
+        before = weights(learner, 6)
+
+
+@pytest.mark.parametrize(("batch", "b"), [(1, 0.5), (20, 0.1), (20, 3.0)])
+def test_batches_go_on_until_every_row_has_the_margin_and_not_longer_than_promised(batch: int, b: float) -> None:
+    X, y, u = streams.separable(60, 4, 0.3, seed=9)
+    learner = nr.make("perceptron_batch", batch=batch, b=b, rho=0.5, native=False)
+    most = bound_of(learner, radius=radius_of(X), margin=float((y * (X @ u)).min()))
+    quiet = 0
+    while quiet < 2:
+        quiet = 0 if learner.play(X, y).updated.any() else quiet + 1
+        assert learner.updates <= most
+    assert (y * learner.scores(X) >= b).all()
+
+
 def test_a_batch_of_one_round_and_a_half_has_two_rounds_now_and_then() -> None:
     learner = nr.make("perceptron_batch", batch=1.5, native=False)
     learner.learn(np.array([[0.0], [1.0], [1.0]]), [1, 1, 1])  # the first round has nothing to add

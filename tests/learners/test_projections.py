@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from noregret.algebra import apportion, clip, contract, norm
 from noregret.algebra.examples import Dense, SparseBlocks
 from noregret.algebra.scaled import Scaled
 from noregret.learners.gradient import SETS
-from noregret.rules.schedules import constant, inv_mistakes, inv_sqrt, inv_t
+from noregret.rules.schedules import bottou, constant, inv_mistakes, inv_sqrt, inv_t, power
 from tests.conformance.plays import arrays, same_bits
 from tests.learners.reading import bound_of, steps, unscaled, weights
 from tests.naive import streams
@@ -298,8 +299,10 @@ def test_regret_on_a_set_keeps_its_bound(onto: str, loss: str, seed: int) -> Non
 
 
 def test_schedules_by_hand() -> None:
-    assert [constant(0.6, 4.0, 3.0), inv_sqrt(0.6, 4.0, 3.0), inv_t(0.6, 4.0, 3.0)] == [0.6, 0.3, 0.15]
-    assert [inv_mistakes(0.6, 4.0, steps) for steps in (0.0, 1.0, 3.0)] == [0.6, 0.6, pytest.approx(0.2)]
+    p = SimpleNamespace(power=1.5, decay=0.25)
+    by_round = [schedule(p, 0.6, 4.0, 3.0) for schedule in (constant, inv_sqrt, inv_t, power, bottou)]
+    assert by_round == [0.6, 0.3, 0.15, pytest.approx(0.075), pytest.approx(0.375)]
+    assert [inv_mistakes(p, 0.6, 4.0, steps) for steps in (0.0, 1.0, 3.0)] == [0.6, 0.6, pytest.approx(0.2)]
 
 
 def test_the_rate_of_inv_mistakes_falls_with_the_rounds_that_had_a_gradient() -> None:

@@ -12,6 +12,7 @@ from . import (
     adaptive,
     bandit,
     batch,
+    bottou,
     exponentiated,
     fobos,
     gradient,
@@ -34,12 +35,13 @@ from .kernels import Expansion, Kernel
 from .rules import FirstOrder, Rule
 from .tasks import Binary, Multiclass, Regression, TaskRow
 
-__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule"]
+__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule", "twin"]
 
 RULES: dict[str, Any] = {
     **adaptive.RULES,
     **bandit.RULES,
     **batch.RULES,
+    **bottou.RULES,
     **exponentiated.RULES,
     **fobos.RULES,
     **gradient.RULES,
@@ -60,11 +62,23 @@ RULES: dict[str, Any] = {
 }
 
 
-def rule(name: str, **params: object) -> Rule:
-    """Return the rule of that name."""
+SHARED = {"power": "rate_power", "decay": "rate_decay", "random_start": "random_start"}  # and where twins keep them
+
+
+def twin(name: str, **params: object) -> Any:
+    """Return the rule, or the player, of that name."""
     if name not in RULES:
         raise ValueError(f"no twin is called {name}")
-    made: Rule = RULES[name](**params)
+    shared = {kept: params.pop(one) for one, kept in SHARED.items() if isinstance(params.get(one), float)}
+    made = RULES[name](**params)
+    for one, value in shared.items():
+        setattr(made, one, value)
+    return made
+
+
+def rule(name: str, **params: object) -> Rule:
+    """Return the rule of that name."""
+    made: Rule = twin(name, **params)
     return made
 
 

@@ -97,4 +97,31 @@ class FTRL(Adaptive):
         return {"w": self.weights()}
 
 
-RULES: dict[str, Callable[..., Rule]] = {"adagrad": AdaGrad, "adadelta": Adadelta, "ftrl": FTRL}
+class AdaRDA(Adaptive):
+    """Keeps the gradients of all rounds in a list; w minimises what follows from them. Other rounds count."""
+
+    def __init__(self, eta: float = 0.1, delta: float = 1.0, lam: float = 1e-4, loss: str = "hinge") -> None:
+        self.eta, self.delta, self.lam, self.loss = eta, delta, lam, loss
+        self.gradients: list[Array] = []
+
+    def weights(self) -> Array:
+        """Minimise  mean of g . w + lam |w|_1 + w'H w / (2 eta t)  over w, coordinate by coordinate."""
+        if not self.gradients:
+            return np.zeros_like(self.w)
+        mean, H = np.sum(self.gradients, axis=0) / self.t, self.delta + np.linalg.norm(self.gradients, axis=0)
+        rest = np.abs(mean) - self.lam
+        return np.where(rest > 0.0, -np.sign(mean) * self.eta * self.t / H * rest, 0.0)
+
+    def scores(self, x: Array) -> Array:
+        return self.weights() @ x
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        self.gradients.append(r.weight * derivative * r.z)
+        return derivative != 0.0
+
+    def state(self) -> dict[str, Array]:
+        return {"w": self.weights()}
+
+
+RULES: dict[str, Callable[..., Rule]] = {"adagrad": AdaGrad, "adadelta": Adadelta, "ftrl": FTRL, "ada_rda": AdaRDA}

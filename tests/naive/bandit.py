@@ -4,16 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from .rules import Array
+from .rules import Array, Falling, first_weights
 
 
-class Player:
+class Player(Falling):
     """Plays one of k actions a round and is told the loss of that one."""
 
     weighs = regresses = False
+    random_start = 0.0
 
     def start(self, k: int, d: int) -> None:
-        self.w: Array = np.zeros((k, d))
+        self.w: Array = first_weights(k, d, self.random_start)
 
     def scores(self, x: Array) -> Array:
         return self.w @ x
@@ -62,7 +63,7 @@ class Exp3(Player):
         return -self.estimates
 
     def chances(self, x: Array, t: int) -> Array:
-        eta = self.eta / {"constant": 1.0, "inv_sqrt": t**0.5, "inv_t": t}[self.rate]
+        eta = self.fallen(self.rate, self.eta, t)
         weights: Array = np.exp(-eta * (self.estimates - self.estimates.min()))
         return np.asarray((1.0 - self.gamma) * weights / weights.sum() + self.gamma / len(weights))
 

@@ -138,15 +138,7 @@ class OGD(FirstOrder):
         return w
 
     def rate(self, t: int) -> float:
-        if self.schedule == "constant":
-            return self.eta0
-        if self.schedule == "inv_sqrt":
-            return self.eta0 / float(np.sqrt(t))
-        if self.schedule == "inv_t":
-            return self.eta0 / t
-        if self.schedule == "inv_mistakes":
-            return self.eta0 / max(1, self.steps)
-        raise ValueError(f"unknown schedule {self.schedule}")
+        return self.fallen(self.schedule, self.eta0, t, self.steps)
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         derivative = slope(self.loss, r)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .gradient import slope
-from .rules import FirstOrder, Round, Rule
+from .rules import Array, FirstOrder, Round, Rule
 
 
 class Pegasos(FirstOrder):
@@ -31,4 +31,27 @@ class Pegasos(FirstOrder):
         return -r.weight * derivative / (self.lam * t) if derivative != 0.0 else None
 
 
-RULES: dict[str, Callable[..., Rule]] = {"pegasos": Pegasos}
+class PegasosBatch(Rule):
+    """Keeps the gradients of the batch in a list; step n is w = (1 - 1/n) w - 1/(lam n) times their mean."""
+
+    margin_rule = False
+    weighs = True
+    regresses = True
+
+    def __init__(self, lam: float = 3e-3, k: float = 12.0, loss: str = "hinge") -> None:
+        self.lam, self.k, self.loss = lam, int(k), loss
+        self.gradients: list[Array] = []
+        self.batches = 0
+
+    def update(self, r: Round) -> bool:
+        derivative = slope(self.loss, r)
+        self.gradients.append(r.weight * derivative * r.z)
+        if len(self.gradients) == self.k:
+            self.batches += 1
+            n = self.batches
+            self.w = (1.0 - 1.0 / n) * self.w - np.mean(self.gradients, axis=0) / (self.lam * n)
+            self.gradients = []
+        return derivative != 0.0
+
+
+RULES: dict[str, Callable[..., Rule]] = {"pegasos": Pegasos, "pegasos_batch": PegasosBatch}

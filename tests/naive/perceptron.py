@@ -8,30 +8,20 @@ from .rules import Array, FirstOrder, Round, Rule
 
 
 class Perceptron(FirstOrder):
-    """If margin <= 0, or margin < 0 when strict: w += eta z. An importance weight scales eta.
-
-    The weights of class c begin as random_start times the normal numbers that [0, c] is the seed of.
-    """
+    """If margin <= 0, or margin < 0 when strict: w += eta z. An importance weight scales eta."""
 
     weighs = True
 
-    def __init__(
-        self, eta: float = 1.0, random_start: float = 0.0, schedule: str = "constant", strict: str = "no"
-    ) -> None:
+    def __init__(self, eta: float = 1.0, schedule: str = "constant", strict: str = "no") -> None:
         self.eta = eta
-        self.random_start = random_start
         self.schedule = schedule
         self.steps = 0
         self.strict = strict == "yes"
 
-    def start(self, k: int, d: int) -> None:
-        self.w: Array = np.array([self.random_start * np.random.default_rng([0, c]).normal(size=d) for c in range(k)])
-
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
         missed = r.margin < 0.0 if self.strict else r.margin <= 0.0
         self.steps += missed
-        slower = {"constant": 1.0, "inv_sqrt": t**0.5, "inv_t": t, "inv_mistakes": max(1, self.steps)}[self.schedule]
-        return self.eta * r.weight / slower if missed else None
+        return self.fallen(self.schedule, self.eta * r.weight, t, self.steps) if missed else None
 
 
 class AveragedPerceptron(FirstOrder):
@@ -108,15 +98,16 @@ class MarginPerceptron(FirstOrder):
 
 
 class BatchPerceptron(Rule):
-    """Gathers rho z of the rounds with margin <= 0, and adds the sum when the next batch begins; batch b ends with
-    round floor(b * batch)."""
+    """Gathers rho z of the rounds with margin <= 0 or < b, and adds the sum when the next batch begins; batch number n
+    ends with round floor(n * batch)."""
 
     weighs = True
 
-    def __init__(self, batch: float = 16.0, rho: float = 1.0, schedule: str = "constant") -> None:
+    def __init__(self, batch: float = 16.0, rho: float = 1.0, b: float = 0.0, schedule: str = "constant") -> None:
         self.batch = batch
+        self.b = b
         self.rho = rho
-        self.falls = {"constant": 0.0, "inv_sqrt": 0.5, "inv_t": 1.0}[schedule]
+        self.schedule = schedule
         self.number = 1
 
     def start(self, k: int, d: int) -> None:
@@ -135,9 +126,11 @@ class BatchPerceptron(Rule):
         return self.w @ x
 
     def update(self, r: Round) -> bool:
-        if r.margin <= 0.0:
-            self.gathered = self.gathered + self.rho * r.weight / self.number**self.falls * r.z
-        return r.margin <= 0.0
+        short = r.margin <= 0.0 or r.margin < self.b
+        if short:
+            step = self.fallen(self.schedule, self.rho * r.weight, self.number)
+            self.gathered = self.gathered + step * r.z
+        return short
 
 
 RULES: dict[str, Callable[..., Rule]] = {

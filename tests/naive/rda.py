@@ -22,7 +22,8 @@ class RDA(Rule):
     weighs = True
     regresses = True
 
-    def __init__(self, lam: float = 1e-3, gamma: float = 1.0, loss: str = "hinge") -> None:
+    def __init__(self, lam: float = 1e-3, gamma: float = 1.0, loss: str = "hinge", beta: str = "sqrt") -> None:
+        assert beta == "sqrt"
         self.lam = lam
         self.gamma = gamma
         self.loss = loss

@@ -30,17 +30,47 @@ class Round:
         return np.outer(self.signs, self.x)
 
 
-class Rule:
-    """A learner that keeps one weight vector per score and starts at zero."""
+def first_weights(k: int, d: int, spread: float) -> Array:
+    """Zeros or, with a spread, that times the normal numbers that [0, c] is the seed of, for class c."""
+    normal = [np.random.default_rng([0, c]).normal(size=d) for c in range(k)]
+    return spread * np.array(normal) if spread > 0.0 else np.zeros((k, d))
+
+
+class Falling:
+    """Rates that fall with the rounds, by the name of a schedule; two of them have a number of their own."""
+
+    rate_power = 0.5
+    rate_decay = 1e-4
+
+    def fallen(self, schedule: str, eta0: float, t: float, steps: int = 0) -> float:
+        """The rate of round t, the first round being 1."""
+        if schedule == "constant":
+            return eta0
+        if schedule == "inv_sqrt":
+            return eta0 / float(np.sqrt(t))
+        if schedule == "inv_t":
+            return eta0 / t
+        if schedule == "power":
+            return eta0 * float(np.exp(-self.rate_power * np.log(t)))
+        if schedule == "bottou":
+            return 1.0 / (1.0 / eta0 + self.rate_decay * t)
+        if schedule == "inv_mistakes":
+            return eta0 / max(1, steps)
+        raise ValueError(f"unknown schedule {schedule}")
+
+
+class Rule(Falling):
+    """A learner that keeps one weight vector per score and starts at zero, or at random."""
 
     margin_rule = True  # skips rounds with |z|^2 == 0
     weighs = False  # takes importance weights
     regresses = False
     t = 0
     seen: npt.NDArray[np.bool_] | None = None  # of many classes, those that take part
+    random_start = 0.0
 
     def start(self, k: int, d: int) -> None:
-        self.w: Array = np.zeros((k, d))
+        self.w: Array = first_weights(k, d, self.random_start)
 
     def see(self, x: Array) -> None:
         """Look at x before it is scored."""

@@ -36,11 +36,13 @@ class TruncatedGradient(OGD):
         gravity: float = 0.01,
         theta: float = 0.0,
         K: float = 1.0,
+        gravity_schedule: str = "constant",
         order: str = "post",
         schedule: str = "inv_sqrt",
         loss: str = "hinge",
     ) -> None:
         super().__init__(eta0, loss, schedule)
+        assert gravity_schedule == "constant"
         self.gravity, self.K, self.pre = gravity, K, order == "pre"
         self.theta = theta if theta > 0.0 else np.inf
 

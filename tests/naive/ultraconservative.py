@@ -48,11 +48,8 @@ class Perceptron(Ultraconservative):
 class Mira(Ultraconservative):
     """The fixed point of Crammer and Singer, with the sorted list; or PA-I against the worst class."""
 
-    def __init__(self, C: float = 1.0, random_start: float = 0.0, flavour: str = "hinge") -> None:
-        self.C, self.random_start, self.flavour = C, random_start, flavour
-
-    def start(self, k: int, d: int) -> None:
-        self.w: Array = np.array([self.random_start * np.random.default_rng([0, c]).normal(size=d) for c in range(k)])
+    def __init__(self, C: float = 1.0, flavour: str = "hinge") -> None:
+        self.C, self.flavour = C, flavour
 
     def steps(self, s: Array, y: int, size: float, weight: float) -> Array:
         found = np.zeros(len(s))

@@ -40,6 +40,9 @@ def player(name: str, **told: Any) -> nr.RuleLearner:
     return nr.make(name, **{"task": "one-class", "radius": 1.5, "native": False, **told})
 
 
+UNUSED = ("radius", "random_start", "power", "decay")  # of a set, of weights, and of other schedules
+
+
 def centre(learner: nr.RuleLearner) -> Any:
     """The centre, and after its coordinates its height."""
     return np.append(state(learner)["w"][0], learner.model.arrays.n.w_height)
@@ -54,7 +57,7 @@ def centre(learner: nr.RuleLearner) -> Any:
 def test_plays_as_its_twin(name: str, algebra: str, learns: bool) -> None:
     X, y = stream()
     for numbers, labels in (({}, None), (unusual(nr.learners().rules[name]), y)):
-        own = {key: value for key, value in numbers.items() if key != "radius"}
+        own = {key: value for key, value in numbers.items() if key not in UNUSED}
         twin = OneClass(name, 1.5, learns, **own)
         told = {"kernel": "linear"} if algebra == "kernel" else {}
         learner = player(name, algebra=algebra, learn_radius=learns, **told, **own)

@@ -1,6 +1,6 @@
 """Errors in commonly printed formulas, each shown by a small run."""
 
-from verification.examples.errata_costs import COSTS
+from verification.examples.errata_costs import COSTS as COSTS
 from verification.examples.errata_theorems import MEAN_GRADIENT, REGRET, SHRINK
 from verification.examples.page import Row, Section
 

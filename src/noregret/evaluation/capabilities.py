@@ -15,6 +15,7 @@ from noregret.learner.config import Config
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
+from noregret.rules.own_functions import OwnFunction
 from noregret.tasks import TASKS
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Task
@@ -181,6 +182,8 @@ def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
     """The loops it needs for rows of this kind with so many classes, where it is made of a built-in rule."""
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None or not config.card.built_in or not config.native:
+        return []
+    if any(isinstance(option, OwnFunction) for _, option in config.choices):  # no other process has it
         return []
     tasks = [model.task.name]
     later = model.task.grown(model.labels)

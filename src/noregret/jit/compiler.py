@@ -22,6 +22,7 @@ from noregret.jit.cache import OPTIONS as OPTIONS
 from noregret.jit.compiled import Function, MachineCode, Places
 from noregret.jit.intrinsics import INTRINSICS, TABLE, make_reader
 from noregret.jit.layout import Layout
+from noregret.rules.own_functions import OwnFunction
 from noregret.rules.specialize import rebind
 from noregret.tasks.assemble import Plan, assemble
 from noregret.tasks.entry import entry
@@ -126,12 +127,15 @@ def compile_loop(plan: Plan, layout: Layout, symbol: str) -> MachineCode:
 
 def explain(plan: Plan, error: Exception) -> str:
     """One or two lines that name the rule's file and line."""
+    own = [option.function.__code__ for _, option in plan.choices if isinstance(option, OwnFunction)]
     code = plan.card.rule.__code__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     matches = [re.match(r'File "(.*)", line (\d+)|.*Raised from (.*) \((\d+)\)$', line) for line in lines]
     places = [(one[1] or one[3], one[2] or one[4]) for one in matches if one is not None]
-    numbers = [number for file, number in places if Path(file).resolve() == Path(code.co_filename).resolve()]
-    where = f"{code.co_filename}:{numbers[-1] if numbers else code.co_firstlineno}"
+    where = f"{code.co_filename}:{code.co_firstlineno}"
+    for one in (code, *own):
+        numbers = [number for file, number in places if Path(file).resolve() == Path(one.co_filename).resolve()]
+        where = f"{one.co_filename}:{numbers[-1]}" if numbers else where
     noise = ("Failed in", "File", "-", "During", "Overload", "There are", "- Of")
     reason = next((line for line in lines if not line.startswith(noise)), "it uses something that cannot be compiled")
     reason = re.sub(r"\.* Raised from .*", "", reason)

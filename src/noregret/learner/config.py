@@ -12,6 +12,7 @@ from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
+from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
 from noregret.rules.registry import RESERVED
@@ -139,6 +140,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         for name, option in card.choices.items()
         for value in [rest.pop(name, None)]
     }
+    given |= {name: option for name, option in choices.items() if isinstance(option, OwnFunction)}
     check_rule(card, task_class, algebra, numbers, choices, rest)
     averaged_after = check_average(card, task_class, average, numbers, choices)
     cost = check_cost(rest.pop("cost", None), classes)
@@ -188,6 +190,8 @@ def refuse_unknown(card: RuleCard, task: type[Task], kernel_takes: Iterable[str]
     if not rest:
         return
     name = next(iter(rest))
+    if name == "random_start":
+        refuse_random_start(card, card.why_no_random_start(card.defaults))
     known = [*card.params, *task.params, *task.options, *kernel_takes, *RESERVED]
     close = suggestion(name, known)
     takes = f" It takes {', '.join(known)}" if close else f"; it takes {', '.join(known)}"
@@ -239,14 +243,21 @@ def check_rule(
         reason = task.why_not_algebra(algebra)
         if reason is not None:
             raise BadValue(reason)
-        if algebra == "kernel" and numbers.get("random_start", 0.0) > 0.0:
-            raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
     remembers = any(field.kind == "reservoir" for field in card.state.values())
     if remembers and not (card.kind == "margin" and task.signed_examples):
         raise BadValue(f"{card.name} remembers rows with their classes: only a margin rule in a task of classes can")
+    if numbers.get("random_start", 0.0) > 0.0:
+        if algebra == "kernel":
+            raise BadValue(f"{card.name}: random_start is for weights, which the kernel algebra does not have")
+        refuse_random_start(card, card.why_no_random_start(choices) or task.why_no_random_start())
     wrong = None if card.check is None else card.check(numbers, choices)
     if wrong is not None:
         raise BadValue(f"{card.name}: {wrong}")
+
+
+def refuse_random_start(card: RuleCard, reason: str | None) -> None:
+    if reason is not None:
+        raise BadValue(f"{card.name} cannot begin at random weights: {reason}; leave random_start out")
 
 
 # ---- classes ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
-from noregret.rules.rule_card import RuleCard
+from noregret.rules.own_functions import OwnFunction
 
 
 class Trial:
@@ -81,16 +81,18 @@ def find_rule_error(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLik
     except Error as error:
         return error
     except RuleRaised as error:
-        return locate_error(model.card, error.__cause__ or error, model.rounds + first + 1)
+        return locate_error(model, error.__cause__ or error, model.rounds + first + 1)
     return BadValue(
         f"rule {model.card.name} raised an error in compiled code that plain Python does not show; "
         "does every path return True or False?"
     )
 
 
-def locate_error(card: RuleCard, error: BaseException, round_number: int) -> Error:
-    """An error that a rule raised, with the file and line where it did."""
-    files = {function.__code__.co_filename for function in card.functions()}
+def locate_error(model: Model, error: BaseException, round_number: int) -> Error:
+    """An error that a rule, or a function given as its option, raised, with the file and line where it did."""
+    card = model.card
+    own = [option.function for _, option in model.config.choices if isinstance(option, OwnFunction)]
+    files = {function.__code__.co_filename for function in [*card.functions(), *own]}
     where, trace = "", error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename in files:

@@ -57,7 +57,8 @@ OTHER_NAMES = {
     "adaline_online": "that is 'adaline'",
     "lms": "that is 'adaline'",
     "nlms": "that is 'adaline_normalised'",
-    "sgd": "that is 'ogd'",
+    "sgd": "that is 'ogd'; with an l2 penalty, 'sgd_bottou'",
+    "asgd": "that is 'sgd_bottou_averaged'",
     "passive_aggressive": "that is 'pa', 'pa1' or 'pa2'",
     "fobos_l1": "that is 'fobos'",
     "fobos_elastic_net": "that is 'fobos' with lam2",
@@ -65,6 +66,9 @@ OTHER_NAMES = {
     "kernel_perceptron": "that is 'perceptron' with algebra=\"kernel\"",
     "perceptron_kernel": "that is 'perceptron' with algebra=\"kernel\"",
     "cw_stdev": "that is 'cw'",
+    "eccw": "exact convex confidence-weighted learning is 'cw'",
+    "adagrad_rda": "that is 'ada_rda'",
+    "adagrad_fobos": "that is 'adagrad'",
     "batch_gradient": "that is 'gradient_batch'",
 }
 

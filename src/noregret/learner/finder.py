@@ -12,11 +12,12 @@ FeatureFunction = Callable[[Any, Any], Any]
 
 
 class Finder:
-    """Finds the rule given by the caller or one that is registered, and the feature functions given by the caller."""
+    """Finds the rule given by the caller or one that is registered, and the functions given by the caller."""
 
-    def __init__(self, rule: Card | None = None, features: FeatureFunction | Mapping[str, Any] | None = None) -> None:
+    def __init__(self, rule: Card | None = None, features: Any = None, functions: Any = None) -> None:
         self.rule = rule
-        self.features = features if isinstance(features, Mapping) else {name_of(features): features}
+        self.features = by_name(features)
+        self.functions = by_name(functions)
 
     def __call__(self, name: str) -> Card:
         """The card of a rule."""
@@ -29,7 +30,7 @@ class Finder:
 
     def find_features(self, name: str) -> FeatureFunction:
         """The function that computes features, by the name it had when the model was saved."""
-        found = self.features.get(name)
+        found: FeatureFunction | None = self.features.get(name)
         if found is None:
             raise Error(
                 f"the model was learned with the feature function {name!r}; give it to load as features=, "
@@ -38,6 +39,23 @@ class Finder:
         if not callable(found):
             raise BadValue(f"features must be a function, or functions by name, not {shown(found)}")
         return found
+
+    def find_option(self, card: Card, option: str, name: str) -> Any:
+        """The function that was given for an option, by the name it had when the model was saved."""
+        found = self.functions.get(name)
+        if found is None:
+            raise Error(
+                f"the model was learned with {option}={name}, a function that {card.name} does not know; give it to "
+                f"load as functions=, or, if it has another name now, as functions={{{name!r}: function}}"
+            )
+        return found
+
+
+def by_name(functions: Any) -> Mapping[str, Any]:
+    """Functions by name: those of a mapping or a list, or a single one."""
+    if isinstance(functions, Mapping):
+        return functions
+    return {name_of(one): one for one in (functions if isinstance(functions, (list, tuple)) else [functions])}
 
 
 def name_of(function: Any) -> str:

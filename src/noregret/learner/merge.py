@@ -47,6 +47,8 @@ def merge_models(a: Model, b: Model) -> Model:
     if isinstance(a.task, Regression) and a.task.scales_targets:
         raise BadValue("learners that scale their targets cannot be merged: each goes by what it saw. Make them with "
                        "scale_target=False")  # fmt: skip
+    if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.merge.method != "mix":
+        raise BadValue(f"{a.card.name} cannot be merged with random_start: what adds up begins at zero")
     keeping = next((one for one in a.transforms if one.has_state), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"

@@ -114,6 +114,10 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
     if not isinstance(card, RuleCard) or not is_consistent(header, arrays):
         raise BadValue(f"{CORRUPT}: inconsistent header")
+    for name, choice in card.choices.items():
+        option = parameters.get(name)
+        if choice.own is not None and isinstance(option, str) and option not in choice.among:
+            parameters[name] = find_card.find_option(card, name, option)
     model = Model.new(resolve(card, parameters))
     for label in header["labels"]:
         model.labels.code[label]

@@ -28,6 +28,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header, register_kind,
 from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
+from noregret.rules.own_functions import OwnFunction
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
 from noregret.tasks.task import Outcome
@@ -155,7 +156,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
                 try:
                     ended = self._loops.score(block, out[start:stop], start, stop)
                 except Exception as error:
-                    raise locate_error(model.card, error, model.rounds + 1) from error
+                    raise locate_error(model, error, model.rounds + 1) from error
                 if not ended:
                     slow = self.copy()
                     slow.interpret()
@@ -305,7 +306,8 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
 
         with self._lock:
             self._change.settle()
-            return unpack, (pack(self), "the pickled learner", None)
+            own = [option.function for _, option in self.config.choices if isinstance(option, OwnFunction)]
+            return unpack, (pack(self), "the pickled learner", None, None, own)
 
     def __ror__(self, steps: Transform | Pipeline) -> "RuleLearner":
         """A fresh learner like this one behind transforms: `scale() | make("arow")`."""

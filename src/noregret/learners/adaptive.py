@@ -7,6 +7,7 @@ from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import coordinate_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S
 from noregret.state.fields import counts, plain
@@ -64,7 +65,12 @@ ADAGRAD_SAYS = (
             about="added to the root of the sum of squared gradients",
             untuned="it only prevents a division by zero",
         ),
-        "onto": Choice("everywhere", {"everywhere": everywhere, "box": box}, "the set the weights are projected onto"),
+        "onto": Choice(
+            "everywhere",
+            {"everywhere": everywhere, "box": box},
+            "the set the weights are projected onto",
+            own=Own(("p", "a")),
+        ),
         "radius": Param(1.0, above=0.0, about="the largest |weight| in the box", search=(1e-2, 1e3, "log")),
     },
     state={"w": plain, "squares": counts},
@@ -169,3 +175,45 @@ def ftrl(p: P, s: S, j: int, g: float) -> None:
     sigma = (math.sqrt(squares) - math.sqrt(at(s.squares, j))) / p.alpha
     put(s.z, j, at(s.z, j) + g - sigma * ftrl_weight(p, s, j))
     put(s.squares, j, squares)
+
+
+def ada_rda_regret(p: P, norm: float, norm_inf: float, coordinate_gradients: float) -> float:
+    """(delta |u|^2 + |u|_inf^2 B) / (2 eta) + eta B, where B is the sum over coordinates of sqrt(sum of g^2)."""
+    B = coordinate_gradients
+    return float((p.delta * norm**2 + norm_inf**2 * B) / (2.0 * p.eta) + p.eta * B)
+
+
+def ada_rda_weight(p: P, s: S, j: int) -> float:
+    """-eta t / H_j times the mean gradient after soft thresholding by lam, H_j = delta + sqrt(sum of squares)."""
+    G = at(s.G, j)
+    beyond = math.copysign(max(abs(G) - p.lam * s.n.t, 0.0), G)
+    return float(-p.eta * beyond / (p.delta + math.sqrt(at(s.squares, j))))
+
+
+@coordinate_rule(
+    paper=DUCHI_2011,
+    params={
+        "eta": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log")),
+        "delta": Param(
+            1.0, above=0.0, about="added to the root of the sum of squared gradients", search=(1e-3, 1e1, "log")
+        ),
+        "lam": Param(1e-5, at_least=0.0, about="the strength of the l1 penalty", search=(1e-7, 1e-1, "log")),
+    },
+    state={"G": plain, "squares": counts},
+    weight=ada_rda_weight,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of the loss plus lam |w|_1 against u <= delta |u|^2 / (2 eta) "
+            "+ (|u|_inf^2 / (2 eta) + eta) sum over coordinates of sqrt(sum of g^2)",
+            "a convex loss; every |g_tj| <= delta; any u; all importance weights 1",
+            ada_rda_regret,
+        ),
+    ),
+    merge=Merge("exact", "the sums of gradients and of their squares add, and so do the rounds", "add"),
+    title="AdaRDA",
+)
+def ada_rda(p: P, s: S, j: int, g: float) -> None:
+    """Regularised dual averaging with a learning rate for each weight: the mean gradient, scaled as in AdaGrad."""
+    put(s.G, j, at(s.G, j) + g)
+    put(s.squares, j, at(s.squares, j) + g * g)

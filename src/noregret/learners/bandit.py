@@ -72,7 +72,7 @@ def banditron(p: P, s: S, steps: Any, scores: Any, chance: float, played: int, l
 
 def exp3_chances(p: P, s: S, scores: Any, out: Any) -> None:
     """Softmax of the estimated losses, mixed with the uniform distribution."""
-    eta, most = rate(p.eta, s.n.t + 1.0), scores[best(scores)]
+    eta, most = rate(p, p.eta, s.n.t + 1.0), scores[best(scores)]
     total = 0.0
     for c in range(scores.size):
         out[c] = math.exp(eta * (scores[c] - most))

@@ -41,12 +41,13 @@ def batch_weight(p: P, s: S, j: int) -> float:
     return float(snapshot_at(s.w, j))
 
 
-def begin_anew_when_full(p: P, s: S) -> None:
-    """When the batch is full, its step takes effect: the next batch starts from the new weights."""
+def is_full(s: S, batch: float) -> bool:
+    """Count a round; whether it is the last of its batch."""
     s.n.gathered += 1.0
-    if s.n.gathered >= math.floor(p.batch):
-        take_snapshot(s.w)
+    if s.n.gathered >= math.floor(batch):
         s.n.gathered = 0.0
+        return True
+    return False
 
 
 def mean_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
@@ -91,7 +92,8 @@ def sum_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float
 def gradient_batch(p: P, s: S, g: G) -> None:
     """Mini-batch gradient descent: one step per batch, against the mean or the sum of its gradients."""
     add(s.w, -p.eta * reduction(p), g)
-    begin_anew_when_full(p, s)
+    if is_full(s, p.batch):
+        take_snapshot(s.w)
 
 
 def contraction(
@@ -136,4 +138,5 @@ def contraction(
 def adaline_batch(p: P, s: S, g: G) -> None:
     """Batch Adaline (Widrow-Hoff): one least-squares gradient step per batch."""
     add(s.w, -0.5 * safe_rate(p.rho, math.floor(p.batch), s, g), g)  # the slope of the squared loss is twice the error
-    begin_anew_when_full(p, s)
+    if is_full(s, p.batch):
+        take_snapshot(s.w)

@@ -138,7 +138,11 @@ def cw_margin(p: P, variance_after: float) -> float:
     default_variant=True,
 )
 def cw(p: P, s: S, z: Z, margin: float) -> bool:
-    """Confidence-weighted: the closest Gaussian over weights that is right on the example with probability eta."""
+    """Confidence-weighted: the closest Gaussian over weights that is right on the example with probability eta.
+
+    This is the exact convex form (ECCW), whose constraint is on the standard deviation of the margin; `cw_variance` has
+    the earlier one, on its variance.
+    """
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)

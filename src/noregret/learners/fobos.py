@@ -56,7 +56,7 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
 )
 def fobos(p: P, s: S, g: G) -> None:
     """Gradient step, then the proximal step of an l1 penalty, which sets many weights to exactly zero."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     shrink(s.w, eta * p.lam, math.inf)
     scale(s.w, 1.0 / (1.0 + eta * p.lam2))
@@ -72,7 +72,7 @@ def fobos(p: P, s: S, g: G) -> None:
 )
 def fobos_l2(p: P, s: S, g: G) -> None:
     """Gradient step, then the proximal step of a penalty on the norm |w|: all weights become zero together."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     length = norm(s.w, 2.0)
     if length > 0.0:
@@ -89,7 +89,7 @@ def fobos_l2(p: P, s: S, g: G) -> None:
 )
 def fobos_l2_squared(p: P, s: S, g: G) -> None:
     """Gradient step, then the proximal step of an l2 penalty |w|^2 / 2: all weights shrink by one factor."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     scale(s.w, 1.0 / (1.0 + eta * p.lam))
 
@@ -104,7 +104,7 @@ def fobos_l2_squared(p: P, s: S, g: G) -> None:
 )
 def fobos_group(p: P, s: S, g: G) -> None:
     """Gradient step, then the proximal step of a group lasso penalty: a group of weights becomes zero together."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     shorten(s.w, eta * p.lam)
 
@@ -119,6 +119,6 @@ def fobos_group(p: P, s: S, g: G) -> None:
 )
 def fobos_infinity(p: P, s: S, g: G) -> None:
     """Gradient step, then the proximal step of a penalty on the largest |weight|; every round visits all weights."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     clip_peaks(s.w, eta * p.lam)

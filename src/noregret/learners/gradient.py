@@ -7,6 +7,7 @@ from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
@@ -77,6 +78,19 @@ def falling_rate_regret(p: P, distance: float, largest_gradient: float, rounds: 
     return float(distance**2 * root / (2.0 * p.eta0) + p.eta0 * largest_gradient**2 * (root - 0.5))
 
 
+def power_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
+    """D^2 T^a / (2 eta0) + (eta0 G^2 / 2) (1 + (T^(1 - a) - 1) / (1 - a)), or 1 + ln T where a = 1."""
+    rest = 1.0 - p.power
+    total = 1.0 + (math.expm1(rest * math.log(rounds)) / rest if rest > 0.0 else math.log(rounds))
+    return float(distance**2 * rounds**p.power / (2.0 * p.eta0) + 0.5 * p.eta0 * largest_gradient**2 * total)
+
+
+def decay_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
+    """D^2 (1 + c eta0 T) / (2 eta0) + G^2 ln(1 + c eta0 T) / (2 c), where c is the decay."""
+    fall = p.decay * p.eta0 * rounds
+    return float(distance**2 * (1.0 + fall) / (2.0 * p.eta0) + largest_gradient**2 * math.log1p(fall) / (2.0 * p.decay))
+
+
 def ball_regret(p: P, norm: float, largest_gradient: float, rounds: float) -> float:
     """The same on a set within the ball of the radius, where D is at most the radius plus |u|."""
     return falling_rate_regret(p, p.radius + norm, largest_gradient, rounds)
@@ -100,6 +114,7 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
             SETS,
             "the set the weights are projected onto; l1 and simplex visit all weights at each step",
             search=("everywhere", "ball", "l1"),
+            own=Own(("p", "s", "g")),
         ),
         "radius": Param(
             1.0,
@@ -144,6 +159,22 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
             options={"schedule": ("inv_sqrt",)},
             comparator="in set",
         ),
+        Guarantee(
+            "regret",
+            "regret against u <= D^2 T^a / (2 eta0) + (eta0 G^2 / 2) (1 + (T^(1 - a) - 1) / (1 - a)), a = power",
+            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            power_regret,
+            options={"schedule": ("power",)},
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret",
+            "regret against u <= D^2 (1 + c eta0 T) / (2 eta0) + G^2 ln(1 + c eta0 T) / (2 c), c = decay",
+            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            decay_regret,
+            options={"schedule": ("bottou",)},
+            comparator="in set",
+        ),
     ),
     merge=Merge(
         "bounded",
@@ -157,7 +188,7 @@ def ogd(p: P, s: S, g: G) -> None:
     """Online gradient descent: a step at a falling learning rate, then projection onto the allowed set."""
     if sqnorm(g) > 0.0:
         s.n.steps += 1.0
-    add(s.w, -rate(p.eta0, s.n.t, s.n.steps), g)
+    add(s.w, -rate(p, p.eta0, s.n.t, s.n.steps), g)
     onto(p, s, g)
 
 

@@ -1,11 +1,13 @@
 """Mirror descent: gradient steps on a dual vector, which a link function maps to the weights."""
 
 from noregret.algebra import add, dot
+from noregret.algebra.internal_verbs import blocks, count, part, place, value
 from noregret.algebra.verbs import unbound
 from noregret.learners.exponentiated import ADDING, FEATURES, eg_regret, eg_score, widen
 from noregret.learners.p_norm import p_norm_score
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S, X
 from noregret.state.fields import log_weights
@@ -14,12 +16,22 @@ NEMIROVSKI_YUDIN_1983 = (
     "Nemirovski and Yudin, Problem complexity and method efficiency in optimization, Wiley, 1983; Beck and "
     "Teboulle, Mirror descent and nonlinear projected subgradient methods, Operations Research Letters 31, 2003"
 )
-link = unbound
+link = own_link = unbound
 
 
 def euclidean(p: P, s: S, x: X) -> float:
     """The identity link."""
     return float(dot(s.theta, x))
+
+
+def by_coordinate(p: P, s: S, x: X) -> float:
+    """w.x, where a function of the caller gives the weight of each coordinate, from s.theta."""
+    total = 0.0
+    for b in range(blocks(x)):
+        q = part(x, b)
+        for k in range(count(q)):
+            total += own_link(p, s, place(q, k)) * value(q, k)
+    return total
 
 
 def mirror_score(p: P, s: S, x: X) -> float:
@@ -44,7 +56,8 @@ def p_norm_regret(p: P, norm_q: float, squared_gradients_p: float) -> float:
         "link": Choice(
             "euclidean",
             {"euclidean": euclidean, "entropic": eg_score, "p_norm": p_norm_score},
-            "the link function: the identity, the softmax of eg, or that of the p-norm",
+            "the link function: the identity, the softmax of eg, that of the p-norm, or w_j as a function of s.theta",
+            own=Own(("p", "s", "j"), through=by_coordinate, binds="own_link"),
         ),
         "p": Param(4.0, at_least=2.0, about="the p of the p-norm link", search=(2.0, 20.0, "log")),
         "features": FEATURES,

@@ -2,20 +2,22 @@
 
 import math
 
-from noregret.algebra import add, norm, scale, sqnorm
+from noregret.algebra import add, norm, scale, snapshot_at, sqnorm, take_snapshot
 from noregret.algebra.verbs import unbound
+from noregret.learners.batch import is_full
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
-from noregret.state.fields import scaled
+from noregret.state.fields import scaled, snapshot
 
 SHALEV_2011 = (
     "Shalev-Shwartz, Singer, Srebro and Cotter, Pegasos: primal estimated sub-gradient solver for SVM, "
     "Mathematical Programming 127, 2011"
 )
 
+LAM = Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1)
 rein = unbound
 
 
@@ -40,13 +42,19 @@ def unprojected_regret(p: P, radius: float, rounds: float) -> float:
     return float(2.0 * radius**2 * (1.0 + math.log(rounds)) / p.lam)
 
 
+def batch_regret(p: P, radius: float, rounds: float) -> float:
+    """2 k R^2 (1 + ln(T / k)) / lam: the mean loss of a batch is one round of Pegasos without projection."""
+    k = math.floor(p.k)
+    return float(k * unprojected_regret(p, radius, rounds / k))
+
+
 SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "huber")
 
 
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
+        "lam": LAM,
         "projection": Choice(
             "yes",
             {"yes": to_the_ball, "no": as_they_are},
@@ -83,3 +91,41 @@ def pegasos(p: P, s: S, g: G) -> None:
     scale(s.w, 1.0 - 1.0 / s.n.t)
     add(s.w, -1.0 / (p.lam * s.n.t), g)
     rein(p, s, g)
+
+
+def pegasos_batch_weight(p: P, s: S, j: int) -> float:
+    """The weight at the start of the batch: the steps telescope to -1 / (lam n k) times the sum of all g, n batches."""
+    return float(-snapshot_at(s.G, j) / (p.lam * math.floor(p.k) * max(s.n.batches, 1.0)))
+
+
+@gradient_rule(
+    paper=SHALEV_2011,
+    params={
+        "lam": LAM,
+        "k": Param(
+            12.0,
+            at_least=1.0,
+            about="the number of rounds in a batch, rounded down",
+            grid=(1.0, 4.0, 12.0, 32.0, 128.0),
+        ),
+    },
+    state={"G": snapshot},
+    counters={"gathered": 0.0, "batches": 0.0},
+    weight=pegasos_batch_weight,
+    guarantees=(
+        Guarantee(
+            "regularised regret",
+            "regret of lam |w|^2 / 2 plus the loss against u <= 2 k R^2 (1 + ln(T / k)) / lam",
+            "every |x| <= R; two classes or targets; whole batches; any u; all importance weights 1",
+            batch_regret,
+            options={"loss": SLOPE_ONE},
+        ),
+    ),
+    merge=Merge("none", "a batch belongs to one learner"),
+)
+def pegasos_batch(p: P, s: S, g: G) -> None:
+    """Pegasos with mini-batches: one step per k rounds, against the mean of their gradients, without projection."""
+    add(s.G, 1.0, g)
+    if is_full(s, p.k):
+        take_snapshot(s.G)
+        s.n.batches += 1.0

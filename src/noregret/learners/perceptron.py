@@ -14,7 +14,7 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
-from noregret.state.fields import plain, random_init
+from noregret.state.fields import plain
 
 ROSENBLATT_1958 = "Rosenblatt, The perceptron, Psychological Review 65, 1958; Novikoff, On convergence proofs, 1963"
 FREUND_SCHAPIRE_1999 = (
@@ -36,10 +36,6 @@ def noisy_bound(p: P, radius: float, norm: float, comparator_squares: float) -> 
 def novikoff_from(p: P, radius: float, margin: float, initial_norm: float) -> float:
     """(R / gamma)^2 + 2 W / gamma mistakes, where W = |w_1| / eta."""
     return float(novikoff(p, radius, margin) + 2.0 * initial_norm / p.eta / margin)
-
-
-def starts_at_zero(p: P) -> str | None:
-    return None if p.random_start == 0.0 else "it is proved for random_start = 0"
 
 
 SEPARABLE = Guarantee(
@@ -66,12 +62,6 @@ def wrong(margin: float) -> bool:
 
 
 misses = unbound
-RANDOM_START = Param(
-    0.0,
-    at_least=0.0,
-    about="the standard deviation of random initial weights",
-    untuned="the start matters little; weights of zero are the usual choice",
-)
 
 
 def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
@@ -87,7 +77,6 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
         "eta": Param(
             1.0, above=0.0, about="the step size", untuned="with a constant schedule it only rescales the weights"
         ),
-        "random_start": RANDOM_START,
         "schedule": schedule("constant", steps=True),
         "strict": Choice(
             "no",
@@ -97,7 +86,7 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
             search=("no",),
         ),
     },
-    state={"w": random_init},
+    state={"w": plain},
     counters={"steps": 0.0},
     weight_param="eta",
     guarantees=(
@@ -108,7 +97,6 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
             "weights 1",
             novikoff,
             options={"schedule": ("constant",)},
-            requires=starts_at_zero,
             comparator="separating",
         ),
         Guarantee(
@@ -117,7 +105,6 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
             "every |x| <= R; any u; each row once; random_start = 0; all importance weights 1",
             noisy_bound,
             options={"schedule": ("constant",)},
-            requires=starts_at_zero,
         ),
         Guarantee(
             "updates",
@@ -126,6 +113,7 @@ def can_move(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | 
             novikoff_from,
             options={"schedule": ("constant",)},
             comparator="separating",
+            any_start=True,
         ),
     ),
     merge=Merge("bounded", "weights are averaged in proportion to the rounds (parameter mixing)", "mix"),
@@ -136,7 +124,7 @@ def perceptron(p: P, s: S, z: Z, margin: float) -> bool:
     """Add the example to the weights when it is misclassified."""
     if misses(margin):
         s.n.steps += 1.0
-        add(s.w, rate(p.eta, s.n.t, s.n.steps), z)
+        add(s.w, rate(p, p.eta, s.n.t, s.n.steps), z)
         return True
     return False
 

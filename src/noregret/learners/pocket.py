@@ -102,8 +102,8 @@ def perceptron_pocket(p: P, s: S, z: Z, margin: float) -> bool:
 
 
 def batch_bound(p: P, radius: float, margin: float) -> float:
-    """batch (R / gamma)^2 rows are added, whatever the order and the number of rounds; batch is rounded up."""
-    return float(math.ceil(p.batch) * novikoff(p, radius, margin))
+    """(batch R^2 + 2 b / rho) / gamma^2 rows are added, whatever the order and the number of rounds."""
+    return float((math.ceil(p.batch) * radius**2 + 2.0 * p.b / p.rho) / margin**2)
 
 
 def batch_weight(p: P, s: S, j: int) -> float:
@@ -123,6 +123,7 @@ def batch_weight(p: P, s: S, j: int) -> float:
         "rho": Param(
             1.0, above=0.0, about="the step size", untuned="with a constant schedule it only rescales the weights"
         ),
+        "b": Param(0.0, at_least=0.0, about="the margin below which a row is added", grid=(0.0, 0.1, 1.0, 10.0, 100.0)),
         "schedule": schedule("constant"),
     },
     state={"w": snapshot},
@@ -132,7 +133,8 @@ def batch_weight(p: P, s: S, j: int) -> float:
     guarantees=(
         Guarantee(
             "updates",
-            "updates <= batch (R / gamma)^2, where every added row counts as an update and batch is rounded up",
+            "updates <= (batch R^2 + 2 b / rho) / gamma^2, where every added row counts as an update and batch is "
+            "rounded up",
             "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; all importance weights 1",
             batch_bound,
             options={"schedule": ("constant",)},
@@ -143,11 +145,11 @@ def batch_weight(p: P, s: S, j: int) -> float:
     title="BatchPerceptron",
 )
 def perceptron_batch(p: P, s: S, z: Z, margin: float) -> bool:
-    """Perceptron with one update per batch: the sum of its misclassified examples."""
+    """Perceptron with one update per batch: the sum of its examples that are misclassified or have a margin below b."""
     if s.n.t > s.n.last:
         take_snapshot(s.w)
         s.n.last = math.floor(p.batch * math.ceil(s.n.t / p.batch))
-    if margin <= 0.0:
-        add(s.w, rate(p.rho, math.ceil(s.n.t / p.batch)), z)
+    if margin < p.b or margin <= 0.0:
+        add(s.w, rate(p, p.rho, math.ceil(s.n.t / p.batch)), z)
         return True
     return False

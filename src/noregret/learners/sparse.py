@@ -3,10 +3,12 @@
 import math
 
 from noregret.algebra import add, at
+from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
-from noregret.rules.parameters import Param
+from noregret.rules.own_functions import Own
+from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import plain
 
@@ -35,14 +37,37 @@ def beyond(s: S, j: int, lam: float, factor: float) -> float:
     return float(factor * (mean - math.copysign(lam, mean)))
 
 
+pace = own_beta = unbound
+
+
+def root_pace(p: P, t: float) -> float:
+    """t / beta_t for beta_t = gamma sqrt(t)."""
+    return float(math.sqrt(t) / p.gamma)
+
+
+def own_pace(p: P, t: float) -> float:
+    """t / beta_t for a sequence beta_t of the caller."""
+    return float(t / own_beta(p, t)) if t > 0.0 else 0.0
+
+
 def rda_weight(p: P, s: S, j: int) -> float:
     """Zero unless the mean gradient exceeds lam."""
-    return beyond(s, j, p.lam, -math.sqrt(s.n.t) / p.gamma)
+    return beyond(s, j, p.lam, -pace(p, s.n.t))
 
 
 @gradient_rule(
     paper=XIAO_2010,
-    params={"lam": LAM, "gamma": GAMMA},
+    params={
+        "lam": LAM,
+        "gamma": GAMMA,
+        "beta": Choice(
+            "sqrt",
+            {"sqrt": root_pace},
+            "the sequence beta_t of the proximal term (beta_t / t) |w|^2 / 2: gamma sqrt(t), or any that is positive",
+            binds="pace",
+            own=Own(("p", "t"), through=own_pace, binds="own_beta"),
+        ),
+    },
     state={"G": plain},
     weight=rda_weight,
     guarantees=(
@@ -51,6 +76,7 @@ def rda_weight(p: P, s: S, j: int) -> float:
             "regret of the loss plus penalty against u <= (gamma |u|^2 / 2 + G^2 / gamma) sqrt(T)",
             "a convex loss with every |g_t| <= G; any u; all importance weights 1",
             rda_regret,
+            options={"beta": ("sqrt",)},
         ),
     ),
     merge=SUMMED,

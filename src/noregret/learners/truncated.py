@@ -8,13 +8,14 @@ from noregret.learners.fobos import AVERAGED
 from noregret.learners.gradient import ETA0, FALLING, constant_rate_regret, falling_rate_regret
 from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
-ahead = unbound
+ahead = pull = unbound
 
 
 def due(t: float, K: float) -> bool:
@@ -22,8 +23,13 @@ def due(t: float, K: float) -> bool:
     return math.floor(t / K) > math.floor((t - 1.0) / K)
 
 
+def constant_gravity(p: P, t: float) -> float:
+    """The same gravity on every round."""
+    return float(p.gravity)
+
+
 TRUNCATED = (
-    "a convex loss; the penalty of round t is K gravity every K rounds, else 0, times the sum of |w_t+1,j| "
+    "a convex loss; the penalty of round t is K times its gravity every K rounds, else 0, times the sum of |w_t+1,j| "
     "(for u, of |u_j|) over the j with |w_t+1,j| <= theta; any u; all importance weights 1"
 )
 
@@ -45,6 +51,13 @@ TRUNCATED = (
             grid=(0.0, 0.01, 0.1, 1.0),
         ),
         "K": Param(1.0, at_least=1.0, about="the weights shrink every K rounds", grid=(1.0, 10.0, 100.0)),
+        "gravity_schedule": Choice(
+            "constant",
+            {"constant": constant_gravity},
+            "the gravity of round t: always `gravity`, or any sequence",
+            binds="pull",
+            own=Own(("p", "t")),
+        ),
         "order": Choice(
             "post",
             {"post": 0.0, "pre": 1.0},
@@ -75,10 +88,11 @@ TRUNCATED = (
 )
 def truncated_gradient(p: P, s: S, g: G) -> None:
     """Gradient descent that shrinks small weights toward zero every K rounds."""
-    eta = rate(p.eta0, s.n.t)
+    eta = rate(p, p.eta0, s.n.t)
     add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
-        shrink(s.w, eta * (p.K * p.gravity), p.theta if p.theta > 0.0 else math.inf)
+        gravity = max(pull(p, s.n.t + ahead), 0.0)
+        shrink(s.w, eta * (p.K * gravity), p.theta if p.theta > 0.0 else math.inf)
 
 
 def rounding_regret(p: P, norm: float, norm_1: float, squared_gradients: float, rounds: float) -> float:
@@ -123,6 +137,6 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
 )
 def rounding(p: P, s: S, g: G) -> None:
     """Gradient descent that sets small weights to zero every K rounds."""
-    add(s.w, -rate(p.eta0, s.n.t), g)
+    add(s.w, -rate(p, p.eta0, s.n.t), g)
     if due(s.n.t, p.K):
         shrink(s.w, 2.0 * p.theta, p.theta)

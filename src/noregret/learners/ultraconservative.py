@@ -9,14 +9,13 @@ from typing import Any
 
 from noregret.algebra.verbs import unbound
 from noregret.learners.passive_aggressive import pa1_bound
-from noregret.learners.perceptron import RANDOM_START
 from noregret.rules.decorators import prototype_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import Scale
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S
-from noregret.state.fields import plain, random_init
+from noregret.state.fields import plain
 
 CRAMMER_SINGER_2003 = "Crammer and Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3, 2003"
 CRAMMER_2006 = "Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, Online passive-aggressive algorithms, JMLR 7, 2006"
@@ -167,7 +166,6 @@ def can_begin(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str |
     paper=CRAMMER_SINGER_2003,
     params={
         "C": Param(1.0, above=0.0, about="the largest step size of the hinge flavour", search=C_SEARCH),
-        "random_start": RANDOM_START,
         "flavour": Choice(
             "hinge",
             {"hinge": hinge, "norm": smallest_norm},
@@ -175,7 +173,7 @@ def can_begin(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str |
             search=("hinge",),
         ),
     },
-    state={"w": random_init},
+    state={"w": plain},
     guarantees=(
         Guarantee(
             "mistakes",
@@ -191,6 +189,7 @@ def can_begin(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str |
             mira_bound,
             options={"flavour": ("norm",)},
             comparator="separating",
+            any_start=True,
         ),
     ),
     merge=MIXING,

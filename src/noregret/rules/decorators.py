@@ -3,6 +3,7 @@
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Required, TypeAlias, TypedDict, Unpack
 
 from noregret.errors import BadValue, shown
@@ -11,15 +12,22 @@ from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.losses import LOSSES
 from noregret.rules.merge_law import Merge
 from noregret.rules.names import RuleKind, TaskName
+from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
 from noregret.rules.rule_card import Check, RuleCard
-from noregret.rules.schedules import OF_STEPS, SCHEDULES
+from noregret.rules.schedules import NUMBERS, OF_STEPS, SCHEDULES
 from noregret.state.fields import Field
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], RuleCard]
 COVARIANCES = ("diagonal", "drop", "full")
+RANDOM_START = Param(
+    0.0,
+    at_least=0.0,
+    about="the standard deviation of random initial weights",
+    untuned="the start matters little; weights of zero are the usual choice, and what most theorems assume",
+)
 ARGUMENTS: dict[RuleKind, tuple[str, ...]] = {
     "margin": ("p", "s", "z", "margin"),
     "gradient": ("p", "s", "g"),
@@ -106,12 +114,19 @@ def bandit_rule(**declared: Unpack[Declared]) -> Decorator:
 def schedule(default: str, steps: bool = False) -> Choice:
     """The learning-rate schedule of a rule; with steps, also schedules that fall with the number of updates."""
     among = {**SCHEDULES, **OF_STEPS} if steps else SCHEDULES
-    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate")
+    own = Own(("p", "eta0", "t", "steps"))
+    return Choice(default, among, "how the learning rate falls with the rounds", binds="rate", reads=NUMBERS, own=own)
 
 
 def with_loss(declared: dict[str, Any]) -> dict[str, Any]:
     loss = Choice(declared.pop("loss", "hinge"), LOSSES, "the loss whose gradient is followed", binds="slope")
     return {**declared, "params": {**declared.get("params", {}), "loss": loss}}
+
+
+def with_numbers(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, and the numbers that their options read where the rule has none of these names."""
+    read = {name: number for one in params.values() if isinstance(one, Choice) for name, number in one.reads.items()}
+    return {**params, **{name: number for name, number in read.items() if name not in params}}
 
 
 def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> RuleCard:
@@ -136,6 +151,7 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
         takes = f"takes ({', '.join(arguments)}); a {kind} rule takes ({', '.join(ARGUMENTS[kind])})"
         raise BadValue(f"{who} {takes}")
     check_names(who, "params", declared.get("params", {}))
+    declared["params"] = with_numbers(declared.get("params", {}))
     check_names(who, "state", declared["state"])
     check_names(who, "counters", declared.get("counters", {}))
     if any(isinstance(param, Component) for param in declared.get("params", {}).values()):
@@ -152,8 +168,17 @@ def register_rule(rule: Function, kind: RuleKind, declared: dict[str, Any]) -> R
     weighted = (card.weight_param or "").removeprefix("1/")
     if weighted and weighted not in card.numbers:
         raise BadValue(f"{who}: weight_param is {card.weight_param!r}, which is not one of its parameters")
+    card = with_random_start(card)
     register(card)
     return card
+
+
+def with_random_start(card: RuleCard) -> RuleCard:
+    """The card with a number for random initial weights, where they can begin at random."""
+    if "random_start" in card.params or card.why_no_random_start(card.defaults) is not None:
+        return card
+    state = {name: replace(field, random=True) if name == "w" else field for name, field in card.state.items()}
+    return replace(card, params={**card.params, "random_start": RANDOM_START}, state=state)
 
 
 def check_functions(who: str, rule: Function, declared: Mapping[str, Any]) -> None:

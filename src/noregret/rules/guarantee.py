@@ -19,6 +19,7 @@ Comparator: TypeAlias = Literal["none", "any", "separating", "lossless", "simple
 Relation: TypeAlias = Literal["at most", "below", "equal"]
 Condition: TypeAlias = Callable[[Any], str | None]
 DEFAULT_COVARIANCE = "diagonal"
+OF_ONE_UPDATE = ("margin after the update", "loss after the update", "divergence plus loss of the update")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Guarantee:
     requires: Condition | None = None
     comparator: Comparator = "any"
     relation: Relation = "at most"
+    any_start: bool = False  # whether it also holds from random initial weights
 
     @cached_property
     def needs(self) -> tuple[QuantityName, ...]:
@@ -48,6 +50,8 @@ class Guarantee:
         for name, among in self.options.items():
             if chosen.get(name) not in among:
                 return f"it is proved for {name}={' or '.join(among)}, not for {name}={chosen.get(name)}"
+        if getattr(p, "random_start", 0.0) > 0.0 and not self.any_start and self.bounds not in OF_ONE_UPDATE:
+            return "it is proved for random_start = 0"
         return None if self.requires is None else self.requires(p)
 
     def evaluate(self, p: Any, quantities: Mapping[str, float]) -> float:

@@ -3,12 +3,13 @@
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
 from noregret.rules.losses import Loss
 from noregret.rules.names import SCALES, Scale
+from noregret.rules.own_functions import Own, OwnFunction, check_own_function
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ class Choice:
     about: str = ""
     binds: str = ""  # the global name in the rule's code that the option replaces, if not its own
     search: tuple[str, ...] = ()  # the options worth trying; all where none are named
+    reads: Mapping[str, Param] = field(default_factory=dict)  # numbers of p that the options read; a rule gets them all
+    own: Own | None = None  # how it can be a function of the caller
 
     def candidates(self) -> tuple[str, ...]:
         """The options worth trying."""
@@ -129,9 +132,11 @@ class Choice:
 
     @property
     def limits(self) -> str:
-        return "one of " + ", ".join(self.among)
+        return "one of " + ", ".join(self.among) + ("" if self.own is None else f", or {self.own.text}")
 
     def check(self, owner: str, name: str, given: Any) -> str:
+        if self.own is not None and callable(getattr(given, "function", given)):
+            return check_own_function(f"{owner}: {name}", self.own, self.among, given)
         if isinstance(given, bool) and {"yes", "no"} == set(self.among):
             return "yes" if given else "no"
         if not isinstance(given, str) or given not in self.among:
@@ -180,7 +185,12 @@ def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[s
     """What the options of a rule, or of a task, replace in its code."""
     bound: dict[str, Any] = {}
     for name, choice in choices.items():
-        thing = choice.among[chosen[name]]
+        option = chosen[name]
+        if isinstance(option, OwnFunction) and choice.own is not None:
+            thing: Any = choice.own.through or option.function
+            bound |= {choice.own.binds: option.function} if choice.own.binds else {}
+        else:
+            thing = choice.among[option]
         bound[choice.binds or name] = thing.slope if isinstance(thing, Loss) else thing
     return bound
 

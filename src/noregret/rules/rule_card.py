@@ -26,6 +26,7 @@ X: TypeAlias = Any
 
 Chosen: TypeAlias = tuple[tuple[str, str], ...]  # the options in force, as pairs of name and option
 Check: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], str | None]
+STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, wherever they begin
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
@@ -138,6 +139,24 @@ class RuleCard(Card):
         steps = "w" in self.state and self.state["w"].name in ("plain", "scaled", "random_init")
         if not steps or any(verb.writes and verb.name != "add" for verb in self.verbs_with(chosen)):
             return "its weights do not only move by steps"
+        return None
+
+    def why_no_random_start(self, chosen: Mapping[str, str]) -> str | None:
+        """Why the weights cannot begin at random, or None if they can.
+
+        A feature may come at any round: its weight must then be what it would be had it been there from the start.
+        """
+        w = self.state.get("w")
+        if w is not None and w.start != 0.0:
+            return "its weights do not begin at zero"
+        if w is None or self.score is not None or self.ignores_features:
+            return "its weights are a formula of other vectors"
+        if self.algebras == ("kernel",):
+            return "it keeps examples instead of weights"
+        of_sigma = {"scale"} if self.keeps_covariance else set()
+        sweeping = {verb.name for verb in self.verbs_with(chosen) if verb.writes} - {*STEPS, *of_sigma}
+        if w.kind not in ("vector", "scaled", "snapshot") or (sweeping and w.name != "random_init"):
+            return "its weights do not only move by steps, and a feature that comes later would have missed the rest"
         return None
 
     def why_no_one_vs_rest(self, chosen: Mapping[str, str]) -> str | None:

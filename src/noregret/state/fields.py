@@ -18,11 +18,12 @@ class Field:
     kind: str
     start: float
     law: Law
+    random: bool = False  # whether the cells begin at random where a learner has a random start
 
 
 plain = Field("plain", "vector", 0.0, "add")
 positive = Field("positive", "vector", 1.0, "multiply")
-random_init = Field("random_init", "vector", 0.0, "add")
+random_init = Field("random_init", "vector", 0.0, "add", random=True)
 counts = Field("counts", "vector", 0.0, "keep")
 scaled = Field("scaled", "scaled", 0.0, "add")
 lazy = Field("lazy", "lazy", 0.0, "add")

@@ -23,7 +23,7 @@ class Space:
     supports: int = 0
     values: int = 0
     seed: int = 0
-    spread: float = 0.0  # the standard deviation of the initial weights of random_init fields
+    spread: float = 0.0  # the standard deviation of the initial weights of fields that may begin at random
     groups: tuple[int, ...] | int = ()
     bias: bool = False
 

@@ -69,6 +69,10 @@ class OneClass(Task):
     def why_no_average(cls) -> str | None:
         return "a centre cannot be averaged; leave average out"
 
+    @classmethod
+    def why_no_random_start(cls) -> str | None:
+        return "a centre begins at the first row"
+
     def state_shape(self, average: int | None) -> Shape:
         return self.card.centre_shape(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
 

@@ -184,6 +184,11 @@ class Task:
         return None
 
     @classmethod
+    def why_no_random_start(cls) -> str | None:
+        """Why weights cannot begin at random in this task, or None if they can."""
+        return None
+
+    @classmethod
     def default_option(cls, name: str, option: Choice) -> str:
         """The default of an option of a rule in this task: its own loss where the rule's does not fit."""
         return cls.default_loss if name == "loss" and cls.name not in LOSSES[option.default].tasks else option.default

@@ -45,7 +45,7 @@ class ReferenceStore(Store[ReferenceVector]):
 def initial_cells(field: Field, space: Space) -> Vector:
     """Return the cells of a vector before any round."""
     flat = np.full(space.room * space.class_room, field.start)
-    if field.name == "random_init" and space.spread > 0.0:
+    if field.random and space.spread > 0.0:
         for c, row in enumerate(by_class_and_feature(flat, space)):
             row[:] = space.spread * np.random.default_rng([space.seed, c]).standard_normal(space.room)
     return flat

@@ -1,6 +1,7 @@
 """Snapshots: w, and w as it was when the last snapshot was taken."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,11 @@ from noregret.state.stores.plain import initial_cells
 STAMP = Field("stamp", "vector", 0.0, "keep")
 
 
+def old_of(field: Field) -> Field:
+    """The field of the old cells, which begin where the cells do."""
+    return replace(plain, random=field.random)
+
+
 class ReferenceSnapshotStore(Store[ReferenceSnapshot]):
     """In the reference algebra, a copy of all cells."""
 
@@ -23,7 +29,10 @@ class ReferenceSnapshotStore(Store[ReferenceSnapshot]):
 
     def build(self, field: Field, space: Space, parts: Parts) -> ReferenceSnapshot:
         cells = initial_cells(field, space)
-        return ReferenceSnapshot(cells, np.zeros_like(cells))
+        return ReferenceSnapshot(cells, cells.copy())
+
+    def cell_fields(self, field: Field) -> list[Field]:
+        return [field, old_of(field)]
 
     def vectors(self, value: ReferenceSnapshot) -> list[Vector]:
         return [value.v, value.old]
@@ -42,7 +51,10 @@ class SnapshotStore(Store[Snapshot]):
 
     def build(self, field: Field, space: Space, parts: Parts) -> Snapshot:
         cells = initial_cells(field, space)
-        return Snapshot(cells, np.zeros_like(cells), np.zeros_like(cells), parts.numbers)
+        return Snapshot(cells, cells.copy(), np.zeros_like(cells), parts.numbers)
+
+    def cell_fields(self, field: Field) -> list[Field]:
+        return [field, old_of(field), STAMP]
 
     def vectors(self, value: Snapshot) -> list[Vector]:
         return [value.v, value.old, value.stamp]
