@@ -164,3 +164,22 @@ def test_separable_rounds_never_make_it_start_again() -> None:
     X, y, _ = streams.separable(300, 5, margin=0.02, seed=1)
     learner = nr.make("romma", native=False).learn(X, y)
     assert learner.model.arrays.n.restarts == 0
+
+
+@pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
+@pytest.mark.parametrize("unit", [1.0, 10.0])
+def test_it_starts_again_once_the_weights_are_a_million_times_as_long_as_they_need_be(name: str, unit: float) -> None:
+    """w = (1, 2 / d) after two rows that nearly contradict each other; the third row then begins anew, or does not."""
+
+    def after_three(d: float, *before: list[float]) -> nr.RuleLearner:
+        rows = unit * np.array([*before, [1.0, 0.0], [-1.0, d], [1.0, -1.0]])
+        learner = nr.make(name, algebra="sparse", native=False)
+        assert learner.learn(rows[:1], [1]).model.arrays.n.restarts == 0.0
+        return learner.learn(rows[1:], np.ones(len(rows) - 1))
+
+    short_of_it, beyond = after_three(2.1e-6), after_three(1.9e-6)
+    assert short_of_it.model.arrays.n.restarts == 0.0
+    assert np.linalg.norm(weights(short_of_it, 2)) > 1e5 / unit
+    assert beyond.model.arrays.n.restarts == 1.0
+    np.testing.assert_allclose(weights(beyond, 2), np.array([0.5, -0.5]) / unit, rtol=1e-12)
+    assert after_three(1.9e-6, [0.5, 0.0]).model.arrays.n.restarts == 0.0, "a shorter row needs longer weights"

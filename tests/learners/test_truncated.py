@@ -178,3 +178,17 @@ def test_rounding_drops_whatever_is_no_larger_than_theta() -> None:
     for theta, left in ((3.0, 0.0), (2.5, 0.0), (2.4, 2.5)):
         learner = nr.make("rounding", theta=theta, K=1.0, eta0=2.5, schedule="constant", native=False)
         assert weights(learner.learn(np.array([[1.0]]), [1]), 1).tolist() == [left]
+
+
+@pytest.mark.parametrize(("rounds", "times"), [(19.0, 1.0), (20.0, 2.0), (21.0, 2.0)])
+def test_the_bound_of_rounding_counts_the_rounds_on_which_it_rounds(rounds: float, times: float) -> None:
+    """Rounding every 10 rounds drops at most theta times each, beyond the bound of gradient descent."""
+    rounding = nr.learners()["rounding"]
+    for schedule in ("constant", "inv_sqrt"):
+        told = {"schedule": schedule, "eta0": 0.5, "K": 10.0}
+        needed = {name: 2.0 for guarantee in rounding.guarantees for name in guarantee.needs} | {"rounds": rounds}
+        bounds = [rounding.bound({**told, "theta": theta}, **needed) for theta in (1e-9, 0.5, 1.0)]
+        assert bounds[2] - bounds[0] == pytest.approx(2.0 * (bounds[1] - bounds[0]), rel=1e-6)
+        less = rounding.bound({**told, "theta": 1.0, "K": rounds + 1.0}, **needed)
+        once = rounding.bound({**told, "theta": 1.0, "K": rounds}, **needed)
+        assert bounds[2] - less == pytest.approx(times * (once - less), rel=1e-12)
