@@ -14,6 +14,7 @@ from noregret.learner.factory import learners
 from noregret.rules.registry import REGISTRY
 from tests.support.cover import ALL
 from tests.support.engines import FewLoops
+from tests.support.thinning import thin_out
 
 FEW_LOOPS = FewLoops()
 ORDER = ("compiles", "many_rounds", "slow")
@@ -30,8 +31,12 @@ def place(item: pytest.Item) -> int:
     return min((ORDER.index(name) for name in names if name in ORDER), default=len(ORDER))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long tests first, so that no process is alone with one at the end; before them those that compile for all."""
+    if not ALL:
+        left_out = set(thin_out(items))
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=place)
 
 

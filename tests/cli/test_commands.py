@@ -19,6 +19,7 @@ import noregret as nr
 from noregret.jit.cache import cache_folder
 from noregret.streams import csv, libsvm, vw
 from tests.support.command_line import OWN_RULE, SAMPLE, noregret, noregret_process, succeeded
+from tests.support.cover import only_in_test_all
 
 TABLE = "height,city,depth,kind\n" + "".join(
     f"{10 + k % 7},{'Oslo' if k % 5 else 'Rome'},{(3 * k) % 11 / 10},{'big' if k % 7 > 3 else 'small'}\n"
@@ -252,6 +253,7 @@ def test_what_there_is(folder: Path) -> None:
     assert "race" in succeeded(noregret("--help", cwd=folder)).stdout
 
 
+@only_in_test_all
 def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
     nr.make("pa1", algebra="sparse").learn([{"a": 1.0}], [1])  # here that is quicker
     for compile_reader in (csv.compile_parser, libsvm.compile_parser, vw.compile_parser, vw.compile_dictionary):
@@ -272,6 +274,7 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 @pytest.mark.parametrize("kind", ["svm", "csv", "several"])
+@pytest.mark.thinned(2)
 def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, kind: str) -> None:
     many = 400_000
     if kind == "csv":

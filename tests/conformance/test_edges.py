@@ -88,6 +88,7 @@ def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
 
 
 @pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *few(PLAYS)])), ids=str)
+@pytest.mark.thinned(2)
 def test_stays_finite(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for edge in EDGES:
@@ -115,6 +116,7 @@ def extremes(param: Param) -> list[float]:
 
 
 @pytest.mark.parametrize("play", EVERY_RULE, ids=str)
+@pytest.mark.thinned(3)
 def test_stays_finite_whatever_its_parameters(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for name, param in play.card.numbers.items():

@@ -113,6 +113,7 @@ def test_large_values_stay_finite() -> None:
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("kind", ["names", "table"])
+@pytest.mark.thinned(2)
 def test_a_row_is_seen_before_it_is_learned_as_it_is_while_it_is_learned(name: str, kind: str) -> None:
     steps, _ = PIPELINES[name]
     X: Any = stream(name) if kind == "names" else table(name)
@@ -141,6 +142,7 @@ def test_no_row_moves_the_measures_of_those_before_it_or_its_own(name: str) -> N
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("kind", ["names", "table", "sparse"])
+@pytest.mark.thinned(2)
 def test_chunks_of_any_size_leave_the_same_bytes(name: str, kind: str) -> None:
     steps, _ = PIPELINES[name]
     X: Any = stream(name) if kind == "names" else table(name)

@@ -21,7 +21,7 @@ from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
-from tests.support.cover import ALL, cover
+from tests.support.cover import ALL, cover, only_in_test_all
 from tests.support.processes import Told, in_a_process, modules_after
 
 pytestmark = pytest.mark.compiles
@@ -179,6 +179,7 @@ said = [nr.make(rule).learn(X, Y).scores(X[:1])[0] for rule in (mine.walking, mi
 """
 
 
+@only_in_test_all
 def test_only_an_edit_recompiles_and_only_the_rule_it_touches(tmp_path: Path) -> None:
     def after(text: str, module: str) -> tuple[list[str], Any]:
         (tmp_path / f"{module}.py").write_text(text)
@@ -204,6 +205,7 @@ def test_a_cache_that_cannot_be_written_is_said_once_and_does_no_harm(tmp_path: 
     assert "binary_pa1_sparse_loss" in told.compiled
 
 
+@only_in_test_all
 def test_warming_compiles_ahead_in_processes_that_share_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,6 +334,7 @@ COVERED = cover(PLACES, set)
 
 
 @pytest.mark.parametrize(("name", "task", "algebra"), PLACES if ALL else COVERED)
+@pytest.mark.thinned(2)
 def test_a_rule_of_ones_own_runs_compiled_and_equals_itself(name: str, task: str, algebra: str) -> None:
     rows = np.vstack([X, 1.5 * X])
     several = [["a"], ["b", "c"], ["d"], ["a", "d"]] * 10

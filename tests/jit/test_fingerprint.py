@@ -292,6 +292,7 @@ def edits() -> dict[str, tuple[Callable[..., Any], Callable[[str], bool]]]:
 
 
 @pytest.mark.parametrize("name", ["rule", "loss", "image", "largest", "reader", "compiler", "overload", "row"])
+@pytest.mark.thinned(2)
 def test_an_edit_of_code_recompiles_what_uses_it_and_nothing_else(
     name: str, copied: Path, before: dict[str, str], tmp_path: Path
 ) -> None:

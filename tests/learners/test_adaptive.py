@@ -194,6 +194,7 @@ def test_ftrl_minimises_all_gradients_held_near_the_weights_that_met_them(l1: fl
 
 
 @pytest.mark.parametrize(("loss", "l1", "seed"), list(product(LOSSES, [0.0, 2.0], range(2))))
+@pytest.mark.thinned(2)
 def test_ftrl_keeps_its_bound(loss: str, l1: float, seed: int) -> None:
     X, y = noisy(150, seed)
     told = {"alpha": 0.2, "beta": 0.5, "l1": l1, "l2": 0.1}

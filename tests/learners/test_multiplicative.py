@@ -89,6 +89,7 @@ def test_only_active_weights_move_by_whole_powers_of_alpha_and_only_after_a_mist
 @pytest.mark.parametrize("demotion", ["halve", "eliminate"])
 @pytest.mark.parametrize(("alpha", "part"), [(1.3, 1.0), (2.0, 0.1), (2.0, 3.0), (3.5, 0.5), (4.0, 1e-3)])
 @pytest.mark.parametrize(("n", "k", "seed"), [(50, 1, 0), (64, 4, 1), (400, 3, 2)])
+@pytest.mark.thinned(2)
 def test_the_bound_holds_for_any_factor_and_threshold(
     n: int, k: int, seed: int, alpha: float, part: float, demotion: str
 ) -> None:
@@ -354,3 +355,15 @@ def test_one_feature_or_none() -> None:
     assert nr.make("winnow", native=False).play(np.zeros((1, 1)), [1]).scores[0] > 0.0
     scores = nr.make("winnow_duplicated", native=False).play(np.ones((1, 1)), [-1]).scores
     assert scores[0] == pytest.approx(1.0 - 2.0)
+
+
+def test_before_any_feature_was_seen_the_threshold_is_zero() -> None:
+    learner = nr.make("winnow", native=False, task="binary", algebra="sparse").learn([{}], [1])
+    assert learner.scores([{}]).tolist() == [0.0]
+
+
+def test_a_threshold_below_one_is_a_threshold_of_its_own_in_the_bound() -> None:
+    duplicated = nr.learners()["winnow_duplicated"]
+    facts = {"features": 10.0, "relevant": 2.0}
+    assert duplicated.bound({"theta": 0.5}, **facts) != duplicated.bound({"theta": 0.0}, **facts)
+    assert duplicated.bound({"theta": 20.0}, **facts) == duplicated.bound({"theta": 0.0}, **facts)

@@ -33,6 +33,7 @@ def line_of(text: str) -> str:
 @BOTH
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_array, lambda rows: rows.copy()], ids=["CSR", "COO", "dense"])
+@pytest.mark.thinned(2)
 def test_a_rule_that_raises_in_a_batch_is_named_with_its_line_and_round(kind: Any, task: str, native: bool) -> None:
     learner = nr.make(own.impatient, task=task, native=native)
     message = refused(learner, lambda: learner.learn(kind(ROWS), Y), nr.Error)

@@ -294,6 +294,7 @@ def bursting(rows: csr_array, labels: Any) -> tuple[csr_array, Any]:
 @pytest.mark.compiles
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("by", ["call", "long call", "single", "unfinished"])
+@pytest.mark.thinned(2)
 def test_a_refused_call_leaves_the_sample_as_it_was(by: str, native: bool) -> None:
     X, y = wide(8)
     learner, twin = (nr.make(recollect, m=9, native=native) for _ in range(2))

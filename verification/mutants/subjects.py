@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 EVERY = tuple(f"tests/conformance/test_{name}.py" for name in ("twins", "weights", "bounds", "borders"))
 FAMILIES = "tests/learners"
 ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
+PREDICTED = "tests/learner/test_predicted_scores.py"
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -27,7 +28,12 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "binary": (
         "noregret.tasks.binary",
-        ("tests/tasks/test_universum.py", "tests/tasks/test_asking.py"),
+        (
+            "tests/tasks/test_universum.py",
+            "tests/tasks/test_asking.py",
+            "tests/learner/test_labels_and_growth.py",
+            PREDICTED,
+        ),
         ("pa1", "perceptron_averaged"),
     ),
     "multiclass": (
@@ -37,11 +43,16 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "tests/tasks/test_multiclass.py",
             "tests/tasks/test_asking.py",
             "tests/learners/test_ultraconservative.py",
+            PREDICTED,
         ),
         ("pa1", "perceptron_averaged", "pa_all", "perceptron_ultraconservative"),
     ),
-    "multilabel": ("noregret.tasks.multilabel", ("tests/tasks/test_multilabel.py",), ()),
-    "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py",), ("pa1", "ogd")),
+    "multilabel": (
+        "noregret.tasks.multilabel",
+        ("tests/tasks/test_multilabel.py", "tests/tasks/test_multilabel_doors.py", PREDICTED),
+        (),
+    ),
+    "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py", PREDICTED), ("pa1", "ogd")),
     "one_class": ("noregret.tasks.one_class", ("tests/tasks/test_one_class.py",), ()),
     "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
     "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
