@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, narrow, verify
+from noregret.data.blocks import Block, Rows, convert_sparse, narrow, verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, NotLearned, shown
@@ -147,8 +147,8 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
             self._must_have_learned()
             model = self.model
             if model.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
-                X = X.tocsr()
-                return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
+                rows = Rows(convert_sparse(X))
+                return np.concatenate([self.scores(rows[at : at + PART]) for at in range(0, len(rows), PART)])
             block = self._encode(X)
             try:
                 out = self._score(verify(block) if model.algebra == "kernel" else block)
