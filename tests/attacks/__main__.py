@@ -13,6 +13,7 @@ ATTACKS = {
     "resumed-models": ("resumed:attack", 1000),
     "columnar-files": ("columnar:attack", 2400),
     "object-files": ("object_files:attack", 5000),
+    "changing-matrices": ("changing_matrix:attack", 54),
 }
 """By name: the module and function that tries one input, and how many are tried."""
 TEXTS = {

@@ -8,18 +8,18 @@ import pytest
 
 import noregret as nr
 from noregret.learner.model_file import pack, unpack
-from tests.attacks.cut_off import ROWS, Y, cut_at_lines, outcome
+from tests.attacks.cut_off import NEW, ROWS, WIDE, Y, cut_at_lines, outcome
 from tests.support.cover import ALL
 
 STEP = 7 if ALL else 83
 
 
-def features(x: Any, label: Any) -> dict[str, float]:
+def by_class(x: Any, label: Any) -> dict[str, float]:
     return {f"{name}:{label}": value for name, value in x.items()}
 
 
-def delayed() -> Any:
-    learner = nr.delayed(nr.make("arow", native=False).learn(ROWS, Y), room=1)
+def delayed(inner: Any = None) -> Any:
+    learner = nr.delayed(inner or nr.make("arow", native=False).learn(ROWS, Y), room=1)
     learner.ask("first", ROWS[0])
     return learner
 
@@ -34,7 +34,16 @@ def self_training() -> Any:
 
 
 def joint(**options: Any) -> Any:
-    return nr.joint(nr.make("pa1", task="ranking", native=False), features, [0, 1], **options)
+    return nr.Joint(nr.make("pa1", native=False), by_class, [0, 1, 2], **options).learn(ROWS[:3], [0, 1, 2])
+
+
+JOINT: dict[str, Callable[[Any], object]] = {
+    "learn_one": lambda m: m.learn_one(NEW, 2),
+    "play": lambda m: m.play(ROWS[3:6], [2, 0, 1], [1.0, 2.0, 0.5]),
+    "refused": lambda m: m.play([ROWS[3], {"a": float("nan")}], [2, 1]),
+    "scores": lambda m: m.scores([WIDE, NEW]),
+    "copy": lambda m: m.copy(),
+}
 
 
 MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] = {
@@ -57,6 +66,12 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
             "both": lambda m: m.play(ROWS, [1, None, 0, None, None, 1, None, 0]),
         },
     ),
+    "joint": (joint, JOINT),
+    "joint, all": (lambda: joint(competitor="all"), JOINT),
+    "delayed joint": (
+        lambda: delayed(joint()),
+        {"ask": lambda m: m.ask("second", ROWS[1]), "tell": lambda m: m.tell("first", 2)},
+    ),
 }
 
 
@@ -68,6 +83,6 @@ def test_cut_off_at_a_line_an_adapter_is_as_before_or_as_after(kind: str, act: s
         learner.learn_one(ROWS[0], 1)  # which undoes, or completes, what was cut off
         expected = []
         for content in allowed:
-            again = unpack(content, "the file")
+            again = unpack(content, "the file", features={"by_class": by_class})
             expected.append(bytes(pack(again.learn_one(ROWS[0], 1))))
         assert bytes(pack(learner)) in expected

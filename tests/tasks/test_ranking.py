@@ -132,7 +132,10 @@ def test_weights_are_those_of_lists(name: str) -> None:
 
 def test_a_difference_is_one_example() -> None:
     X = csr_array(np.array([[1.0, 2.0, 0.0, 4.0, 0.0], [0.0, 2.0, 3.0, 1.0, 0.0]]))
-    rows = SparseRows(X.indptr.astype(np.int64), X.indices.view(np.uint32), X.data, 1, 0, np.zeros(1, np.int64))
+    none = np.zeros(0, np.uint32)
+    rows = SparseRows(
+        X.indptr.astype(np.int64), X.indices.view(np.uint32), X.data, 1, 0, np.zeros(1, np.int64), none, none
+    )
     z = row_difference(row(rows, 0), row(rows, 1), np.zeros(5, np.uint32), np.zeros(5))
     assert (z.idx.tolist(), z.val.tolist(), z.sq) == ([0, 2, 3], [1.0, -3.0, 3.0], 19.0)  # what cancels is no feature
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from verification.examples import errata, left_out, worked, worked_mistakes
+from verification.examples import errata, errata_costs, left_out, worked, worked_mistakes
 from verification.examples.__main__ import DOCS
 from verification.examples.page import Result, Row, Section, agrees, computed, page, shown
 
@@ -71,7 +71,7 @@ def test_a_solver_sides_with_the_library_about_pa2() -> None:
 
 
 def test_a_solver_sides_with_the_library_about_costs() -> None:
-    printed, library, weights, solver = values(errata.COSTS)
+    printed, library, weights, solver = values(errata_costs.COSTS)
     assert [shown(printed), shown(library)] == ["1", "3"]
     assert shown(weights) == shown(solver) == "((0.3, 0.6), (-0.3, -0.6), (0, 0))"
 

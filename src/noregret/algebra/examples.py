@@ -34,7 +34,10 @@ class SparseRows(NamedTuple):
     """A block of sparse rows. Indices are unsigned: compiled code need not test whether they are negative.
 
     With a width, rows are checked as they are read: sorted, below the width, finite. An invalid row is read as empty,
-    and its number, counted from one, is written to bad_row. Width 0: the rows were checked before.
+    and its number, counted from one, is written to bad_row. Such rows are arrays of the caller, which another thread
+    may change at any time; so the indices of a row are copied to `copied`, of which `own` is a read-only view, and only
+    the copy is checked and used. It holds one row at a time. Width 0: the rows were checked before, and are not the
+    caller's.
     """
 
     indptr: Integers
@@ -43,6 +46,8 @@ class SparseRows(NamedTuple):
     stride: int
     width: int
     bad_row: Integers
+    copied: Indices
+    own: Indices
 
 
 class DenseRows(NamedTuple):
@@ -125,14 +130,36 @@ def squares(val: Any) -> Any:
 
 
 @helper
-def is_increasing(idx: Any, width: Any) -> Any:
-    """Whether indices strictly increase and stay below the width."""
-    head = idx[: max(idx.size - 1, 0)]
-    tail = idx[1:]
-    decreases = 0
-    for i in range(tail.size):
-        decreases += 1 if tail[i] <= head[i] else 0
-    return decreases == 0 and (idx.size == 0 or idx[idx.size - 1] < width)
+def copy_row(idx: Any, val: Any, copied: Any, width: Any) -> Any:
+    """Copy the indices of a row and return its `squares`; infinity where the copy does not increase below the width.
+
+    One loop for both: the indices are read, copied and compared while the sums wait for their last terms.
+    """
+    if idx.size > copied.size:  # more features than there are below the width
+        return np.inf
+    a = b = c = d = 0.0
+    n = val.size - val.size % 4
+    before = np.int64(-1)
+    wrong = False
+    for i in range(0, n, 4):
+        j0, j1, j2, j3 = idx[i], idx[i + 1], idx[i + 2], idx[i + 3]
+        copied[i] = j0
+        copied[i + 1] = j1
+        copied[i + 2] = j2
+        copied[i + 3] = j3
+        wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
+        before = np.int64(j3)
+        a += val[i] * val[i]
+        b += val[i + 1] * val[i + 1]
+        c += val[i + 2] * val[i + 2]
+        d += val[i + 3] * val[i + 3]
+    for i in range(n, val.size):
+        j0 = idx[i]
+        copied[i] = j0
+        wrong = wrong | (j0 <= before)
+        before = np.int64(j0)
+        a += val[i] * val[i]
+    return np.inf if wrong or before >= width else (a + b) + (c + d)
 
 
 @reassociate
@@ -149,11 +176,13 @@ def row_sparse(X: Any, t: Any) -> Any:
     last = X.indptr[t + 1]
     idx = X.idx[first:last]
     val = X.val[first:last]
-    sq = squares(val)
-    if X.width > 0 and not (sq <= LARGEST_FLOAT and is_increasing(idx, X.width)):
+    if X.width == 0:
+        return Sparse(idx, val, 1.0, squares(val))
+    sq = copy_row(idx, val, X.copied, X.width)
+    if not sq <= LARGEST_FLOAT:
         X.bad_row[0] = t + 1
         return Sparse(idx[:0], val[:0], 1.0, 0.0)
-    return Sparse(idx, val, 1.0, sq)
+    return Sparse(X.own[: idx.size], val, 1.0, sq)
 
 
 @row.on(DenseRows)

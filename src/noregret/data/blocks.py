@@ -132,9 +132,9 @@ def convert_sparse(X: Any) -> SparseBlock:
     if val.dtype.kind not in "fiub":
         raise BadValue(f"X must be a matrix of numbers, not of {val.dtype}")
     val = np.ascontiguousarray(val, dtype=np.float64)
-    idx, indptr = np.asarray(X.indices), np.asarray(X.indptr)
+    idx, given = np.asarray(X.indices), np.asarray(X.indptr)
+    indptr = given.astype(np.int64) if given.dtype.kind in "iu" else given  # a copy: the caller's may change any time
     check_offsets(indptr, idx, val, int(X.shape[0]))
-    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
     width = int(X.shape[1])
     if idx.dtype != np.int32 or width > 4 * idx.size + 1024:
         low, high = (int(idx.min()), int(idx.max())) if idx.size else (0, -1)
@@ -142,7 +142,16 @@ def convert_sparse(X: Any) -> SparseBlock:
             raise BadValue(f"feature number {low if low < 0 else high} is outside 0 to {LARGEST_INDEX - 1}")
         width = min(width, high + 1) if width > LARGEST_INDEX else width
     idx = np.ascontiguousarray(idx, dtype=np.int32)
-    return SparseBlock(freeze(indptr), freeze(idx), freeze(val), width, ready=False)
+    block = SparseBlock(freeze(indptr), freeze(idx), freeze(val), width, ready=False)
+    return block if width else check_empty(block)
+
+
+def check_empty(block: SparseBlock) -> SparseBlock:
+    """Refuse values in a matrix without columns; it is ready, because a width of 0 means that rows were checked."""
+    if block.indptr[-1] > 0:
+        row = int(np.argmax(block.indptr > 0)) - 1
+        raise BadValue(f"row {row}: it has values, and the sparse matrix has no columns; it is corrupt", row=row)
+    return block._replace(ready=True)
 
 
 FINE, NOT_FINITE, OUTSIDE, UNSORTED = 0, 1, 2, 3
@@ -174,16 +183,20 @@ def describe_fault(block: SparseBlock, fault: int) -> str:
     first, last = block.indptr[row], block.indptr[row + 1]
     idx, val = block.idx[first:last], block.val[first:last]
     if kind == NOT_FINITE:
-        at = int(np.flatnonzero(~np.isfinite(val))[0])
+        at = int(np.argmin(np.isfinite(val)))
         return f"row {row}, feature {idx[at]}: the value is {val[at]}; every value must be finite"
     bad = idx[(idx < 0) | (idx >= block.width)]
     return f"row {row}: feature number {bad[0]} is outside 0 to {block.width - 1}; the sparse matrix is corrupt"
 
 
 def verify(block: Block) -> Block:
-    """Return the block fully checked; unsorted rows are sorted, any other fault is an error."""
+    """Return the block fully checked; unsorted rows are sorted, any other fault is an error.
+
+    What is checked are copies of the indices: another thread may change those of the caller.
+    """
     if isinstance(block, DenseBlock) or block.ready:
         return block
+    block = block._replace(idx=block.idx.copy())
     fault = check_rows(block)
     if fault == FINE:
         return block._replace(ready=True)

@@ -33,6 +33,7 @@ def check_except_missing(block: Block) -> Block:
     """Sort and check the rows, but permit missing values."""
     if isinstance(block, DenseBlock) or block.ready:
         return block
+    block = block._replace(idx=block.idx.copy(), val=block.val.copy())  # the caller's may change while they are checked
     filled = block._replace(val=np.nan_to_num(block.val, nan=0.0, posinf=np.inf, neginf=-np.inf))
     if check_rows(filled) % 4 == UNSORTED:
         return check_except_missing(sort_rows(block))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.blocks import Rows, convert_sparse
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, Error
 from noregret.learner.change import Change
@@ -102,8 +103,8 @@ def locate_error(model: Model, error: BaseException, round_number: int) -> Error
 
 
 def sliceable(X: RowsLike) -> Any:
-    """Rows that can be sliced: not every sparse matrix can."""
-    return X.tocsr() if hasattr(X, "tocsr") else X
+    """Rows that can be sliced: not every sparse matrix can, and scipy slices none that another thread changes."""
+    return Rows(convert_sparse(X)) if hasattr(X, "tocsr") else X
 
 
 def weight_list(weight: WeightsLike, rows: int) -> list[float] | None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
-from noregret.data.blocks import Block, DenseBlock
+from noregret.data.blocks import Block, DenseBlock, freeze
 from noregret.jit.layout import Layout, address, fill
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
@@ -19,6 +19,10 @@ from noregret.tasks.assemble import Plan, assemble
 
 if TYPE_CHECKING:
     from noregret.learner.fast_path import FastPath
+
+
+class Unchecked(Exception):
+    """A sparse row that had not been checked yet is not sound, or not sorted."""
 
 
 class Engine:
@@ -49,10 +53,12 @@ class Engine:
                 return ReferenceRows(table, stride, self.space.class_room)
             return DenseRows(table, stride)
         indptr = block.indptr[start : stop + 1]
-        idx = block.idx.view(np.uint32)
+        idx = freeze(block.idx.view(np.uint32))
         if self.plan.algebra == "kernel":
             return KernelRows(indptr, idx, block.val, stride, bank_of(self.state))
-        return SparseRows(indptr, idx, block.val, stride, 0 if block.ready else block.width, np.zeros(1, np.int64))
+        width = 0 if block.ready else block.width
+        copied = np.empty(min(width, int(indptr[-1] - indptr[0])), np.uint32)  # a sound row is no longer
+        return SparseRows(indptr, idx, block.val, stride, width, np.zeros(1, np.int64), copied, freeze(copied))
 
     def prepare(self, rows: Any) -> Any:
         """The compiled loop, with parameters and state in its table."""
@@ -164,4 +170,13 @@ class Loops:
 
     def score(self, block: Block, out: NDArray[np.float64], start: int, stop: int) -> bool:
         """Score some rows of a block; False when the rule raised an error in compiled code."""
-        return self.engine.score(self.engine.rows(block, start, stop), out)
+        rows = self.engine.rows(block, start, stop)
+        ended = self.engine.score(rows, out)
+        check_read(rows)
+        return ended
+
+
+def check_read(rows: Any) -> None:
+    """Raise an error where a row that was checked as it was read turned out not to be sound."""
+    if isinstance(rows, SparseRows) and bool(rows.bad_row[0]):
+        raise Unchecked

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, narrow, verify
+from noregret.data.blocks import Block, Rows, convert_sparse, narrow
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, NotLearned, shown
@@ -19,14 +19,15 @@ from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.change import LOCKING, Locked
 from noregret.learner.config import Config, resolve
-from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error, locate_error
+from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error
 from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
 from noregret.learner.outside_steps import OutsideSteps
-from noregret.learner.transaction import SLICE, Overflow, RuleRaised, Transaction
+from noregret.learner.scoring import score_block
+from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.rule_card import RuleCard
@@ -147,20 +148,13 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
             self._must_have_learned()
             model = self.model
             if model.algebra == "dense" and hasattr(X, "tocsr") and X.shape[0] > PART:  # never all of it at once
-                X = X.tocsr()
-                return np.concatenate([self.scores(X[at : at + PART]) for at in range(0, X.shape[0], PART)])
-            block = verify(self._encode(X))
-            out = model.task.make_scores(block.rows, len(model.labels))
-            for start in range(0, block.rows, SLICE):
-                stop = min(start + SLICE, block.rows)
-                try:
-                    ended = self._loops.score(block, out[start:stop], start, stop)
-                except Exception as error:
-                    raise locate_error(model, error, model.rounds + 1) from error
-                if not ended:
-                    slow = self.copy()
-                    slow.interpret()
-                    return slow.scores(X)
+                rows = Rows(convert_sparse(X))
+                return np.concatenate([self.scores(rows[at : at + PART]) for at in range(0, len(rows), PART)])
+            out = score_block(model, self._loops, self._encode(X))
+            if out is None:
+                slow = self.copy()
+                slow.interpret()
+                return slow.scores(X)
             check_scores(out)
             return out
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra import examples
 from noregret.data.blocks import Block, SparseBlock, check_weights, verify
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
-from noregret.learner.engine import Loops
+from noregret.learner.engine import Loops, Unchecked, check_read
 from noregret.learner.model import Model
 from noregret.state.growth import allow_folding, grow, make, make_room, mirror, split, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
@@ -29,10 +28,6 @@ MANY_CLASSES = 1000  # with fewer, no transcript is too large
 
 class Overflow(Exception):
     """Some round left weights or scores that are not finite."""
-
-
-class Unchecked(Exception):
-    """A sparse row that had not been checked yet is not sound, or not sorted."""
 
 
 class RuleRaised(Exception):
@@ -163,8 +158,7 @@ class Transaction:
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        if isinstance(rows, examples.SparseRows) and bool(rows.bad_row[0]):
-            raise Unchecked  # a row turned out not to be sound while it was read
+        check_read(rows)
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
         outcome = Outcome(task, segment, start, out, updated, y, aux)

@@ -173,8 +173,11 @@ class Ranking(Task):
         return y, [Segment(0, rows, 0)] if rows else []
 
     def arrange(self, block: Block) -> Block:
-        """Rows are subtracted in the order of their features, in which those that came as dicts need not be."""
-        return verify(block._replace(ready=False)) if isinstance(block, SparseBlock) and block.ready else block
+        """Rows are subtracted in the order of their features, in which those that came as dicts need not be.
+
+        All are checked before: two rows are read at a time, and rows that are checked as they are read share memory.
+        """
+        return verify(block._replace(ready=False)) if isinstance(block, SparseBlock) else block
 
     def check_weights(self, h: Floats, codes: Any) -> Floats:
         ends = group_offsets(codes[:, LIST])
