@@ -100,9 +100,7 @@ def pegasos_batch_weight(p: P, s: S, j: int) -> float:
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": Param(
-            3e-3, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1
-        ),
+        "lam": Param(3e-3, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
         "k": Param(
             4.0,
             at_least=1.0,
