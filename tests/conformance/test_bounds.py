@@ -48,8 +48,8 @@ BY_HAND: dict[str, list[Case]] = {
     "adaline_batch": [
         (
             {"rho": 0.1, "batch": 5.5},
-            {"smallest_eigenvalue": 2, "largest_eigenvalue": 4, "rounds": 19, "initial_excess": 2},
-            2 * 0.8**6,
+            {"smallest_eigenvalue": 2, "largest_eigenvalue": 4, "rounds": 20, "initial_excess": 2},
+            2 * 0.8**8,
         ),
         (
             {"rho": 0.5, "batch": 5},
@@ -149,7 +149,9 @@ BY_HAND: dict[str, list[Case]] = {
         FALLING,
         ({**FALLING[0], "schedule": "power", "power": 0.5}, FALLING[1], 72 + 3.5),
         ({**FALLING[0], "schedule": "power", "power": 1.0}, FALLING[1], 18 * 16 + 0.5 * (1 + math.log(16))),
-        ({**FALLING[0], "schedule": "bottou", "decay": 0.5}, FALLING[1], 18 * 3 + 4 * math.log(3)),
+        ({**FALLING[0], "schedule": "bottou", "decay": 0.25}, FALLING[1], 18 * 2 + 8 * math.log(2)),
+        ({"eta0": 0.5}, FALLING[1], 36 + 7),
+        ({"eta0": 0.5, "schedule": "power", "power": 0.75}, FALLING[1], 9 * 8 + 1 + 4 * (2 - 1)),
         (
             {"eta0": 0.25, "onto": "ball", "radius": 2},
             {"norm": 1, "largest_gradient": 2, "rounds": 16},

@@ -8,7 +8,19 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
-from tests.learners.reading import bound_of, comparators, hinge, radius_of, same, steps, unscaled, weights, written
+from tests.learners.reading import (
+    ONE_PASS,
+    bound_of,
+    comparators,
+    hinge,
+    radius_of,
+    same,
+    sklearn,
+    steps,
+    unscaled,
+    weights,
+    written,
+)
 from tests.naive import bottou, streams
 from tests.naive.rules import Array
 
@@ -68,6 +80,17 @@ def test_the_mean_is_over_the_weights_after_each_round_that_counts(after: float)
         path.append(weights(one, 4))
     late = path[int(after) :] or path[-1:]
     same(weights(mean, 4), np.mean(late, axis=0))
+
+
+@pytest.mark.parametrize("lam", [1e-4, 0.01])
+def test_its_weights_and_their_mean_are_those_of_scikit_learn(lam: float) -> None:
+    """Whose "optimal" rate is 1 / (lam (t0 + t - 1)), which is Bottou's for 1 / (lam eta0) = t0 - 1."""
+    X, y = streams.dense(400, 5, seed=7)
+    eta0 = 1.0 / (lam * (1.0 / (lam * lam**-0.25) - 1.0))
+    for name, mean in (("sgd_bottou", False), ("sgd_bottou_averaged", True)):
+        told = {"loss": "hinge", "penalty": "l2", "alpha": lam, "learning_rate": "optimal", "average": mean}
+        theirs = sklearn.SGDClassifier(**told, **ONE_PASS).fit(X, y).coef_[0]
+        np.testing.assert_allclose(weights(nr.make(name, eta0=eta0, lam=lam).learn(X, y), 5), theirs, rtol=1e-9)
 
 
 # ---- the rate -----------------------------------------------------------------------------------------------------

@@ -298,6 +298,13 @@ def test_batches_go_on_until_every_row_has_the_margin_and_not_longer_than_promis
     assert (y * learner.scores(X) >= b).all()
 
 
+def test_a_row_that_has_just_the_margin_is_not_added() -> None:
+    learner = nr.make("perceptron_batch", batch=1, b=1.0, native=False)
+    said = learner.play(np.array([[1.0], [1.0], [0.5]]), [1, 1, 1])
+    assert said.scores.tolist() == [0.0, 1.0, 0.5]
+    assert said.updated.tolist() == [True, False, True]
+
+
 def test_a_batch_of_one_round_and_a_half_has_two_rounds_now_and_then() -> None:
     learner = nr.make("perceptron_batch", batch=1.5, native=False)
     learner.learn(np.array([[0.0], [1.0], [1.0]]), [1, 1, 1])  # the first round has nothing to add

@@ -8,8 +8,8 @@ from tests import naive
 from verification.closing.__main__ import faults
 from verification.closing.named import Named, fault, named
 from verification.closing.page import MUTANTS, PAGE, cells, killed, learner_names, met, page, section, tables, twins
-from verification.reproduce.__main__ import BELOW
-from verification.reproduce.report import Result, count, reproduced
+from verification.reproduce.__main__ import BELOW, counted
+from verification.reproduce.report import Result, reproduced
 
 TESTS = """
 import pytest
@@ -67,8 +67,7 @@ def test_the_page_says_what_the_program_makes() -> None:
 
 def test_the_tables_of_the_page_are_read_as_they_were_written() -> None:
     found = list(tables(PAGE.read_text(encoding="utf-8")))
-    told = ", ".join(f"{number} {verdict}" for verdict, number in count(found).items())
-    assert f"\n{told}.\n" in PAGE.read_text(encoding="utf-8")
+    assert f"\n{counted(found)}.\n" in PAGE.read_text(encoding="utf-8")
     assert {"LIBOL", "SOL", "scikit-learn", "Vowpal Wabbit", "KOL"} <= {table.source for table in found}
     assert set(reproduced(found)) <= set(learner_names())
 

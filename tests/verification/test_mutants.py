@@ -104,9 +104,8 @@ def test_a_learner_is_its_rule_hooks_options_bound_check_and_what_they_call() ->
     owners = {one.owner for one in subjects.subjects()["romma"]().mutants}
     assert owners == {"romma", "relax", "romma_bound", "PARALLEL", "LONGEST_STEP", "LONGEST"}
     owners = {one.owner for one in subjects.subjects()["perceptron"]().mutants}
-    assert owners == {
-        "perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from", "noisy_bound", "starts_at_zero",
-    }  # fmt: skip
+    assert owners == {"perceptron", "not_right", "wrong", "can_move", "novikoff", "novikoff_from", "noisy_bound"}
+    assert {one.owner for one in subjects.subjects()["rda"]().mutants} >= {"rda", "root_pace", "own_pace"}
 
 
 def test_the_list_of_equivalents_holds_nothing_but_mutants() -> None:

@@ -22,6 +22,7 @@ TUNED = {
     "ogd": ("eta0",),
     "adaline_batch": ("rho",),
     "gradient_batch": ("eta",),
+    "pegasos_batch": ("lam",),
     "perceptron_batch": (),
 }
 """The numbers of the grid where a card has more to search: none that matter only for other options, nor batches."""

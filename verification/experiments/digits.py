@@ -29,6 +29,7 @@ PUBLISHED = {  # while learning, and on the test rows with its deviation
     "eccw": (87.64, 86.88, 4.93),
     "arow": (90.51, 92.26, 0.14),
     "ada-fobos": (90.55, 92.39, 0.20),
+    "ada-rda": (89.99, 92.01, 0.22),
     "rda": (78.68, 80.27, 0.27),
     "erda": (88.39, 91.32, 0.42),
 }

@@ -93,8 +93,9 @@ class Subject:
 def functions_of(card: nr.RuleCard) -> Iterator[FunctionType]:
     """The rule, its hooks, its options, its bounds and its check."""
     options = (one for choice in card.choices.values() for one in choice.among.values() if not isinstance(one, Loss))
+    callers = (choice.own.through for choice in card.choices.values() if choice.own is not None)
     theorems = [function for one in card.guarantees for function in (one.bound, one.requires)]
-    for one in (*card.functions(), *options, *theorems, card.check):
+    for one in (*card.functions(), *options, *callers, *theorems, card.check):
         if isinstance(one, FunctionType):
             yield one
 

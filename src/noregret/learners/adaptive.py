@@ -193,9 +193,9 @@ def ada_rda_weight(p: P, s: S, j: int) -> float:
 @coordinate_rule(
     paper=DUCHI_2011,
     params={
-        "eta": Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log")),
+        "eta": Param(1.0, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log"), measured=0.1),
         "delta": Param(
-            1.0, above=0.0, about="added to the root of the sum of squared gradients", search=(1e-3, 1e1, "log")
+            0.1, above=0.0, about="added to the root of the sum of squared gradients", search=(1e-3, 1e1, "log")
         ),
         "lam": Param(1e-5, at_least=0.0, about="the strength of the l1 penalty", search=(1e-7, 1e-1, "log")),
     },

@@ -138,10 +138,9 @@ def cw_margin(p: P, variance_after: float) -> float:
     default_variant=True,
 )
 def cw(p: P, s: S, z: Z, margin: float) -> bool:
-    """Confidence-weighted: the closest Gaussian over weights that is right on the example with probability eta.
+    """Confidence-weighted, exact convex (ECCW): the closest Gaussian that is right on the example with probability eta.
 
-    This is the exact convex form (ECCW), whose constraint is on the standard deviation of the margin; `cw_variance` has
-    the earlier one, on its variance.
+    Its constraint is on the standard deviation of the margin; that of `cw_variance`, the earlier form, on its variance.
     """
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)

@@ -17,7 +17,6 @@ SHALEV_2011 = (
     "Mathematical Programming 127, 2011"
 )
 
-LAM = Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1)
 rein = unbound
 
 
@@ -54,7 +53,7 @@ SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": LAM,
+        "lam": Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
         "projection": Choice(
             "yes",
             {"yes": to_the_ball, "no": as_they_are},
@@ -101,9 +100,9 @@ def pegasos_batch_weight(p: P, s: S, j: int) -> float:
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": LAM,
+        "lam": Param(3e-3, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
         "k": Param(
-            12.0,
+            4.0,
             at_least=1.0,
             about="the number of rounds in a batch, rounded down",
             grid=(1.0, 4.0, 12.0, 32.0, 128.0),

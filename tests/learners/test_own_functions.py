@@ -16,16 +16,9 @@ from tests.naive import streams
 from tests.naive.gradient import hinge
 from tests.naive.rules import Array
 from tests.naive.truncated import T1
-from tests.support.engines import interpret_by_default
 
 LIMITS = (0.2, 0.5)
 GRAVITY = np.array([0.3, 0.0, 0.05])
-
-
-@pytest.fixture(autouse=True)
-def plain_text(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.node.get_closest_marker("compiles") is None:
-        interpret_by_default(monkeypatch)
 
 
 def shell(p: Any, s: Any, g: Any) -> None:
