@@ -8,7 +8,17 @@ import pytest
 import noregret as nr
 from noregret.data.batch import Batch
 from noregret.data.labels import as_array
-from noregret.metrics import LabelBaselines, LearningCurve, Loss, Metric, Mistakes, Runtime, TargetBaselines, Updates
+from noregret.metrics import (
+    Confusion,
+    LabelBaselines,
+    LearningCurve,
+    Loss,
+    Metric,
+    Mistakes,
+    Runtime,
+    TargetBaselines,
+    Updates,
+)
 from noregret.metrics.baselines import FEW, ROWS
 
 
@@ -230,3 +240,54 @@ def test_rounds_of_neither_class_are_nobodys_to_guess() -> None:
     sets = LabelBaselines()
     sets.count(as_array([("a", "b"), ("a",), ("a", "b")]))
     assert sets.report() == {"majority": 2, "last_label": 3}
+
+
+def played(rounds: int, seed: int) -> nr.Transcript:
+    rng = np.random.default_rng(seed)
+    truth, predictions = rng.integers(0, 3, rounds), rng.integers(0, 3, rounds)
+    losses, updated = rng.random(rounds), rng.random(rounds) < 0.3
+    return nr.Transcript(losses, predictions, losses, truth != predictions, updated, truth, seconds=0.5 + seed)
+
+
+@pytest.mark.parametrize("make", [Mistakes, Loss, Updates, Runtime, Confusion])
+def test_parts_of_a_run_that_are_counted_apart_merge_to_the_whole(make: Any) -> None:
+    first, second = played(7, seed=1), played(12, seed=2)
+    whole, one, other = make(), make(), make()
+    for part, metrics in ((first, (whole, one)), (second, (whole, other))):
+        for metric in metrics:
+            metric.see(None, part)
+    before = one.report(), other.report()
+    merged = one.merge(other)
+    assert merged.report() == pytest.approx(whole.report(), rel=1e-15)
+    assert (one.report(), other.report()) == before
+    assert make().merge(one).report() == pytest.approx(one.report())
+    assert one.merge(make()).report() == pytest.approx(one.report())
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.int8, object])
+@pytest.mark.parametrize("classes", [2, FEW, FEW + 1, 30])
+def test_labels_are_coded_alike_whatever_array_holds_them(dtype: Any, classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    labels = rng.integers(0, classes, 200) - 1
+    counted = LabelBaselines()
+    for part in np.array_split(labels, 7):
+        counted.count(part.astype(dtype))
+    assert counted.report() == naive_labels(labels.tolist())
+    assert counted.code == {label: code for code, label in enumerate(dict.fromkeys(labels.tolist()))}
+    assert sum(counted.counts) == 200
+
+
+def test_numbers_after_words_are_labels_of_their_own() -> None:
+    counted = LabelBaselines()
+    counted.count(np.array(["1", "2", "1"], dtype=object))
+    counted.count(np.array([1, 2, 1]))
+    assert list(counted.code) == ["1", "2", 1, 2]
+    assert counted.report() == naive_labels(["1", "2", "1", 1, 2, 1])
+
+
+@pytest.mark.parametrize("make", [LabelBaselines, TargetBaselines])
+def test_without_truths_or_rounds_nothing_is_counted(make: Any) -> None:
+    metric, nothing = make(), np.zeros(0)
+    metric.see(None, nr.Transcript(None, None, np.zeros(3), np.zeros(3, bool), np.zeros(3, bool), None))
+    metric.see(None, nr.Transcript(nothing, nothing, nothing, nothing.astype(bool), nothing.astype(bool), nothing))
+    assert set(metric.report().values()) == {0}

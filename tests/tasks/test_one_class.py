@@ -14,6 +14,7 @@ from noregret.algebra import add, sqnorm, sqsource
 from noregret.algebra.centre import distance, toward
 from noregret.algebra.internal_verbs import row, scaled_by
 from noregret.learner.model_file import pack
+from noregret.tasks.one_class import sides
 from tests.conformance.plays import CARDS, near, rows_of, state, unusual
 from tests.naive.tasks.one_class import STEPS, OneClass
 from tests.support.command_line import noregret
@@ -304,3 +305,26 @@ def test_on_the_command_line(tmp_path: Path, labelled: bool) -> None:
     said = noregret("predict", "m.nr", "rows.csv", "--scores", "--quiet", cwd=tmp_path).stdout.splitlines()
     assert said[0] == "prediction,score"
     near([float(line.split(",")[1]) for line in said[1:]], twin.final(X))
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (np.array([True, False]), [1.0, -1.0]),
+        ([True, False, None], [1.0, -1.0, 1.0]),
+        (np.array([1, -1, -1]), [1.0, -1.0, -1.0]),
+        (np.array([1.0, -1.0]), [1.0, -1.0]),
+        ([1, None, -1.0, float("nan"), False], [1.0, 1.0, -1.0, 1.0, -1.0]),
+        (np.array([1.0, np.nan, -1.0]), [1.0, 1.0, -1.0]),
+    ],
+)
+def test_rows_are_inside_unless_their_label_says_otherwise(labels: Any, expected: list[float]) -> None:
+    found = sides(labels)
+    assert found.dtype == np.float64
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("labels", [[1, 2], ["in", "out"], [1, -2], [1.5], [[1, -1]], np.array([[1, -1]]), [1, "1"]])
+def test_other_labels_are_refused(labels: Any) -> None:
+    with pytest.raises(nr.BadValue):
+        sides(labels)

@@ -97,3 +97,21 @@ def test_metrics_see_the_same_in_any_chunks() -> None:
         reports.append([metric.report() for metric in metrics])
     assert reports[0] == reports[1] == reports[2]
     assert reports[0][0]["pair_accuracy"] > reports[0][1]["pair_accuracy_as_they_come"]
+
+
+def test_lists_that_are_counted_apart_merge_to_the_whole() -> None:
+    rng = np.random.default_rng(4)
+    whole, parts = RankingMetric(), (RankingMetric(), RankingMetric())
+    for part, lists in zip(parts, (3, 5), strict=True):
+        scores, relevance = rng.normal(size=4 * lists), rng.integers(0, 3, 4 * lists).astype(float)
+        nothing = np.zeros(lists)
+        seen = nr.Transcript(scores, scores, nothing, nothing > 0, nothing > 0, relevance,
+                             lists=np.repeat(np.arange(lists), 4))  # fmt: skip
+        for metric in (whole, part):
+            metric.see(None, seen)
+    assert parts[0].merge(parts[1]).report() == pytest.approx(whole.report(), rel=1e-14)
+    assert parts[0].merge(RankingMetric()).report() == pytest.approx(parts[0].report())
+    without = nr.Transcript(None, None, np.zeros(1), np.zeros(1, bool), np.zeros(1, bool), None, lists=np.zeros(4, int))
+    before = whole.report()
+    whole.see(None, without)
+    assert whole.report() == before
