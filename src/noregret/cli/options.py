@@ -1,6 +1,7 @@
 """The options of the command line."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -23,12 +24,27 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{**options, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
-        raise BadValue(f"{message}; see `{self.prog} --help`")
+        hint = self.suggest(message)
+        raise BadValue(f"{message}{hint}{' See' if hint else '; see'} `{self.prog} --help`")
+
+    def suggest(self, message: str) -> str:
+        """What may have been meant, where an option or a choice is misspelt."""
+        from noregret.rules.parameters import suggestion
+
+        unknown = re.match(r"unrecognized arguments: (-\S+)", message)
+        if unknown is not None:
+            return suggestion(unknown[1].partition("=")[0], self._option_string_actions)
+        choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+        return "" if choice is None else suggestion(choice[1], re.findall(r"[\w-]+", choice[2]))
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The arguments by name, `module` for the module that runs the command, and `command_line` as it was typed."""
-    args = make_parser().parse_args(list(arguments))
+    top = make_parser()
+    args, unknown = top.parse_known_args(list(arguments))
+    if unknown:
+        command = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+        command.choices[args.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     args.command_line = list(arguments)
     return args
 
@@ -127,6 +143,13 @@ def add_warm_options(warm: Parser) -> None:
     warm.set_defaults(module="catalog")
 
 
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
 # ---- options that commands share ------------------------------------------------------------------------------------
 
 
@@ -154,7 +177,7 @@ def add_source_options(parser: Parser) -> None:
                        "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
     group.add_argument("--skip", type=int, metavar="N", help="leave out the first N rows")
-    group.add_argument("--limit", type=int, metavar="N", help="read at most N rows")
+    group.add_argument("--limit", type=positive, metavar="N", help="read at most N rows")
     group.add_argument("--shuffle", type=int, metavar="SEED", help="read the rows in random order, within a buffer of "
                        "65,536 rows")  # fmt: skip
     group.add_argument("--passes", type=int, metavar="N", help="read the data N times")

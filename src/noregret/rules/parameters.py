@@ -196,5 +196,7 @@ def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[s
 
 
 def suggestion(given: object, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(given), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    """What may have been meant, in words; nothing where no name is close. Capital letters make no difference."""
+    by_small_letters = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(given).lower(), list(by_small_letters), n=1, cutoff=0.7)
+    return f"; did you mean {by_small_letters[close[0]]!r}?" if close else ""
