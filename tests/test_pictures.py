@@ -126,11 +126,11 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_picture_can_be_drawn(name: str, tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    pytest.importorskip("matplotlib")
+    from PIL import Image
+
     draw, panels = SMALL[name]
     figures.save(tmp_path / "a" / f"{name}.png", draw, panels)
-    pixels = np.asarray(image.open(tmp_path / "a" / f"{name}.png").convert("RGB"))
+    pixels = np.asarray(Image.open(tmp_path / "a" / f"{name}.png").convert("RGB"))
     reds, blues = (
         np.all(np.abs(pixels - np.array(colour)) < 40, axis=2).sum() for colour in ((209, 73, 91), (27, 108, 168))
     )
@@ -142,7 +142,6 @@ def test_there_is_a_drawing_for_every_script() -> None:
 
 
 def test_a_script_prints_its_numbers_and_writes_its_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     command = [sys.executable, str(SCRIPTS / "rare_and_common_words.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
     assert done.returncode == 0, done.stderr

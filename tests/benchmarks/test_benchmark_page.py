@@ -44,7 +44,6 @@ def test_a_section_measured_again_replaces_the_old_one_and_says_when() -> None:
 
 
 def test_page_and_chart_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
     monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(page, "CHART", tmp_path / "chart.png")
     text = page.compose([SPEED, SIZE], "Measured today.")

@@ -162,7 +162,8 @@ def test_works_in_pipelines_searches_and_cross_validation() -> None:
 
 
 def test_names_of_columns_are_kept_and_their_order_is_checked() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X, y = stream()
     table = pandas.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
     fitted = AROWClassifier().fit(table, y)

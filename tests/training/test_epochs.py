@@ -81,7 +81,8 @@ def test_rows_of_every_kind_can_be_shuffled(kind: str) -> None:
 
 
 def test_data_frames_are_rows_too() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     learner, alone = plain(), plain()
     nr.epochs(learner, pandas.DataFrame(X), pandas.Series(Y), 2)
     nr.epochs(alone, X, Y, 2)
