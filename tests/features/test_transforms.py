@@ -174,7 +174,7 @@ def test_saved_loaded_and_taught_on_equals_never_stopped(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("algebra", ["sparse", "kernel", "dense", "reference"])
-@pytest.mark.parametrize("name", ["scale", "long", "one_hot", "indicator", "made twice"])
+@pytest.mark.parametrize("name", ["scale", "long", "one_hot", "indicator", "made twice", "negated"])
 def test_looking_at_rows_leaves_no_trace(name: str, algebra: str) -> None:
     steps, _ = PIPELINES[name]
     rows = stream(name)

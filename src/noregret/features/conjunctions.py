@@ -21,7 +21,7 @@ read_place = read_parent = read_literal = read_last = read_order = unbound
 
 NEGATED = -2  # as the second integer of a key: a negated feature, numbered by its position in `negate`
 BATCH = 1 << 18  # features made at a time
-MOST = 1 << 27  # the most features that all rows of a call may become: about 2 GB
+MOST = 1 << 26  # the most features that all rows of a call may become: 1.6 GB while they are put together
 
 
 @dataclass(frozen=True)
