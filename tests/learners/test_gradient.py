@@ -325,3 +325,11 @@ def test_the_bound_for_falling_rates_by_hand() -> None:
     """D = 2, G = 3, T = 16: 4 * 4 / (2 * 0.5) + 0.5 * 9 * (4 - 1/2)."""
     facts = {"distance": 2.0, "largest_gradient": 3.0, "rounds": 16.0}
     assert nr.learners()["ogd"].bound({"schedule": "inv_sqrt", "eta0": 0.5}, **facts) == 31.75
+
+
+@pytest.mark.parametrize(("rho", "radius"), [(0.0, 1.0), (2.0, 1.0), (0.5, 2.0), (3.0, 1.0)])
+def test_no_rate_and_too_large_a_rate_promise_nothing(rho: float, radius: float) -> None:
+    adaline = nr.learners()["adaline"]
+    p, _ = adaline.in_force({"rho": rho})
+    facts = {"radius": radius, "norm": 2.0, "comparator_squared_errors": 3.0}
+    assert adaline.guarantees[0].evaluate(p, facts) == np.inf

@@ -199,7 +199,7 @@ def squared_error_bound(rate: float, share: float, norm: float, errors: float) -
     errors of w and u; summed, and with the best a, that is the bound.
     """
     c = 2.0 - share
-    if c <= 0.0:
+    if c <= 0.0 or rate <= 0.0:
         return math.inf
     return ((math.sqrt(errors) + math.sqrt(errors + c * norm**2 / rate)) / c) ** 2
 
