@@ -27,8 +27,9 @@ def run(learner: nr.RuleLearner, centres: np.ndarray = CENTRES) -> tuple[np.ndar
 
 
 def test_every_gradient_and_mirror_rule_plays_it() -> None:
-    kinds = {card.name for card in nr.learners() if card.kind in ("gradient", "coordinate")}
-    assert kinds == {card.name for card in nr.learners() if "convex" in card.tasks}
+    rules = nr.learners().rules.values()
+    moving = {card.name for card in rules if card.kind in ("gradient", "coordinate") and card.final is None}
+    assert moving == {card.name for card in nr.learners() if "convex" in card.tasks}
     assert {"ogd", "eg", "mirror_descent", "adagrad", "rda", "ftrl"} <= set(RULES)
 
 
@@ -172,3 +173,9 @@ def test_it_is_for_rules_driven_by_gradients_and_for_this_task_alone() -> None:
         nr.make("rda", task="convex", dimension=2, project=lambda w: w)
     with pytest.raises(nr.BadValue, match="half space"):
         nr.half_space([0.0, 0.0], 1.0)
+
+
+def test_the_point_that_is_played_is_the_one_that_moves() -> None:
+    assert "sgd_bottou_averaged" not in RULES
+    with pytest.raises(nr.BadValue, match="the gradient is taken at"):
+        nr.make("ogd", task="convex", dimension=2, average=True)

@@ -202,7 +202,7 @@ class RuleCard(Card):
             "regression": driven,
             "one-class": driven and self.keeps_one_vector(chosen),
             "structured": all(field.kind != "reservoir" for field in self.state.values()),
-            "convex": self.kind in ("gradient", "coordinate"),
+            "convex": self.kind in ("gradient", "coordinate") and self.final is None,  # it plays the point it moves
         }
         return tuple(task for task in self.declared_tasks if able.get(task, True))
 

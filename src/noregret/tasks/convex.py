@@ -63,6 +63,10 @@ class Convex(Task):
     project: Projection | None = None  # onto a set of the caller's, after every step
 
     @classmethod
+    def why_no_average(cls) -> str | None:
+        return "the point that is played is the one that the gradient is taken at"
+
+    @classmethod
     def configure(
         cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> Task:
