@@ -7,7 +7,7 @@ to the general path, which grows the learner or raises an error.
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from itertools import repeat
+from itertools import filterfalse, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from noregret.tasks.regression import Regression
 
 SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
+PLAIN_NAMES = frozenset({str})
 FEATURES = 64  # room for a row at first
 LARGEST_LOG = 1 << 23  # a row that touches more cells is learned by the general path, which copies the state if need be
 
@@ -243,8 +244,8 @@ class FastPath:
         used, rounds = self.used, self.totals[ROUNDS]
 
         def learn() -> bool:
-            new = [name for name in row if name not in known]
-            if not all(isinstance(name, str) for name in new):
+            new = list(filterfalse(known.__contains__, row))
+            if not (set(map(type, new)) <= PLAIN_NAMES or all(isinstance(name, str) for name in new)):
                 return False
             if new:
                 known.update(zip(new, range(used, used + len(new)), strict=True))
