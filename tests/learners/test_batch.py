@@ -189,3 +189,9 @@ def test_batch_adaline_has_a_theorem_only_for_a_given_rate() -> None:
     batch = nr.learners()["adaline_batch"]
     assert len(batch.guarantees_for({"rho": 1e-3})) == 1
     assert not batch.guarantees_for({"rho": 0.0})
+
+
+def test_a_batch_that_is_not_full_has_made_no_step_yet() -> None:
+    facts = {"smallest_eigenvalue": 0.1, "largest_eigenvalue": 0.5, "initial_excess": 3.0}
+    bounds = [bound_of(nr.make("adaline_batch", rho=0.5, batch=4.0), rounds=rounds, **facts) for rounds in (16, 19, 20)]
+    assert bounds[0] == bounds[1] > bounds[2]
