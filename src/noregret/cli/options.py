@@ -107,20 +107,18 @@ def add_learn_options(learn: Parser) -> None:
 
 
 def add_predict_options(predict: Parser) -> None:
-    predict.add_argument("model", help="a model saved by `noregret learn --save`")
+    add_model_options(predict)
     predict.add_argument("data", nargs="+", help=f"{DATA}; labels may be missing")
     predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
     predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
-    predict.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     add_source_options(predict)
     add_output_options(predict)
     predict.set_defaults(module="predict")
 
 
 def add_evaluate_options(evaluate: Parser) -> None:
-    evaluate.add_argument("model", help="a model saved by `noregret learn --save`")
+    add_model_options(evaluate)
     evaluate.add_argument("data", nargs="+", help=DATA)
-    evaluate.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     add_source_options(evaluate)
     add_output_options(evaluate)
     add_confusion_option(evaluate)
@@ -128,8 +126,7 @@ def add_evaluate_options(evaluate: Parser) -> None:
 
 
 def add_show_options(show: Parser) -> None:
-    show.add_argument("model", help="a model saved by `noregret learn --save`")
-    show.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    add_model_options(show)
     show.add_argument("--json", metavar="PATH", help="write it as JSON, with all weights; - is standard output")
     show.set_defaults(module="show")
 
@@ -141,6 +138,11 @@ def add_warm_options(warm: Parser) -> None:
     warm.add_argument("--algebras", default="sparse,dense", help="separated by commas (default: sparse,dense)")
     warm.add_argument("--quiet", action="store_true", help="no progress")
     warm.set_defaults(module="catalog")
+
+
+def add_model_options(parser: Parser) -> None:
+    parser.add_argument("model", help="a model saved by `noregret learn --save`")
+    parser.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
 
 
 def positive(text: str) -> int:

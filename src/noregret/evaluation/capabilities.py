@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.inputs import RowsLike
+from noregret.errors import Error
 from noregret.learner.config import Config
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
@@ -110,6 +111,21 @@ def classes_of(learner: Learner) -> list[Any]:
 def nonzeros_of(learner: Learner) -> int | None:
     """How many features have a weight, where it has weights."""
     return getattr(learner, "nonzeros", None)
+
+
+def features_of(learner: Learner) -> int | None:
+    """How many features have been seen, where that is known."""
+    model = getattr(learner, "model", None)
+    return None if model is None else int(model.learned_features)
+
+
+def weights_of(learner: Learner) -> dict[Any, Any] | str:
+    """The weights by feature, and by class where there are many; or why there are none."""
+    try:
+        found = getattr(learner, "weights", None)
+    except Error as error:
+        return str(error)
+    return f"{learner.card.name} has no weights of its own" if found is None else found
 
 
 def parameters_of(learner: Learner) -> dict[str, Any]:

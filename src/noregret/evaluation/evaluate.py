@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
+from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.evaluation.capabilities import classes_of, costs_of, has_learned, is_learner, predict_and_score, task_of
@@ -72,7 +73,7 @@ def predict_batch(learner: Learner, batch: Batch) -> Transcript:
     predictions, scores = predict_and_score(learner, batch.X)
     if batch.y is None:
         raise BadValue("the rows have no labels, so that nothing can be evaluated; `predict` writes the predictions")
-    truth = batch.y if isinstance(batch.y, np.ndarray) else as_objects(batch.y)
+    truth = batch.y if isinstance(batch.y, np.ndarray) else as_array(list(batch.y))
     known = np.array([has_truth(label) for label in truth.tolist()], bool)
     truth, predictions = truth[known], predictions[known]
     scores = None if scores is None else scores[known]
@@ -92,12 +93,6 @@ def predict_batch(learner: Learner, batch: Batch) -> Transcript:
 def has_truth(label: Any) -> bool:
     """Whether a row has a label or a target."""
     return label is not None and label == label
-
-
-def as_objects(labels: Any) -> NDArray[Any]:
-    array = np.empty(len(labels), object)
-    array[:] = list(labels)
-    return array
 
 
 def find_mistakes(prediction: str, predictions: NDArray[Any], truth: NDArray[Any]) -> NDArray[np.bool_]:

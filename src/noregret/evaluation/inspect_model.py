@@ -4,16 +4,17 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from noregret.errors import Error
 from noregret.evaluation.capabilities import (
     class_sides,
     classes_of,
     config_of,
     describe_preparation,
+    features_of,
     given_options,
     nonzeros_of,
     parameters_of,
     task_of,
+    weights_of,
 )
 from noregret.evaluation.report import count_of, plain_label
 from noregret.evaluation.tables import table
@@ -83,12 +84,6 @@ def counts_mistakes(learner: Learner) -> bool:
     return task_of(learner).prediction in ("label", "labels")
 
 
-def features_of(learner: Learner) -> int | None:
-    """How many features have been seen, where that is known."""
-    model = getattr(learner, "model", None)
-    return None if model is None else int(model.learned_features)
-
-
 def describe_features(learner: Learner) -> str:
     seen, used, config = features_of(learner), nonzeros_of(learner), config_of(learner)
     constant = " and a constant" if config is not None and config.bias else ""
@@ -110,15 +105,6 @@ def describe_origin(source: Mapping[str, Any]) -> str:
     """The data a model was learned from, and whether to the end."""
     name = str(source.get("name") or source.get("path") or "data of which no name is known")
     return f"{name}, interrupted" if source.get("ended") is False else name
-
-
-def weights_of(learner: Learner) -> dict[Any, Any] | str:
-    """The weights by feature, and by class where there are many; or why there are none."""
-    try:
-        found = getattr(learner, "weights", None)
-    except Error as error:
-        return str(error)
-    return f"{learner.card.name} has no weights of its own" if found is None else found
 
 
 def describe_weights(learner: Learner, weights: Mapping[Any, Any]) -> str:

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import DenseBlock, SparseBlock, as_block, to_dense, to_sparse, verify
+from noregret.data.blocks import DenseBlock, as_block, to_sparse, verify
 from noregret.data.inputs import RowLike
 from noregret.errors import BadValue
 from noregret.features.frames import row_to_dict
 from noregret.learner.encode import one_row
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
+from noregret.learner.weights import UNITS, score_rows
 from noregret.state.growth import nonzero_weights
 from noregret.tasks.regression import Regression
 
-UNITS = 256
 Scores = Callable[[Any], NDArray[np.float64]]
 
 
@@ -84,10 +84,7 @@ def count_nonzeros(model: Model) -> int:
 
 def count_scored(model: Model, loops: Loops, first: int) -> int:
     """How many unit rows from a feature on have a score: where weights are a formula, only a score shows them."""
-    width = model.known_space.features
-    count = min(UNITS, width - first)
-    idx = np.arange(first, first + count, dtype=np.int32)
-    units = SparseBlock(np.arange(count + 1), idx, np.ones(count), width)
-    out = model.task.make_scores(count, len(model.labels))
-    loops.score(units if model.algebra == "sparse" else to_dense(units), out, 0, count)
-    return int(np.count_nonzero(out.reshape(count, -1).any(axis=1)))
+    count = min(UNITS, model.known_space.features - first)
+    return int(
+        np.count_nonzero(score_rows(model, loops, np.arange(first, first + count), np.arange(count + 1)).any(axis=1))
+    )

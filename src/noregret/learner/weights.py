@@ -57,5 +57,6 @@ def score_rows(
     given = np.ones(idx.size) if values is None else values
     rows = SparseBlock(indptr, idx.astype(np.int32), given, model.known_space.features)
     out = model.task.make_scores(len(indptr) - 1, len(model.labels))
-    loops.score(rows if model.algebra == "sparse" else to_dense(rows), out, 0, len(indptr) - 1)
+    if not loops.score(rows if model.algebra == "sparse" else to_dense(rows), out, 0, len(indptr) - 1):
+        raise BadValue(f"{model.card.name}: its rule raised an error while a row of one feature was scored")
     return out.reshape(len(indptr) - 1, -1)
