@@ -164,7 +164,7 @@ def test_no_reference_is_kept_or_lost() -> None:
         for _ in range(200):
             for row in rows[:3]:
                 path_of(learner).score_row(row)
-                path_of(learner).learn_row(row, 1.0)
+                path_of(learner).learn_row(row, 1.0, 1.0)
             path_of(learner).score_row(rows[3])
             learner.predict_one(rows[4])
 

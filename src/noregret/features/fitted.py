@@ -87,6 +87,12 @@ class FittedTransform:
         """The number of features the arrays have cells for."""
         return min((self.arrays[name].size for name in self.fields), default=0)
 
+    def row_loops(self) -> tuple[Loop, ...] | None:
+        """Return the loops that transform a single row of finite values; None if more than that has to be done."""
+        own = type(self)
+        simple = own.apply is FittedTransform.apply and own.transform_values is FittedTransform.transform_values
+        return (self.loop,) if simple and not self.only else None
+
     def extra_arrays(self) -> Arrays:
         """Return the arrays that the loop needs besides rows and statistics: its options."""
         return ()

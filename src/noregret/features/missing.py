@@ -15,6 +15,7 @@ from noregret.features.fitted import (
     FittedTransform,
     Floats,
     Groups,
+    Loop,
     Options,
     PipelineRows,
     Table,
@@ -76,6 +77,9 @@ class Missing(FittedTransform):
     def check(self, block: Block) -> Block:
         return check_except_missing(block)
 
+    def row_loops(self) -> tuple[Loop, ...] | None:
+        return ()  # finite values stay as they are
+
     def apply(self, rows: PipelineRows, learn: bool, include_unknown: bool) -> PipelineRows:
         block = self.check(rows.block)
         values = entries(block)[2]
@@ -88,6 +92,7 @@ class MissingMean(Missing):
     fields = ("count", "mean")
     loop = value_loop(fill_values, fill_rows, *fields)
     apply = FittedTransform.apply
+    row_loops = FittedTransform.row_loops
 
     def is_valid(self, saved: Mapping[str, NDArray[Any]]) -> bool:
         return bool((saved["count"] >= 0.0).all())

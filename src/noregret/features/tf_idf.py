@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.errors import BadValue
 from noregret.features.feature_selectors import SelectorParam
-from noregret.features.fitted import LEARN, Arrays, Entries, FittedTransform, Floats, Options, Table, value_loop
+from noregret.features.fitted import (
+    LEARN,
+    Arrays,
+    Entries,
+    FittedTransform,
+    Floats,
+    Loop,
+    Options,
+    Table,
+    value_loop,
+)
 from noregret.rules.parameters import Choice
 
 read_indptr = read_idx = read_val = read_out = read_rows = read_documents = read_sublinear = unbound
@@ -55,6 +65,9 @@ class TfIdf(FittedTransform):
 
     def extra_arrays(self) -> tuple[NDArray[Any], ...]:
         return (np.array([1.0 if self.options["sublinear"] == "yes" else 0.0]),)
+
+    def row_loops(self) -> tuple[Loop, ...] | None:
+        return None if self.only or self.options["sublinear"] == "yes" else (self.loop,)
 
     def transform_values(self, rows: Entries, learn: bool, indicators: NDArray[Any], width: int) -> NDArray[Any]:
         indptr, _, val = rows

@@ -111,7 +111,9 @@ ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
 
 
 def read_dict(owner: Any, given: Any, count: Any) -> Any:
-    """Score or learn a row: `(dict)`, or `(numbers, values)`, the bytes of int64 and float64; the truth comes last.
+    """Score or learn a row: `(dict)`, or `(numbers, values)`, the bytes of int64 and float64.
+
+    To learn it, the truth and the importance weight of the round come last.
 
     The result is an object: a score, or the class with the largest one; True for a round that was learned. None: this
     row is for the general path. False: the row has new names. In both cases nothing has changed. No object (0) means
@@ -119,9 +121,10 @@ def read_dict(owner: Any, given: Any, count: Any) -> Any:
     """
     at = word_at(owner + CONTENT)
     table = table_at(at)
-    if table[AT.busy] != 0:
+    row = count - 2 * table[AT.learns]  # how many arguments make up the row
+    if table[AT.busy] != 0 or row < 1 or row > 2:
         return share(table, table[AT.none])
-    if count - table[AT.learns] == 1:
+    if row == 1:
         table[AT.busy] = 1
         n = read_row(table, at, word_at(given))
         table[AT.busy] = 0
@@ -133,11 +136,13 @@ def read_dict(owner: Any, given: Any, count: Any) -> Any:
         return share(table, table[AT.false] if n == NEW else table[AT.none])
     read_ends(table)[1] = n
     if table[AT.learns] != 0:
-        table_at(table[AT.undo_log])[UNDO.touched + 1] = n
-        fine, truth = as_number(table, word_at(given + 8 * (count - 1)))
+        if table[AT.undo_log] != 0:
+            table_at(table[AT.undo_log])[UNDO.touched + 1] = n
+        fine, truth = as_number(table, word_at(given + 8 * (count - 2)))
+        sound, importance = as_number(table, word_at(given + 8 * (count - 1)))
         read_truth(table)[0] = truth
-        read_importance(table)[0] = 1.0
-        if not fine or call_loop(table[AT.loop], table[AT.loop_table]) != 0:
+        read_importance(table)[0] = importance
+        if not (fine and sound) or call_loop(table[AT.loop], table[AT.loop_table]) != 0:
             return share(table, table[AT.none])
         return share(table, table[AT.true])
     scores = read_scores(table)

@@ -149,8 +149,14 @@ class Loops:
         self.hidden, self.fast_path = self.fast_path, None
 
     def show_fast_path(self) -> None:
-        """After a change that has left the fast path valid."""
+        """After a change that has left the fast path valid, as far as the model knows."""
         self.fast_path, self.hidden = self.hidden, None
+        self.check_fast_path()
+
+    def check_fast_path(self) -> None:
+        """Drop a fast path whose tables lead to arrays that the model has replaced."""
+        if self.fast_path is not None and not self.fast_path.is_current():
+            self.drop_fast_path()
 
     def roll_back(self, savepoint: ModelSavepoint) -> None:
         """Bring the model back to a savepoint and work on it; may be repeated."""

@@ -1,14 +1,17 @@
-"""The fast path: one round from a dict in one call of a compiled function, `jit.dict_reader.read_dict`.
+"""The fast path: one round in one call of a compiled function, `jit.dict_reader.read_dict`.
 
-It serves compiled sparse learners that know their classes. A row that the compiled function does not take, such as one
-with values of other number types, is converted here; anything unusual (a new class, a bad value) is left
+It serves compiled learners that know their classes: here those that learn dicts of named or numbered features;
+`hashed_path` and `dense_path` serve hashed names and rows of numbers. A row that the compiled function does not take,
+such as one with values of other number types, is converted here; anything unusual (a new class, a bad value) is left
 to the general path, which grows the learner or raises an error.
 """
 
+import math
+import operator
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from itertools import filterfalse, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,8 @@ from noregret.jit.layout import Table, address, fill, fill_named
 from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
+from noregret.learner.prepared_round import TRUTH_IS_CODE
+from noregret.learner.row_reader import NO_COUNTS, Row, RowReader
 from noregret.state.growth import allow_folding, memory
 from noregret.state.guarded_round import LARGEST, NEVER, ROUND, ROUNDS, SIGN, UNDO, RoundSlots
 from noregret.state.slots import count_slots
@@ -34,70 +39,16 @@ FEATURES = 64  # room for a row at first
 LARGEST_LOG = 1 << 23  # a row that touches more cells is learned by the general path, which copies the state if need be
 
 
-class Row(NamedTuple):
-    """Room for one row and for what the loop reads and writes beside it."""
-
-    idx: NDArray[np.int32]
-    val: NDArray[np.float64]
-    ends: NDArray[np.int64]
-    truth: NDArray[np.float64]
-    importance: NDArray[np.float64]
-    updated: NDArray[np.uint8]
-    checked: NDArray[np.int64]
-    aux: NDArray[np.float64]
-
-
-def make_row(features: int) -> Row:
-    idx, val, ends = np.zeros(features, np.int32), np.zeros(features), np.zeros(2, np.int64)
-    return Row(idx, val, ends, np.zeros(1), np.ones(1), np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(1))
-
-
-class RowReader:
-    """A compiled reader for rows of at most so many features, built whole and never changed.
-
-    A reader that learns has an undo log for the cells that a row touches; one that scores has none.
-    """
-
-    def __init__(self, path: "FastPath", features: int, learn: bool) -> None:
-        self.features = features
-        row = make_row(features)
-        loop, loop_table = path.loop, path.make_loop_table(row, learn)
-        buffers: tuple[object, ...] = (*row, path.known, path.arrays, path.out, loop_table)
-        undo_log, unknown = 0, path.unknown_cell()
-        if learn:
-            round_table, *others = path.make_round_table(row, loop_table)
-            buffers += (round_table, *others)
-            loop, loop_table, undo_log = path.guarded_round, round_table, int(round_table[ROUND.undo_log])
-            unknown = dict_reader.NEW
-        self.table = dict_reader.make_table(
-            buffers,
-            names=0 if path.by_column else id(path.known), limit=path.used if path.by_column else path.room,
-            unknown=unknown, learns=int(learn), loop=loop, loop_table=address(loop_table), undo_log=undo_log,
-            compare=LARGEST if path.multiclass else SIGN,
-            idx=row.idx, val=row.val, ends=row.ends, truth=row.truth, importance=row.importance, scores=path.out,
-        )  # fmt: skip
-        self.words = self.table.data
-        self.call = dict_reader.make_function(self.table)
-
-
 class FastPath:
     """The readers of one model: one that scores, one that learns; and the bookkeeping of new names."""
 
-    @classmethod
-    def open(cls, model: Model, loops: Loops, change: Change) -> "FastPath | None":
-        """The fast path of a model; None where it has none."""
-        engine = loops.engine
-        fits = engine.native and model.algebra == "sparse" and not model.full_covariance and engine.layout is not None
-        config = model.config
-        settled = model.names.mode in ("names", "columns") and config.class_weight is None
-        settled = settled and isinstance(model.task, SERVED) and not model.task.queries_labels
-        as_given = not model.transforms and not config.bias and config.touches == "row"
-        return cls(model, loops, change) if fits and settled and as_given and dict_reader.is_enabled() else None
+    by_column = False  # whether features are numbers
+    hashed_cells = 0  # for hashed names, the number of cells
 
     def __init__(self, model: Model, loops: Loops, change: Change) -> None:
         from noregret.jit.compiled import get_guarded_round
 
-        engine, space = loops.engine, model.known_space
+        engine, space, config = loops.engine, model.known_space, model.config
         assert engine.layout is not None
         self.model, self.loops, self.change, self.arrays, self.totals = (
             model,
@@ -106,10 +57,11 @@ class FastPath:
             model.arrays,
             model.totals.data,
         )
-        self.known, self.closed = model.names.known, False
-        self.by_column = model.names.mode == "columns"
+        self.closed = False
+        self.bias = int(config.bias)
+        self.constant = model.constant if config.bias_value is None else config.bias_value
+        self.name_features(model)
         self.from_zero = not model.scores_unknown
-        self.used, self.room = space.features, space.room
         self.stride, self.class_room = space.stride, space.class_room
         self.classes = len(model.labels)
         self.multiclass, self.regression = isinstance(model.task, Multiclass), isinstance(model.task, Regression)
@@ -119,14 +71,55 @@ class FastPath:
         self.compare = NEVER if never_wrong else LARGEST if self.multiclass else SIGN
         self.labels = model.labels.order
         self.truth = self.code_labels()
+        self.weigh_classes()
+        self.prepares = bool(self.bias or model.transforms or self.hashed_cells or self.counts.size)
+        for transform in model.transforms:
+            transform.reserve(self.room)
+        self.statistics = [array for one in model.transforms for array in one.arrays.values()]
         engine.fill_table()
         self.layout, self.table = engine.layout, engine.table.copy()
         self.loop, self.guarded_round = engine.entry.address, get_guarded_round().address
         self.out = np.zeros(self.classes if self.multiclass else 1)
         allow_folding(model.arrays, False)
-        self.scorer, self.trainer = RowReader(self, FEATURES, False), RowReader(self, FEATURES, True)
+        self.scorer, self.trainer = self.make_reader(FEATURES, False), self.make_reader(FEATURES, True)
         self.score_row: Callable[..., Any] = self.scorer.call
         self.learn_row: Callable[..., Any] = self.trainer.call
+
+    @classmethod
+    def suits(cls, model: Model) -> bool:
+        """Whether the state can be undone as this path does it."""
+        return True
+
+    def name_features(self, model: Model) -> None:
+        """See how features are named and how many there are, not counting the constant one."""
+        space = model.known_space
+        self.known: dict[Any, int] = model.names.known
+        self.scored_names: dict[Any, int] = self.known
+        self.by_column = model.names.mode == "columns"
+        self.used, self.room = space.features - self.bias, space.room - self.bias
+        self.limit = self.used if self.by_column else self.room
+
+    def make_reader(self, features: int, learn: bool) -> RowReader:
+        return RowReader(self, features, learn)
+
+    def weigh_classes(self) -> None:
+        """What rounds weigh by their class: a number for each label, or by counting the rounds of every class."""
+        weights, model = self.model.config.class_weight, self.model
+        self.weights: dict[Any, float] | None = None
+        self.counts, self.positive = NO_COUNTS, TRUTH_IS_CODE
+        if isinstance(weights, str):
+            model.class_counts = self.counts = np.array(model.class_counts, np.int64)
+            if self.two_classes:
+                self.positive = int(np.argmax(model.labels.signs(self.classes)))
+        elif weights is not None:
+            self.weights = {label: float(weights.get(label, 1.0)) for label in self.labels}
+
+    def is_current(self) -> bool:
+        """Whether what the tables lead to still belongs to the model, after a call that took the general path."""
+        model = self.model
+        now = [array for one in model.transforms for array in one.arrays.values()]
+        same = len(now) == len(self.statistics) and all(map(operator.is_, now, self.statistics))
+        return same and (self.counts is NO_COUNTS or self.counts is model.class_counts)
 
     def code_labels(self) -> Mapping[Any, float]:
         """The truth that the loop is given, by label."""
@@ -141,19 +134,33 @@ class FastPath:
         """The table of the loop, with this row in it."""
         table, first = self.table.copy(), self.layout.first
         table[0] = learn
-        fill(table, first["rows"], (row.ends, row.idx.view(np.uint32), row.val, self.stride, 0, row.checked))
+        self.fill_rows(table, row)
         out = self.out.reshape(1, -1) if self.multiclass else self.out
         parts = {"y": row.truth, "h": row.importance, "out": out, "updated": row.updated, "aux": row.aux}
         for name, part in parts.items():
             fill(table, first[name], part)
         return table
 
+    def fill_rows(self, table: Table, row: Row) -> None:
+        """Have the loop read this row."""
+        rows = (row.ends, row.idx.view(np.uint32), row.val, self.stride, 0, row.checked)
+        fill(table, self.layout.first["rows"], rows)
+
+    def told_sizes(self, round_table: Table) -> int:
+        """The undo log that is told how many features each row has; 0 where it always saves the same cells."""
+        return int(round_table[ROUND.undo_log])
+
+    def find_touched(self, row: Row) -> tuple[NDArray[np.int32], int]:
+        """What a round may change: numbers, and for each so many cells of every vector."""
+        return row.idx, self.class_room
+
     def make_round_table(self, row: Row, loop_table: Table) -> tuple[Table, Any, Any, Any]:
         """The table of a guarded round, and what must live as long: the undo log, its saved cells, the counters."""
         arrays = memory(self.arrays)
-        saved = np.zeros(row.idx.size * self.class_room * len(arrays))
+        touched, cells = self.find_touched(row)
+        saved = np.zeros(touched.size * cells * len(arrays))
         undo_log = np.zeros(UNDO.first + 2 * len(arrays), np.int64)
-        fill_named(undo_log, UNDO, touched=row.idx, saved=saved, cells=self.class_room, vectors=len(arrays))
+        fill_named(undo_log, UNDO, touched=touched, saved=saved, cells=cells, vectors=len(arrays))
         fill(undo_log, UNDO.first, tuple(arrays))
         counters, totals = np.frombuffer(self.arrays.n.base.data), np.asarray(self.totals)
         table = np.zeros(count_slots(RoundSlots), np.int64)
@@ -161,7 +168,7 @@ class FastPath:
             table, ROUND, loop=self.loop, loop_table=address(loop_table), scores=self.out, counters=counters,
             undo_log=address(undo_log), truth=row.truth, updated=row.updated, totals=totals, compare=self.compare,
         )  # fmt: skip
-        return table, undo_log, (saved, loop_table, totals), counters
+        return table, undo_log, (touched, saved, loop_table, totals), counters
 
     # ---- scoring and learning ------------------------------------------------------------------------------------
 
@@ -184,7 +191,7 @@ class FastPath:
         if self.closed:  # the code of a value called the learner, which has changed
             return None
         if size > self.scorer.features:
-            self.scorer = RowReader(self, 2 * size, False)
+            self.scorer = self.make_reader(2 * size, False)
             self.score_row = self.scorer.call
         return self.scorer.call(numbers, values)
 
@@ -199,25 +206,33 @@ class FastPath:
 
     def learn(self, x: Any, y: Any, weight: Any) -> bool:
         """Learn a round; False, with nothing changed, when the general path must learn it."""
-        if weight is not None:
-            return False
         try:
             truth = as_target(y) if self.regression else self.truth[y]
-            learned = self.learn_row(x, truth)
+            h = 1.0 if weight is None and self.weights is None else self.importance(y, weight)
+            learned = self.learn_row(x, truth, h)
             if learned is True:
                 return True
-            return self.learn_names(x.copy(), truth) if learned is False else self.learn_bytes(x, truth)
+            return self.learn_names(x.copy(), truth, h) if learned is False else self.learn_bytes(x, truth, h)
         except UNFIT:
             return False
 
-    def learn_bytes(self, x: Any, truth: float) -> bool:
+    def importance(self, y: Any, weight: Any) -> float:
+        """What a round weighs; an error where the general path must see to it."""
+        by_class = 1.0 if self.weights is None else self.weights[y]
+        if weight is None:
+            return by_class
+        if not self.model.card.supports_weights or not 0.0 <= weight < math.inf:
+            raise ValueError
+        return float(weight) * by_class
+
+    def learn_bytes(self, x: Any, truth: float, h: float) -> bool:
         """Learn a row that the compiled reader did not take as it is."""
         if self.closed:  # the code of a label called the learner, which has changed
             return False
         self.refuse_reentry()
         row = x.copy() if type(x) is dict else snapshot(x)
-        if type(x) is not dict and (learned := self.learn_row(row, truth)) is not None:
-            return learned or self.learn_names(row, truth)
+        if type(x) is not dict and (learned := self.learn_row(row, truth, h)) is not None:
+            return learned or self.learn_names(row, truth, h)
         size = len(row)
         values = struct.pack(f"{size}d", *row.values())
         if self.closed:  # the code of a value called the learner, which has changed
@@ -225,13 +240,13 @@ class FastPath:
         if size > self.trainer.features:
             if 2 * size * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
                 return False
-            self.trainer = RowReader(self, max(size, min(2 * size, self.room)), True)
+            self.trainer = self.make_reader(max(size, min(2 * size, self.room)), True)
             self.learn_row = self.trainer.call
         if not self.by_column:
-            return self.learn_names(row, truth, values)
-        return self.trainer.call(struct.pack(f"{size}q", *row), values, truth) is True
+            return self.learn_names(row, truth, h, values)
+        return self.trainer.call(struct.pack(f"{size}q", *row), values, truth, h) is True
 
-    def learn_names(self, row: dict[Any, Any], truth: float, values: bytes | None = None) -> bool:
+    def learn_names(self, row: dict[Any, Any], truth: float, h: float, values: bytes | None = None) -> bool:
         """Learn a row with names that may be new; with its values, where the compiled reader cannot take them.
 
         The names are added before the round, so that the round completes the change; they are removed if it fails.
@@ -251,10 +266,10 @@ class FastPath:
                 known.update(zip(new, range(used, used + len(new)), strict=True))
                 self.use_features(len(known))
             if values is None:
-                learned = self.trainer.call(row, truth) is True
+                learned = self.trainer.call(row, truth, h) is True
             else:
                 numbers = struct.pack(f"{len(row)}q", *map(known.__getitem__, row))
-                learned = self.trainer.call(numbers, values, truth) is True
+                learned = self.trainer.call(numbers, values, truth, h) is True
             if not learned:
                 forget()
             return learned
@@ -279,7 +294,13 @@ class FastPath:
         if used == self.room or self.used == self.room:
             self.scorer.words[AT.unknown] = self.unknown_cell(used)
         self.used = used
-        self.model.space = self.model.space.with_features(used)  # type: ignore[union-attr]
+        self.model.space = self.model.space.with_features(used + self.bias)  # type: ignore[union-attr]
+        for transform in self.model.transforms:
+            transform.width = used
+
+    def unknown_number(self, learn: bool) -> int:
+        """What a reader takes a name for that it does not know."""
+        return dict_reader.NEW if learn else self.unknown_cell()
 
     def unknown_cell(self, used: int | None = None) -> int:
         """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
@@ -305,3 +326,26 @@ def as_target(y: Any) -> float:
     if target - target != 0.0:
         raise ValueError
     return target
+
+
+def open_fast_path(model: Model, loops: Loops, change: Change) -> "FastPath | None":
+    """The fast path of a model; None where it has none."""
+    from noregret.learner.dense_path import DensePath
+    from noregret.learner.hashed_path import HashedPath
+
+    kinds = {("sparse", "names"): FastPath, ("sparse", "columns"): FastPath, ("sparse", "hashed"): HashedPath}
+    kinds["dense", "columns"] = DensePath
+    kind = kinds.get((str(model.algebra), str(model.names.mode)))
+    engine, config = loops.engine, model.config
+    fits = kind is not None and engine.native and engine.layout is not None and dict_reader.is_enabled()
+    if not fits or model.full_covariance or config.touches != "row" or model.card.ignores_features:
+        return None
+    if not isinstance(model.task, SERVED) or model.task.queries_labels:
+        return None
+    balanced = isinstance(config.class_weight, str)
+    undecided = config.bias and config.bias_value is None and model.constant == 0.0
+    if undecided or (balanced and model.class_counts.size != len(model.labels)):
+        return None
+    if any(transform.row_loops() is None for transform in model.transforms):
+        return None
+    return kind(model, loops, change) if kind is not None and kind.suits(model) else None

@@ -185,7 +185,8 @@ class ModelSavepoint:
         self.model = model
         self.task, self.algebra, self.arrays, self.space = model.task, model.algebra, model.arrays, model.space
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
-        self.totals, self.class_counts, self.committed = model.totals.copy(), model.class_counts, model.labels.committed
+        self.totals, self.class_counts = model.totals.copy(), model.class_counts.copy()
+        self.committed = model.labels.committed
         self.constant = model.constant
         self.contents: Savepoint | None = None
         for transform in model.transforms:

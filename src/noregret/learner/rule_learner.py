@@ -22,7 +22,7 @@ from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error
 from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.engine import Loops
-from noregret.learner.fast_path import FastPath
+from noregret.learner.fast_path import FastPath, open_fast_path
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
 from noregret.learner.outside_steps import OutsideSteps
@@ -138,7 +138,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
     def _open_fast_path(self) -> FastPath | None:
         self._change.settle()  # while a change is under way there is no fast path
         if self.model.arrays is not None:
-            self._loops.fast_path = FastPath.open(self.model, self._loops, self._change)
+            self._loops.fast_path = open_fast_path(self.model, self._loops, self._change)
         return self._loops.fast_path
 
     def scores(self, X: RowsLike) -> NDArray[np.float64]:
@@ -222,7 +222,10 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
         """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""
         model = self.model
         include_unknown = include_unknown or model.scores_unknown
-        block = encode_rows(model, X, grow=False, include_unknown=include_unknown)
+        try:
+            block = encode_rows(model, X, grow=False, include_unknown=include_unknown)
+        finally:
+            self._loops.check_fast_path()
         if model.space is None or not block.rows:
             return block
         if not include_unknown and model.names.mode != "names" and not model.config.transforms:

@@ -1,0 +1,71 @@
+"""The fast path of learners of dense rows: one round from an array or a list of numbers."""
+
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.jit.layout import Table, fill
+from noregret.learner.fast_path import LARGEST_LOG, UNFIT, FastPath, as_target
+from noregret.learner.model import Model
+from noregret.learner.row_reader import Row, RowReader
+from noregret.state.growth import memory
+
+
+class DensePath(FastPath):
+    """Rows of as many numbers as the learner has features. A round saves every cell, since it reads every cell."""
+
+    by_column = True
+
+    @classmethod
+    def suits(cls, model: Model) -> bool:
+        space, arrays = model.known_space, memory(model.arrays)
+        cells = space.room * space.class_room
+        return all(array.size == cells for array in arrays) and cells * len(arrays) <= LARGEST_LOG
+
+    def name_features(self, model: Model) -> None:
+        self.known = self.scored_names = {}
+        self.used = self.room = self.limit = self.width = model.known_space.features - self.bias
+        self.numbers = np.arange(self.width).tobytes()
+        self.form = struct.Struct(f"{self.width}d")
+
+    def make_reader(self, features: int, learn: bool) -> RowReader:
+        return RowReader(self, self.width, learn)
+
+    def fill_rows(self, table: Table, row: Row) -> None:
+        fill(table, self.layout.first["rows"], (row.val.reshape(1, -1), self.stride))
+
+    def told_sizes(self, round_table: Table) -> int:
+        return 0
+
+    def find_touched(self, row: Row) -> tuple[NDArray[np.int32], int]:
+        return np.arange(self.model.known_space.room * self.class_room, dtype=np.int32), 1
+
+    def to_bytes(self, x: Any) -> bytes:
+        """The bytes of a row of numbers; an error where it is none, or of another width."""
+        if isinstance(x, np.ndarray):
+            if x.shape != (self.width,) or x.dtype.kind not in "fiub":
+                raise ValueError
+            return x.tobytes() if x.dtype == np.float64 else x.astype(np.float64).tobytes()
+        if type(x) is list or type(x) is tuple:
+            return self.form.pack(*x)
+        raise TypeError
+
+    def score(self, x: Any) -> Any:
+        try:
+            values = self.to_bytes(x)
+        except UNFIT:
+            return None
+        return None if self.closed else self.scorer.call(self.numbers, values)
+
+    def learn(self, x: Any, y: Any, weight: Any) -> bool:
+        try:
+            truth = as_target(y) if self.regression else self.truth[y]
+            h = self.importance(y, weight)
+            values = self.to_bytes(x)
+        except UNFIT:
+            return False
+        if self.closed:
+            return False
+        return self.trainer.call(self.numbers, values, truth, h) is True

@@ -1,0 +1,215 @@
+"""Single rounds with options: whatever a learner was made with, one compiled call learns them, as in a batch."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.learner.model_file import pack
+from noregret.learner.row_reader import NO_COUNTS
+from tests.support.cover import ALL
+from tests.support.interrupts import interrupted_at_every_line
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "bias": {"bias": True},
+    "bias by size": {"bias": "auto"},
+    "bias of 2": {"bias": 2.0},
+    "scale": {"scale": True},
+    "scale, bias": {"scale": True, "bias": True},
+    "hashed": {"bits": 4},
+    "hashed, scale, bias": {"bits": 4, "scale": True, "bias": True},
+    "tf_idf": {"transforms": nr.tf_idf()},
+    "min_max, clip": {"transforms": nr.min_max() | nr.clip(limit=0.5)},
+    "log1p, unit_norm": {"transforms": nr.log1p() | nr.unit_norm()},
+    "missing": {"transforms": nr.missing(policy="mean") | nr.scale()},
+    "class weights": {"class_weight": {0: 2.0, 1: 0.25}},
+    "balanced": {"class_weight": "balanced"},
+    "balanced_root, scale": {"class_weight": "balanced_root", "scale": True},
+}
+TASKS = {"binary": 2, "multiclass": 3, "regression": 0}
+Round = tuple[Any, Any, float | None]
+
+
+def rounds_of(task: str, dense: bool, rounds: int = 80) -> list[Round]:
+    """Rounds with a few new names, importance weights now and then."""
+    rng = np.random.default_rng(11)
+    made: list[Round] = []
+    for t in range(rounds):
+        values = rng.normal(size=5) * [1, 10, 0.1, 1, 3] + [0, 5, 0, 0, 0]
+        y: Any = float(values[0]) if task == "regression" else int(rng.integers(TASKS[task]))
+        row: Any = values
+        if not dense:
+            names = [f"f{j}" for j in rng.permutation(5)] if t % 9 else [f"new{t % 7}", "f1", f"new{t}"]
+            row = dict(zip(names, values.tolist(), strict=False))
+        made.append((row, y, 0.5 if t % 8 == 7 else None))
+    return made
+
+
+def make(task: str, options: dict[str, Any]) -> nr.RuleLearner:
+    made = nr.make("arow" if task == "binary" else "pa1", task=task, **options)
+    assert isinstance(made, nr.RuleLearner)
+    return made
+
+
+def in_batches(learner: nr.RuleLearner, row: Any, y: Any, weight: float | None) -> None:
+    X = [row] if isinstance(row, dict) else np.reshape(row, (1, -1))
+    learner.learn(X, [y], weight)
+
+
+CASES = [
+    pytest.param(task, dense, name, id=f"{task}-{'numbers' if dense else 'dicts'}-{name}")
+    for task in TASKS
+    for dense in (False, True)
+    for name, options in OPTIONS.items()
+    if not (dense and "bits" in options) and not (task == "regression" and "class_weight" in options)
+]
+
+
+@pytest.mark.parametrize(("task", "dense", "name"), CASES)
+def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str) -> None:
+    rounds, options = rounds_of(task, dense), OPTIONS[name]
+    one, batch = make(task, options), make(task, options)
+    fast = 0
+    for t, (row, y, weight) in enumerate(rounds):
+        if t > 3:
+            X = [row] if isinstance(row, dict) else row.reshape(1, -1)
+            scores = one.scores_one(row)
+            told = batch.scores(X)[0].tolist()
+            assert (list(scores.values()) if isinstance(scores, dict) else scores) == told
+            assert one.predict_one(row) == batch.predict(X)[0]
+        one.learn_one(row, y, weight)
+        in_batches(batch, row, y, weight)
+        fast += one._loops.fast_path is not None
+        if t == 40:
+            one.predict([row] if isinstance(row, dict) else row.reshape(1, -1))
+            one = one.copy()
+    assert pack(one) == pack(batch)
+    assert fast > 50  # all but the rounds in which the learner grew
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32, np.int64, bool])
+def test_rows_of_any_numbers(kind: Any) -> None:
+    one, batch = make("binary", {"scale": True}), make("binary", {"scale": True})
+    for t, (row, y, _) in enumerate(rounds_of("binary", True)):
+        given: Any = kind(row.tolist()) if kind in (list, tuple) else (10 * row).astype(kind)
+        in_batches(batch, np.asarray(given), y, None)
+        one.learn_one(given, y)
+        assert t < 5 or one._loops.fast_path is not None
+    assert pack(one) == pack(batch)
+
+
+def started(name: str) -> nr.RuleLearner:
+    dense = name == "dense"
+    learner = make("binary", {"scale": True, "class_weight": "balanced"} if dense else OPTIONS[name])
+    for row, y, weight in rounds_of("binary", dense, 20):
+        learner.learn_one(row, y, weight)
+    learner.predict_one(row)
+    assert learner._loops.fast_path is not None
+    return learner
+
+
+WRONG = [math.nan, math.inf, None, "1", 10**400, [1.0]]
+
+
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "min_max, clip", "tf_idf", "balanced"])
+@pytest.mark.parametrize("value", WRONG, ids=map(str, range(len(WRONG))))
+def test_a_bad_value_is_refused_and_changes_nothing(name: str, value: Any) -> None:
+    learner = started(name)
+    before, row = pack(learner), {"f0": 1.0, "f1": value, "new": 1.0}
+    for act in (lambda: learner.learn_one(row, 1), lambda: learner.predict_one(row)):
+        with pytest.raises(nr.Error, match="f1"):
+            act()
+    assert pack(learner) == before
+
+
+@pytest.mark.parametrize("row", [[1.0, 2.0, math.inf, 0.0, 1.0], [["1"]] * 5, np.zeros((5, 2)), "12345"])
+def test_a_bad_row_of_numbers_is_refused_and_changes_nothing(row: Any) -> None:
+    learner = started("dense")
+    before = pack(learner)
+    for act in (learner.predict_one, lambda row: learner.learn_one(row, 1)):
+        with pytest.raises(nr.Error):
+            act(row)
+        assert pack(learner) == before
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf, "heavy", [1.0, 2.0]])
+def test_a_bad_weight_is_refused_and_changes_nothing(weight: Any) -> None:
+    for name in ("dense", "balanced"):
+        learner = started(name)
+        before, row = pack(learner), rounds_of("binary", name == "dense")[0][0]
+        with pytest.raises(nr.Error, match="weight"):
+            learner.learn_one(row, 1, weight)
+        assert pack(learner) == before
+
+
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "dense"])
+def test_a_round_that_overflows_is_undone(name: str) -> None:
+    learner = started(name)
+    before = pack(learner)
+    row: Any = [1e300, -1e300, 1e300, 1e300, 1e300] if name == "dense" else {"f0": 1e300, "f1": -1e300, "other": 1e300}
+    with pytest.raises(nr.Error):
+        learner.learn_one(row, 1)
+    assert pack(learner) == before
+    assert learner._loops.fast_path is None or learner._loops.fast_path.counts is (
+        learner.model.class_counts if learner.model.class_counts.size else NO_COUNTS
+    )
+
+
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense"])
+def test_rows_before_and_after_a_batch_meet_the_same_statistics(name: str) -> None:
+    """A call that takes the general path may replace what the tables of the fast path lead to."""
+    mixed, alone = started(name), started(name)
+    for row, y, _ in rounds_of("binary", name == "dense", 60)[20:]:
+        mixed.learn_one(row, y)
+        in_batches(alone, row, y, None)
+        wide = np.ones((1, 5)) if name == "dense" else [{f"w{j}": 1.0 for j in range(50)}]
+        assert (mixed.scores(wide) == alone.scores(wide)).all()
+        mixed.learn(wide, [1])
+        alone.learn(wide, [1])
+    assert pack(mixed) == pack(alone)
+
+
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense"])
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [("learn_one", KeyboardInterrupt), ("predict_one", MemoryError), ("learn_one", MemoryError)][: None if ALL else 1],
+)
+def test_an_interrupt_at_any_line_leaves_the_state_before_or_after(
+    name: str, act: str, error: type[BaseException]
+) -> None:
+    file = {"hashed, scale, bias": "hashed_path.py", "dense": "dense_path.py"}.get(name, "fast_path.py")
+    row: Any = np.ones(5) if name == "dense" else Counter(f0=1, new=2, other=3)
+    states = [pack(started(name)), pack(started(name).learn_one(row, 1))]
+
+    def ready() -> tuple[nr.RuleLearner, Callable[[], Any]]:
+        learner = started(name)
+        return learner, lambda: learner.predict_one(row) if act == "predict_one" else learner.learn_one(row, 1)
+
+    lines = 0
+    for learner in interrupted_at_every_line(ready, file, error):
+        lines += 1
+        after = pack(learner)
+        assert after in states[: 2 if act == "learn_one" else 1]
+        if after == states[0]:
+            learner.learn_one(row, 1)
+        assert pack(learner) == states[1]
+    assert lines > 3
+
+
+def test_hashed_names_are_recorded_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from noregret.learner import hashed_path
+
+    monkeypatch.setattr(hashed_path, "CACHE_SIZE", 8)
+    one, batch = make("binary", {"bits": 6}), make("binary", {"bits": 6})
+    for t in range(200):
+        row = {f"n{t * j % 97}": 1.0 + j for j in range(1, 5)}
+        assert t < 3 or one.predict_one(row) == batch.predict([row])[0]
+        one.learn_one(row, t % 2)
+        batch.learn([row], [t % 2])
+    assert pack(one) == pack(batch)
+    assert isinstance(one._loops.fast_path, hashed_path.HashedPath)
+    assert len(one._loops.fast_path.known) <= 8
