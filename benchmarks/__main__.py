@@ -14,8 +14,8 @@ from benchmarks.measure import installed, machine, record, show
 from benchmarks.page import Section
 
 NAMES = (
-    "epoch", "dense", "dicts", "text_file", "vw_text", "tables", "raw_text", "memory", "startup", "full", "lines",
-    "own_speed", "many_classes", "per_learner",
+    "epoch", "dense", "dicts", "one_row", "text_file", "vw_text", "tables", "raw_text", "memory", "startup", "full",
+    "lines", "own_speed", "many_classes", "per_learner",
 )  # fmt: skip
 PACKAGES = ("noregret", "numpy", "numba", "scipy", "scikit-learn", "river", "vowpalwabbit")
 RESULTS = Path(__file__).with_name("results.json")

@@ -5,6 +5,7 @@ import logging
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -156,9 +157,40 @@ def compile_function(function: Function, symbol: str, places: Places, replaced: 
 
 
 def bind_callees(function: Function, bound: dict[str, Any]) -> dict[str, Any]:
-    """Specialize the plain functions that a function calls; names that are bound already stay as they are."""
+    """Specialize the plain functions that a function calls; names that are bound already stay as they are.
+
+    A function that reaches nothing bound but intrinsics is compiled once for all that call it.
+    """
     for name in function.__code__.co_names:
         callee = function.__globals__.get(name)
         if name not in bound and isinstance(callee, FunctionType):
-            bound[name] = specialize(callee, name, bind_callees(callee, bound))
+            if bound.keys() & reached_names(callee) <= INTRINSICS.keys():
+                bound[name] = share(callee)
+            else:
+                bound[name] = specialize(callee, name, bind_callees(callee, bound))
     return bound
+
+
+@cache
+def reached_names(function: FunctionType) -> frozenset[str]:
+    """The names that a function uses, or that the plain functions it calls use."""
+    names, todo = set[str](), [function]
+    seen = {function}
+    while todo:
+        code, space = todo[-1].__code__, todo.pop().__globals__
+        names.update(code.co_names)
+        for called in map(space.get, code.co_names):
+            if isinstance(called, FunctionType) and called not in seen:
+                todo.append(called)
+                seen.add(called)
+    return frozenset(names)
+
+
+@cache
+def share(function: FunctionType) -> Any:
+    """A function that reads no table, with the functions it calls, for every function that calls it."""
+    space, own = function.__globals__, dict[str, Any](INTRINSICS)
+    for name in function.__code__.co_names:
+        if name not in INTRINSICS and isinstance(space.get(name), FunctionType):
+            own[name] = share(space[name])
+    return specialize(function, function.__name__, own)
