@@ -62,6 +62,7 @@ fuzz: $(TESTED)
 catalogue: $(RUNS)
 	@$(BIN)/python -c 'import noregret as nr; from noregret.evaluation.catalog import page; print(page(nr.learners()), end="")' > docs/learners.md
 
+docs: export NOREGRET_TEST_ALL = 1
 docs: $(TESTED)
 	@$(BIN)/python -m pytest tests/test_docs.py
 

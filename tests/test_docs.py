@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import noregret
+from tests.support.cover import only_in_test_all
 
 ROOT = Path(__file__).parent.parent
 WRITTEN = [
@@ -20,6 +21,7 @@ WRITTEN = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 PAGES = [page for page in WRITTEN if "```python" in page.read_text()]
+LONG = ("command-line.md",)
 CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
 ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
 
@@ -36,7 +38,11 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", CONSOLES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=only_in_test_all if page.name in LONG else ()) for page in CONSOLES],
+    ids=[page.name for page in CONSOLES],
+)
 def test_consoles_show_what_they_are_said_to_show(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

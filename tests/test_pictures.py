@@ -19,6 +19,7 @@ import order_and_average
 import rare_and_common_words
 import sparsity_against_error
 import winnow_against_perceptron
+from tests.support.cover import only_in_test_all
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
@@ -33,6 +34,7 @@ def test_four_times_the_features_cost_winnow_a_constant_and_the_perceptron_a_fac
     assert min(factors) > 2.5
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_label_noise_costs_cw_more_than_any_softer_learner() -> None:
     rows = label_noise.measure(noise=(0.0, 0.2), rounds=2000, tested=2000, streams=3)
@@ -46,6 +48,7 @@ def test_label_noise_costs_cw_more_than_any_softer_learner() -> None:
     assert min(more.values()) > 0.15, "a lie is itself a mistake"
 
 
+@only_in_test_all
 def test_averaging_makes_the_perceptron_nearly_independent_of_the_order() -> None:
     last, mean = order_and_average.measure(orders=40, tested=2000)
     assert np.std(mean.errors) < 0.5 * np.std(last.errors)
@@ -61,6 +64,7 @@ def test_cw_moves_the_rare_word_more_and_pa1_both_alike() -> None:
     assert cw[4] > 2.0
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_rda_is_sparse_where_it_errs_least() -> None:
     rows = sparsity_against_error.measure(strengths=(1e-4, 3e-3, 3e-2), rounds=4000, tested=2000, streams=2)
@@ -124,6 +128,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_every_picture_can_be_drawn(name: str, tmp_path: Path) -> None:
     from PIL import Image
@@ -141,6 +146,7 @@ def test_there_is_a_drawing_for_every_script() -> None:
     assert {path.stem for path in SCRIPTS.glob("*.py")} - {"figures"} == set(SMALL)
 
 
+@only_in_test_all
 def test_a_script_prints_its_numbers_and_writes_its_picture(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "rare_and_common_words.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))

@@ -11,7 +11,7 @@ import pytest
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.conformance.plays import NAMES, ONE_OF_A_KIND
-from tests.support.cover import ALL
+from tests.support.cover import ALL, only_in_test_all
 
 TRICKY = ("p_norm", "alma", "mirror_descent", "sop", "narow", "winnow")
 BINARY = [name for name in NAMES if "binary" in nr.learners()[name].tasks and (ALL or name in ONE_OF_A_KIND)]
@@ -111,6 +111,7 @@ print("sound")
 """
 
 
+@only_in_test_all
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited in this way on Linux only")
 def test_a_row_too_wide_for_memory_leaves_every_score() -> None:
     done = subprocess.run([sys.executable, "-c", WIDE], capture_output=True, text=True)

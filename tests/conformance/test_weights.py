@@ -32,6 +32,7 @@ WEIGHED = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("play", WEIGHED, ids=str)
 def test_weighs_as_its_twin(play: Play) -> None:
     X, y = stream(play.task, dense=False, seed=19)

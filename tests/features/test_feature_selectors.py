@@ -14,6 +14,7 @@ from noregret.features.transforms import parse_transform
 from noregret.learner.model_file import pack
 from noregret.streams import open_source
 from tests.features.passing import after
+from tests.support.cover import only_in_test_all
 from tests.support.encoding import encoded
 from tests.support.model_files import tensors
 
@@ -145,6 +146,7 @@ def test_all_names_there_is_a_bit_for_are_told_apart() -> None:
     assert list(found.values()) == [1.0] * 62 + [2.0] * 8
 
 
+@only_in_test_all
 def test_rows_of_which_too_many_products_would_be_made_are_refused() -> None:
     long = {f"ad={j}": 1.0 for j in range(500)}
     few = (nr.pairs(between=[("user", "ad")]) | nr.make("pa1")).learn([{**long, "user=1": 1.0}], [1])

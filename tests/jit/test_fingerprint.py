@@ -19,6 +19,7 @@ from noregret.algebra.examples import Sparse, SparseRows
 from noregret.algebra.internal_verbs import row
 from noregret.algebra.verbs import dot, image
 from noregret.jit.fingerprint import digest_code, digest_module, fingerprint
+from tests.support.cover import only_in_test_all
 
 PACKAGE = Path(noregret.__file__).parent
 
@@ -243,6 +244,7 @@ class Remarks(ast.NodeTransformer):
             node.body[0] = text
 
 
+@only_in_test_all
 def test_edits_of_docstrings_comments_and_annotations_recompile_nothing(
     copied: Path, before: dict[str, str], tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from noregret.jit import lock, objects
 from noregret.learner.precompile import precompile
+from tests.support.cover import only_in_test_all
 from tests.support.processes import Told, in_a_process
 
 LEARNING = """
@@ -53,6 +54,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
         return Shared(folder, *pool.map(lambda _: in_a_process(LEARNING, cache=folder), range(2)))
 
 
+@only_in_test_all
 @pytest.mark.skipif(not objects.supported(), reason="the compiler keeps its own cache here")
 def test_two_processes_at_once_compile_each_function_once_and_compute_the_same(shared: Shared) -> None:
     compiled = [*shared.one.compiled, *shared.other.compiled]

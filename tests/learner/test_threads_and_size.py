@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.support import load_own_rules
+from tests.support.cover import only_in_test_all
 
 own = load_own_rules()
 
@@ -79,6 +80,7 @@ def test_learners_play_in_threads_of_their_own() -> None:
 MILLION = 1_000_000
 
 
+@only_in_test_all
 def test_a_million_names_one_round_at_a_time() -> None:
     learner = nr.make("pa1")
     for first in range(0, MILLION, 10):

@@ -10,6 +10,7 @@ import noregret as nr
 from tests.learners.reading import bound_of, comparators, hinge, radius_of, steps, svm, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import only_in_test_all
 
 
 def test_pegasos_by_hand() -> None:
@@ -117,6 +118,7 @@ def test_without_a_cut_the_weights_are_the_mean_of_the_rows_that_cost_something(
     np.testing.assert_allclose(weights(learner, 4), (moved * y) @ X / (0.02 * 200), rtol=1e-10)
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_pegasos_comes_to_the_support_vector_machine() -> None:
     X, y = streams.dense(100, 4, seed=7)

@@ -13,7 +13,7 @@ from tests.learners.reading import after_each_round, bound_of, radius_of, same, 
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import only_in_test_all, seeds
 from tests.support.engines import engines
 from tests.support.model_files import tensors
 
@@ -77,6 +77,7 @@ def test_what_separates_the_rows_ends_up_in_the_pocket(told: dict[str, Any]) -> 
         assert (learner.predict(X) == y).all()
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_many_classes_that_can_be_told_apart_are_told_apart_by_the_pocket() -> None:
     X, y, _ = streams.blobs(200, 6, 4, spread=0.3, seed=2)

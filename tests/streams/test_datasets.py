@@ -106,6 +106,7 @@ def test_how_a_file_is_to_be_read_is_passed_on(tmp_path: Path) -> None:
     assert batch.y.tolist() == [2, 4]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("text", "kind"), [(LIBSVM, "libsvm"), (CSV, "csv")])
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_recognised_and_read_once(text: str, kind: str, packed: bool) -> None:

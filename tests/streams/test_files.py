@@ -164,6 +164,7 @@ with TextFile("-") as file:
 """
 
 
+@pytest.mark.thinned(3)
 @packed
 def test_standard_input_may_be_compressed_too(kind: str) -> None:
     told = PACKERS[kind](TEXT)

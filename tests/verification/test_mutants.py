@@ -11,6 +11,7 @@ import pytest
 
 import noregret as nr
 from noregret.learners import romma
+from tests.support.cover import only_in_test_all
 from verification.mutants import patch, record, report, results, subjects, verdicts
 from verification.mutants.mutate import Mutant, mutants
 
@@ -92,6 +93,7 @@ def test_limits_far_out_are_taken_away_and_other_constants_doubled(tmp_path: Pat
     assert {one.now for one in mutants(file, ["LIMIT", "HALF"])} == {"LIMIT = 1e999", "HALF = 0.5"}
 
 
+@only_in_test_all
 def test_every_mutant_is_python_and_none_is_the_original() -> None:
     for make in subjects.subjects().values():
         subject = make()
@@ -206,6 +208,7 @@ FILES = ["tests/rules/test_losses.py", "tests/metrics/test_metrics.py"]
 NAMES = ["losses", "baselines"]
 
 
+@only_in_test_all
 @pytest.mark.slow
 def test_a_seeded_sample_is_noticed_and_what_is_not_broken_is_left_in_peace() -> None:
     program = SAMPLE.replace("FILES", repr(FILES)).replace("NAMES", repr(NAMES))

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
 import noregret as nr
+from tests.support.cover import only_in_test_all
 from verification.reproduce import counts, libol, scikit, sol, vowpal
 from verification.reproduce.__main__ import BELOW, MODULES, main, page
 from verification.reproduce.data import Missing, folder, must_hold
@@ -274,6 +275,7 @@ print("ECCW", float(np.abs(ours - theirs).max()))
 """
 
 
+@only_in_test_all
 def test_the_rules_of_the_toolboxes_differ_as_far_as_they_are_said_to() -> None:
     """In a process of its own, since its rules join the catalogue. CW differs only when no variance is left."""
     done = subprocess.run([sys.executable, "-c", TRIED], cwd=ROOT, capture_output=True, text=True, timeout=120)
