@@ -111,6 +111,8 @@ def add_predict_options(predict: Parser) -> None:
     predict.add_argument("data", nargs="+", help=f"{DATA}; labels may be missing")
     predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
     predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
+    predict.add_argument("--proba", action="store_true", help="write the probability of each class beside the "
+                         "predictions")  # fmt: skip
     add_source_options(predict)
     add_output_options(predict)
     predict.set_defaults(module="predict")
@@ -122,6 +124,8 @@ def add_evaluate_options(evaluate: Parser) -> None:
     add_source_options(evaluate)
     add_output_options(evaluate)
     add_confusion_option(evaluate)
+    evaluate.add_argument("--reliability", action="store_true", help="print how often the predicted label is right, by "
+                          "its probability")  # fmt: skip
     evaluate.set_defaults(module="evaluate")
 
 

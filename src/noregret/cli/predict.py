@@ -15,7 +15,7 @@ from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
 from noregret.data.batch import Batch
 from noregret.errors import BadValue, NotLearned
-from noregret.evaluation.capabilities import classes_of, has_learned, predict_and_score, task_of
+from noregret.evaluation.capabilities import classes_of, has_learned, predict_and_score, probabilities_of, task_of
 from noregret.evaluation.checkpoint import restore_options
 from noregret.evaluation.evaluate import is_same
 from noregret.evaluation.report import describe_skipped, plain_label, report_head
@@ -50,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
                 check_columns(learner, source, screen)
                 screen.compile([learner], batch, len(classes_of(learner)))
             predictions, scores = predict_and_score(learner, batch.X)
-            shown = select_scores(learner, scores) if args.scores else None
+            columns = more_columns(args, learner, batch, scores)
             if summary.rows == 0:
-                out.writerow([*(["line"] if numbered else []), *column_names(learner, shown)])
+                out.writerow([*(["line"] if numbered else []), "prediction", *columns])
             labels = plain_labels(predictions, task.real)
-            rows = make_rows(labels, shown)
+            rows = make_rows(labels, columns)
             if numbered and batch.lines is not None:
                 rows = ([line, *row] for line, row in zip(batch.lines.tolist(), rows, strict=True))
             out.writerows(rows)
@@ -76,29 +76,28 @@ def open_new_rows(args: argparse.Namespace, learner: Learner, labelled: bool = F
     return open_data(args, **{"labelled": labelled, **task_of(learner).reading, **restored})
 
 
-def select_scores(learner: Learner, scores: Floats | None) -> Floats | None:
-    """The scores to write beside the predictions; None where these are the scores."""
-    if task_of(learner).real:
-        return None
-    if scores is None:
-        raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
-    return scores
+def more_columns(
+    args: argparse.Namespace, learner: Learner, batch: Batch, scores: Floats | None
+) -> dict[str, list[float]]:
+    """The columns to write beside the predictions, by their titles."""
+    columns: dict[str, list[float]] = {}
+    if args.scores and not task_of(learner).real:  # otherwise the predictions are the scores
+        if scores is None:
+            raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
+        columns |= {"score": scores.tolist()} if scores.ndim == 1 else columns_of_classes("score", learner, scores)
+    if args.proba:
+        columns |= columns_of_classes("probability", learner, probabilities_of(learner, batch.X, scores))
+    return columns
 
 
-def column_names(learner: Learner, scores: Floats | None) -> list[str]:
-    if scores is None:
-        return ["prediction"]
-    if scores.ndim > 1:
-        return ["prediction", *(f"score {plain_label(label)}" for label in classes_of(learner))]
-    return ["prediction", "score"]
+def columns_of_classes(what: str, learner: Learner, values: Floats) -> dict[str, list[float]]:
+    """A column for each class."""
+    titles = [f"{what} {plain_label(label)}" for label in classes_of(learner)]
+    return dict(zip(titles, values.T.tolist(), strict=True))
 
 
-def make_rows(labels: Sequence[Any], scores: Floats | None) -> Iterator[Sequence[Any]]:
-    if scores is None:
-        yield from ([to_cell(label)] for label in labels)
-    else:
-        for label, row in zip(labels, scores.reshape(len(labels), -1).tolist(), strict=True):
-            yield [to_cell(label), *row]
+def make_rows(labels: Sequence[Any], columns: dict[str, list[float]]) -> Iterator[Sequence[Any]]:
+    return zip(map(to_cell, labels), *columns.values(), strict=True)
 
 
 class Summary:

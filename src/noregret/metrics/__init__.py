@@ -8,6 +8,7 @@ from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
 from noregret.metrics.ranking import InputOrder, Ranking
+from noregret.metrics.reliability import Reliability
 from noregret.metrics.target_errors import TargetErrors
 
 METRICS: dict[str, Callable[[], Metric]] = {
@@ -19,5 +20,5 @@ METRICS: dict[str, Callable[[], Metric]] = {
 
 __all__ = [
     "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LearningCurve", "Loss", "MergeableMetric", "Metric",
-    "Mistakes", "Multilabel", "Ranking", "Runtime", "TargetBaselines", "TargetErrors", "Updates",
+    "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors", "Updates",
 ]  # fmt: skip
