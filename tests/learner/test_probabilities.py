@@ -37,7 +37,8 @@ def window(learner: nr.RuleLearner) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_scores_of_a_round_are_those_before_it_was_learned(classes: int) -> None:
     X, y = noisy(60, classes)
-    learner, said, seen = plain(), [], set()
+    learner, said = plain(), []
+    seen: set[int] = set()
     for x, label in zip(X, y.tolist(), strict=True):
         if learner.rounds and label in seen and len(seen) == classes:
             said.append(np.atleast_1d(learner.scores(x[None])[0]))

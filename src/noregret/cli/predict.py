@@ -86,7 +86,8 @@ def more_columns(
             raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
         columns |= {"score": scores.tolist()} if scores.ndim == 1 else columns_of_classes("score", learner, scores)
     if args.proba:
-        columns |= columns_of_classes("probability", learner, probabilities_of(learner, batch.X, scores))
+        found = columns_of_classes("probability", learner, probabilities_of(learner, batch.X, scores))
+        columns |= {title: [float(f"{value:.6g}") for value in column] for title, column in found.items()}
     return columns
 
 

@@ -194,10 +194,13 @@ def predict_and_score(learner: Learner, X: RowsLike) -> tuple[NDArray[Any], Floa
     return learner.predict(X), None
 
 
-def probabilities_of(learner: Learner, X: RowsLike, scores: Floats | None) -> Floats:
-    """The probability of every class for some rows, from their scores where it can; an error says why it has none."""
+def probabilities_of(learner: Learner, X: RowsLike, scores: Floats | None, agree: bool = False) -> Floats:
+    """The probability of every class for some rows, from their scores where it can; an error says why it has none.
+
+    With `agree`, the most probable class is the predicted one, where the learner can be asked for that.
+    """
     if scores is not None and hasattr(learner, "probabilities"):
-        return np.asarray(learner.probabilities(scores))
+        return np.asarray(learner.probabilities(scores, agree))
     if hasattr(learner, "predict_proba"):
         return np.asarray(learner.predict_proba(X))
     raise BadValue(f"{learner.card.name} has no probabilities")

@@ -118,8 +118,9 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The probability of every class for every row, in the order of `classes_`."""
-        return self.coding_.probabilities(self.learner_, self._check_rows(X))
+        """The probability of every class for every row, in the order of `classes_`; it agrees with `predict`."""
+        X = self._check_rows(X)
+        return self.coding_.probabilities(self.learner_, X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[Any]:

@@ -61,8 +61,11 @@ class LabelCodes:
         return np.asarray(out[:, by_label])
 
     def probabilities(self, learner: Learner, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, in sorted order; 0 for one that was announced and never seen."""
-        found = probabilities_of(learner, X, scores_of(learner, X))
+        """The probability of each class, in sorted order; 0 for one that was announced and never seen.
+
+        The most probable class is the predicted one, as scikit-learn expects.
+        """
+        found = probabilities_of(learner, X, scores_of(learner, X), agree=True)
         out = np.zeros((len(found), len(self.labels)))
         out[:, np.asarray(classes_of(learner), int)] = found
         return np.asarray(out[:, np.argsort(self.labels)])

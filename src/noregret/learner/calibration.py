@@ -23,11 +23,19 @@ ROUNDS_PER_OFFSET = 8
 
 
 class Calibration(NamedTuple):
-    """A fitted map: the slope, the offset of each class (empty: none), and the rounds it was fitted to."""
+    """A fitted map: the slope, the offset of each class (empty: none), and the rounds it was fitted to.
+
+    `slope_alone` is the slope where there must be no offsets.
+    """
 
     slope: float
     offsets: tuple[float, ...]
     rounds: int
+    slope_alone: float
+
+    def without_offsets(self) -> "Calibration":
+        """The map of which the most probable class is the predicted one."""
+        return self._replace(slope=self.slope_alone, offsets=())
 
     def apply(self, scores: Floats) -> Floats:
         """The probability of each class, for rows with a score of each class."""
@@ -36,7 +44,7 @@ class Calibration(NamedTuple):
             return softmax(z + np.array(self.offsets) if self.offsets else z)
 
 
-UNIT = Calibration(1.0, (), 0)
+UNIT = Calibration(1.0, (), 0, 1.0)
 
 
 def softmax(z: Floats) -> Floats:
@@ -73,14 +81,14 @@ def fit(scores: Floats, truth: NDArray[np.int64]) -> Calibration:
     sample = Sample(scores, truth)
     if not sample.rounds or not 0.0 < sample.spread < math.inf:
         return UNIT._replace(rounds=sample.rounds)
-    slope = fit_slope(sample)
+    slope = alone = fit_slope(sample)
     offsets: tuple[float, ...] = ()
     if sample.rounds >= ROUNDS_PER_OFFSET * sample.classes:
         found = fit_offsets(sample, slope)
         gain = sample.predict(slope)[1] - sample.predict(found[0], found[1:])[1]
         if found[0] > FLATTEST and 2.0 * sample.rounds * gain > (sample.classes - 1) * math.log(sample.rounds):
             slope, offsets = float(found[0]), tuple(found[1:].tolist())
-    return Calibration(slope / sample.spread, offsets, sample.rounds)
+    return Calibration(slope / sample.spread, offsets, sample.rounds, alone / sample.spread)
 
 
 def fit_slope(sample: Sample) -> float:

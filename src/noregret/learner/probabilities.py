@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, NotLearned
-from noregret.learner.calibration import Calibration, fit
+from noregret.learner.calibration import UNIT, Calibration, fit
 from noregret.learner.change import Change
 from noregret.learner.model import Model
 from noregret.learner.recent_scores import UNSEEN
@@ -47,8 +47,11 @@ class ClassProbabilities:
             scores = np.array([list(found.values())] if isinstance(found, dict) else [found])
             return dict(zip(self.model.labels.order, self.probabilities(scores)[0].tolist(), strict=True))
 
-    def probabilities(self, scores: Floats) -> Floats:
-        """The probability of every class, for rows with these scores."""
+    def probabilities(self, scores: Floats, agree: bool = False) -> Floats:
+        """The probability of every class, for rows with these scores.
+
+        With `agree`, the most probable class is always the predicted one.
+        """
         model = self.model
         self.check_probabilities()
         if len(model.labels) < 2:
@@ -56,7 +59,7 @@ class ClassProbabilities:
         columns = class_columns(model.labels, scores) if scores.ndim == 1 else scores
         if model.task.scores_are_log_odds:
             return log_odds_to_probabilities(columns, model.task.many)
-        return self.calibration.apply(columns)
+        return (self.calibration.without_offsets() if agree else self.calibration).apply(columns)
 
     @property
     def calibration(self) -> Calibration:
@@ -128,7 +131,7 @@ def class_columns(labels: Labels, scores: Floats) -> Floats:
 def log_odds_to_probabilities(scores: Floats, one_vs_rest: bool) -> Floats:
     """The probabilities of classes whose scores are log-odds: of two classes, or of each against the rest."""
     if not one_vs_rest:
-        return Calibration(1.0, (), 0).apply(scores)
+        return UNIT.apply(scores)
     each = 0.5 * (1.0 + np.tanh(0.5 * scores))
     total = each.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(each, total, out=np.full_like(each, 1.0 / each.shape[1]), where=total > 0.0))

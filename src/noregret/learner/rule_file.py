@@ -201,9 +201,10 @@ def restore_recent(model: Model, header: Header, arrays: Arrays) -> None:
         return
     recent.prepare(model.task, model.labels)
     recent.lost = count is None and model.rounds > 0
-    if not is_window(rows, count or 0, recent.columns, model.task.many) or (count or 0) > model.rounds:
+    count = 0 if count is None else count
+    if not is_window(rows, count, recent.columns, model.task.many) or count > model.rounds:
         raise BadValue(f"{CORRUPT}: the scores of its last rounds do not fit")
-    if rows is not None and count is not None:
+    if rows is not None:
         recent.place(rows, count)
 
 
