@@ -1,5 +1,7 @@
 """Log loss, Brier score and calibration error, held against scikit-learn and sums by hand."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
@@ -20,7 +22,7 @@ def transcript(rows: slice, truth: np.ndarray = TRUTH) -> Transcript:
 def test_it_agrees_with_scikit_learn_whatever_the_batches(cuts: list[int]) -> None:
     metric = Reliability(["a", "b", "c"])
     assert isinstance(metric, Metric)
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in pairwise(cuts):
         metric.see(None, transcript(slice(start, stop)))
     report = metric.report()
     assert report["log_loss"] == pytest.approx(log_loss(TRUTH.astype(str), P, labels=["a", "b", "c"]))
