@@ -23,6 +23,7 @@ from noregret.evaluation.capabilities import (
 from noregret.evaluation.play import collect_reports, open_for_tasks
 from noregret.learner.protocol import Learner
 from noregret.metrics import METRICS, Confusion, Metric, Mistakes, Reliability
+from noregret.streams import Source
 
 Floats = NDArray[np.float64]
 SEVERAL = (tuple, list, set, frozenset)  # a row may have several labels
@@ -39,6 +40,16 @@ def evaluate(source: object, learner: Learner, metrics: Sequence[Metric] | None 
         raise BadValue(f"evaluate needs a learner, not {shown(learner)}")
     evaluation = Evaluation(learner, metrics)
     for batch in open_for_tasks(source, [task_of(learner)]):
+        evaluation.see(batch)
+    return evaluation.report()
+
+
+def evaluate_held_out(learner: Learner, source: Source) -> dict[str, float] | None:
+    """The report on the rows of a source that were held out; None where none has a label, or nothing was learned."""
+    if not source.held_out or not has_learned(learner) or any(batch.y is None for batch in source.held_out):
+        return None
+    evaluation = Evaluation(learner)
+    for batch in source.held_out:
         evaluation.see(batch)
     return evaluation.report()
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from noregret.metrics.baselines import LabelBaselines, TargetBaselines
-from noregret.metrics.basic import LearningCurve, Loss, Mistakes, Runtime, Updates
+from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Updates
 from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
@@ -19,6 +19,7 @@ METRICS: dict[str, Callable[[], Metric]] = {
 """The metrics that a task can name beside those of every run."""
 
 __all__ = [
-    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LearningCurve", "Loss", "MergeableMetric", "Metric",
-    "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors", "Updates",
+    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MergeableMetric",
+    "Metric", "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors",
+    "Updates",
 ]  # fmt: skip
