@@ -60,18 +60,22 @@ def test_batches_leave_the_window_that_single_rounds_leave(sizes: list[int], cla
     np.testing.assert_array_equal(whole.predict_proba(X[:50]), parts.predict_proba(X[:50]))
 
 
-def test_compiled_single_rounds_leave_the_same_window() -> None:
+@pytest.mark.parametrize("options", [{}, {"scale": True, "bias": True, "class_weight": "balanced"}])
+def test_compiled_single_rounds_leave_the_same_window(options: dict[str, Any]) -> None:
     X, y = noisy(1200)
     rows = [{f"f{j}": float(value) for j, value in enumerate(x)} for x in X]
-    loop, batch = nr.make("pa1"), nr.make("pa1").learn(rows, y)
+    loop, batch = nr.make("pa1", **options), nr.make("pa1", **options).learn(rows, y)
     for row, label in zip(rows, y.tolist(), strict=True):
         loop.predict_one(row)
         loop.learn_one(row, label)
     np.testing.assert_array_equal(window(loop), window(batch))
     assert loop.predict_proba_one(rows[0]) == batch.predict_proba_one(rows[0])
+    if options:
+        return
     many = nr.make("pa1", classes=["a", "b", "c"]).learn(rows[:3], ["a", "b", "c"])
     for row in rows[3:40]:
         many.learn_one(row, "b")
+    many.learn_one(rows[0], "a", weight=0.0)
     assert len(window(many)) == 40
     assert set(window(many)[3:, 0]) == {1.0}
 

@@ -139,7 +139,7 @@ def describe_order(changes: int, rounds: NDArray[np.int64]) -> str | None:
     if total < MANY_ROWS or changes >= SORTED * expected:
         return None
     return (
-        f"rows seem sorted by label or time: the label changes {changes:,} times, not {expected:,.0f} as in random order. "
+        f"rows seem sorted by label or time: the label changes {changes:,} times; in random order, {expected:,.0f}. "
         "The next rows may differ: --holdout 0.2 measures it, --shuffle SEED mixes the rows"
     )
 

@@ -168,7 +168,7 @@ class FastPath:
         fill_named(
             table, ROUND, loop=self.loop, loop_table=address(loop_table), scores=self.out, counters=counters,
             undo_log=address(undo_log), truth=row.truth, updated=row.updated, totals=totals, compare=self.compare,
-            recent_scores=self.recent_scores,
+            importance=row.importance, recent_scores=self.recent_scores,
         )  # fmt: skip
         return table, undo_log, (touched, saved, loop_table, totals, self.recent_scores), counters
 

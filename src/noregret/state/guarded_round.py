@@ -14,7 +14,8 @@ from noregret.state.slots import ARRAY, WORD, number_slots
 
 array_at = table_at = call_loop = unbound
 read_touched = read_saved = read_gathered = read_recent = unbound
-read_scores = read_counters = read_truth = read_updated = read_totals = read_recent_scores = unbound
+read_scores = read_counters = read_truth = read_updated = read_totals = unbound
+read_importance = read_recent_scores = unbound
 
 SAVE, CHECK, RESTORE, GATHER = 0, 1, 2, 3  # what `undo_log_cells` is asked to do
 NEVER, SIGN, LARGEST = 0, 1, 2  # how a prediction is compared with the truth
@@ -53,6 +54,7 @@ class RoundSlots(NamedTuple):
     updated: int = ARRAY
     totals: int = ARRAY
     compare: int = WORD  # NEVER, SIGN or LARGEST
+    importance: int = ARRAY
     recent_scores: int = ARRAY  # see `remember`; empty where nothing is remembered
 
 
@@ -71,6 +73,7 @@ ROUND_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
     "truth": (ROUND.truth, np.float64),
     "updated": (ROUND.updated, np.uint8),
     "totals": (ROUND.totals, np.int64),
+    "importance": (ROUND.importance, np.float64),
     "recent_scores": (ROUND.recent_scores, np.float64),
 }
 
@@ -148,7 +151,8 @@ def guarded_round(table: Any) -> int:
     totals[UPDATES] += updated[0]
     if table[ROUND.compare] != NEVER:
         totals[MISTAKES] += count_mistake(table[ROUND.compare], scores, read_truth(table)[0])
-    remember(read_recent_scores(table), scores, read_truth(table)[0])
+    if read_importance(table)[0] > 0.0:
+        remember(read_recent_scores(table), scores, read_truth(table)[0])
     return 0
 
 
