@@ -45,7 +45,7 @@ def test_the_arrays_can_be_read_by_any_reader_of_safetensors(tmp_path: Path) -> 
     learner, file = small(), tmp_path / "model.nr"
     learner.save(file)
     found = load_file(file)
-    assert set(found) == {"state.w", "names.bytes", "names.offsets"}
+    assert set(found) == {"state.w", "names.bytes", "names.offsets", "recent_scores"}
     np.testing.assert_array_equal(found["state.w"][0], [learner.scores_one({f"f{j}": 1.0}) for j in range(4)])
     assert found["names.bytes"].tobytes() == b"f0f1f2f3"
     assert found["names.offsets"].tolist() == [0, 2, 4, 6, 8]

@@ -218,6 +218,26 @@ class Delayed(BaseLearner):
         """What the learner predicts for one row."""
         return self.learner.predict_one(x)
 
+    def predict_proba(self, X: RowsLike) -> NDArray[np.float64]:
+        """The probability of every class for every row, where the learner inside has them."""
+        return np.asarray(self.with_probabilities().predict_proba(X))
+
+    def predict_proba_one(self, x: RowLike) -> dict[Any, float]:
+        """The probability of every class for one row, by label."""
+        found: dict[Any, float] = self.with_probabilities().predict_proba_one(x)
+        return found
+
+    def with_probabilities(self) -> Any:
+        """The learner inside, if it has probabilities."""
+        if not hasattr(self.learner, "predict_proba"):
+            raise BadValue(f"{self.learner.card.name} has no probabilities")
+        return self.learner
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels seen so far, in order of appearance; empty where the learner inside has no classes."""
+        return list(getattr(self.learner, "classes", ()))
+
     def put_behind(self, steps: Transforms) -> Self:
         """A fresh learner like this one; the transforms come before the learner inside."""
         learner: Any = self.learner

@@ -13,7 +13,7 @@ from noregret.errors import BadValue
 from noregret.evaluation.capabilities import classes_of
 from noregret.evaluation.evaluate import Evaluation
 from noregret.evaluation.report import describe_skipped, report_confusion, report_head
-from noregret.evaluation.tables import confusion_table, table
+from noregret.evaluation.tables import confusion_table, reliability_table, table
 from noregret.learner.model_file import load
 
 NAMES = {
@@ -22,6 +22,7 @@ NAMES = {
     "mae": "mean absolute error",
     "rmse": "root of the mean squared error",
     "r2": "R2",
+    "brier": "Brier score",
 }
 
 
@@ -49,14 +50,25 @@ def run(args: argparse.Namespace) -> int:
         raise BadValue(f"{source.name}: there are no rows with a label to evaluate the model on")
     head = report_head(args.command_line, source)
     confusion = {} if evaluation.confusion is None else {"confusion": report_confusion(evaluation.confusion)}
-    write_json(args.json, {**head, "model": args.model, **report, **confusion})
+    bins = [] if evaluation.reliability is None else evaluation.reliability.bins()
+    reliability = {"reliability": bins} if bins else {}
+    write_json(args.json, {**head, "model": args.model, **report, **confusion, **reliability})
     if args.json != "-":
         sys.stdout.write(describe(args.model, source.name, report))
         if evaluation.confusion is not None and args.confusion:
             sys.stdout.write(f"\n{confusion_table(evaluation.confusion)}\n")
+        if args.reliability:
+            sys.stdout.write(f"\n{describe_reliability(evaluation)}\n")
     for text in describe_skipped(source):
         screen.warn(text)
     return 0
+
+
+def describe_reliability(evaluation: Evaluation) -> str:
+    """How often predicted labels were right, by their probability."""
+    if evaluation.reliability is None or not evaluation.reliability.rounds:
+        return f"{evaluation.learner.card.name} has no probabilities in {evaluation.learner.task}"
+    return reliability_table(evaluation.reliability)
 
 
 def describe(model: str, source: str, report: dict[str, float]) -> str:

@@ -21,12 +21,21 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
+from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
-from noregret.evaluation.report import count_of, describe_reading, describe_source, report_entry, report_head
+from noregret.evaluation.report import (
+    count_of,
+    describe_held_out,
+    describe_order,
+    describe_reading,
+    describe_source,
+    report_entry,
+    report_head,
+)
 from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
-from noregret.metrics import LearningCurve
+from noregret.metrics import LabelChanges, LearningCurve
 from noregret.metrics.basic import CurvePoint
 from noregret.streams import Source
 
@@ -59,14 +68,20 @@ def run(args: argparse.Namespace) -> int:
         interrupted = True
     with ignore_interrupts():
         checkpoints.save(ended=not interrupted)
+    if not interrupted:
+        training.run.held_out = evaluate_held_out(learner, source)
     entry = Entry.of(training.run)
     write_json(args.json, make_report(args, source, entry, path, interrupted))
     if args.json != "-":
         training.print_curve()
         print_result(entry, path, interrupted)
+        if entry.held_out is not None:
+            sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
             print_confusion(entry)
     screen.note_later(source)
+    if entry.confusion is not None and (order := describe_order(training.changes.changes, entry.confusion.rounds)):
+        screen.note(f"{source.name}: {order}")
     screen.conclude(source, learner, entry.updates)
     return exit_code() if interrupted else 0
 
@@ -104,7 +119,8 @@ class Training:
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
         self.run = Run(self.learner, compare=False)
-        self.run.metrics.append(self.curve)
+        self.changes = LabelChanges()
+        self.run.metrics += [self.curve, self.changes]
 
     def learn(self) -> None:
         first = True

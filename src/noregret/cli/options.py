@@ -82,6 +82,7 @@ def add_race_options(race: Parser) -> None:
     race.add_argument("--threads", type=int, default=2, metavar="N", help="how many learners run in parallel "
                       "(default: 2)")  # fmt: skip
     add_source_options(race)
+    add_holdout_options(race)
     add_learner_options(race)
     add_output_options(race)
     add_confusion_option(race)
@@ -100,6 +101,7 @@ def add_learn_options(learn: Parser) -> None:
                        "the model while it learns (default: 30)")  # fmt: skip
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     add_source_options(learn)
+    add_holdout_options(learn)
     add_learner_options(learn)
     add_output_options(learn)
     add_confusion_option(learn)
@@ -111,8 +113,11 @@ def add_predict_options(predict: Parser) -> None:
     predict.add_argument("data", nargs="+", help=f"{DATA}; labels may be missing")
     predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
     predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
+    predict.add_argument("--proba", action="store_true", help="write the probability of each class beside the "
+                         "predictions")  # fmt: skip
     add_source_options(predict)
     add_output_options(predict)
+    add_confusion_option(predict)
     predict.set_defaults(module="predict")
 
 
@@ -122,6 +127,8 @@ def add_evaluate_options(evaluate: Parser) -> None:
     add_source_options(evaluate)
     add_output_options(evaluate)
     add_confusion_option(evaluate)
+    evaluate.add_argument("--reliability", action="store_true", help="print how often the predicted label is right, by "
+                          "its probability")  # fmt: skip
     evaluate.set_defaults(module="evaluate")
 
 
@@ -189,6 +196,27 @@ def add_source_options(parser: Parser) -> None:
                        "synthetic data, and of learners that draw random numbers (default: 0)")  # fmt: skip
 
 
+def add_holdout_options(parser: Parser) -> None:
+    group = parser.add_argument_group("rows that are held out")
+    group.add_argument("--holdout", type=share_or_count, metavar="N", help="do not learn the last N rows (10000), or "
+                       "this share of them (0.2); predict them at the end, as rows that are new")  # fmt: skip
+    group.add_argument("--holdout-seed", type=int, metavar="SEED", help="hold out a random share of the rows instead "
+                       "of the last ones")  # fmt: skip
+
+
+def share_or_count(text: str) -> float:
+    """A share between 0 and 1, or a whole number of at least 1."""
+    if text.isdecimal():
+        return positive(text)
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0.0 < share < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a share such as 0.2 or a number of rows, not {text!r}")
+    return share
+
+
 def add_learner_options(parser: Parser) -> None:
     group = parser.add_argument_group("the learners")
     group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the card; "
@@ -225,5 +253,5 @@ def add_output_options(parser: Parser) -> None:
 
 
 def add_confusion_option(parser: Parser) -> None:
-    parser.add_argument("--confusion", action="store_true", help="print the confusion matrix with recall, precision "
-                        "and F1 of each class")  # fmt: skip
+    parser.add_argument("--confusion", action="store_true", help="print the confusion matrix of the rows with a label, "
+                        "with recall, precision and F1 of each class")  # fmt: skip

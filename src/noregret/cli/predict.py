@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,13 +15,24 @@ from noregret.cli.output import open_output, plain_labels, to_cell, write_json
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
 from noregret.data.batch import Batch
+from noregret.data.labels import as_array
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned
-from noregret.evaluation.capabilities import classes_of, has_learned, predict_and_score, task_of
+from noregret.evaluation.capabilities import (
+    classes_of,
+    costs_of,
+    has_learned,
+    predict_and_score,
+    probabilities_of,
+    task_of,
+)
 from noregret.evaluation.checkpoint import restore_options
-from noregret.evaluation.evaluate import is_same
-from noregret.evaluation.report import describe_skipped, plain_label, report_head
+from noregret.evaluation.evaluate import has_truth, is_same
+from noregret.evaluation.report import describe_skipped, plain_label, report_confusion, report_head
+from noregret.evaluation.tables import confusion_table
 from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
+from noregret.metrics import Confusion
 from noregret.streams import Source
 from noregret.tasks.task import Prediction
 
@@ -39,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         raise NotLearned(f"{args.model}: this model has not learned a round yet")
     task = task_of(learner)
     source = open_new_rows(args, learner)
-    summary = Summary(task.prediction)
+    summary = Summary(task.prediction, Confusion(costs_of(learner)) if args.confusion and task.one_label else None)
     screen.announce(source)
     with screen.live(), open_output(args.out, "the predictions") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -50,11 +62,11 @@ def run(args: argparse.Namespace) -> int:
                 check_columns(learner, source, screen)
                 screen.compile([learner], batch, len(classes_of(learner)))
             predictions, scores = predict_and_score(learner, batch.X)
-            shown = select_scores(learner, scores) if args.scores else None
+            columns = more_columns(args, learner, batch, scores)
             if summary.rows == 0:
-                out.writerow([*(["line"] if numbered else []), *column_names(learner, shown)])
+                out.writerow([*(["line"] if numbered else []), "prediction", *columns])
             labels = plain_labels(predictions, task.real)
-            rows = make_rows(labels, shown)
+            rows = make_rows(labels, columns)
             if numbered and batch.lines is not None:
                 rows = ([line, *row] for line, row in zip(batch.lines.tolist(), rows, strict=True))
             out.writerows(rows)
@@ -65,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     write_json(args.json, {**head, "model": args.model, "out": args.out, **summary.report()})
     if args.out != "-":
         screen.note(f"{summary.rows:,} predictions written to {args.out}{summary.describe()}")
+    if args.confusion:
+        (sys.stderr if args.out == "-" else sys.stdout).write(f"\n{summary.describe_confusion(learner)}\n")
     for text in describe_skipped(source):
         screen.warn(text)
     return 0
@@ -76,51 +90,53 @@ def open_new_rows(args: argparse.Namespace, learner: Learner, labelled: bool = F
     return open_data(args, **{"labelled": labelled, **task_of(learner).reading, **restored})
 
 
-def select_scores(learner: Learner, scores: Floats | None) -> Floats | None:
-    """The scores to write beside the predictions; None where these are the scores."""
-    if task_of(learner).real:
-        return None
-    if scores is None:
-        raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
-    return scores
+def more_columns(
+    args: argparse.Namespace, learner: Learner, batch: Batch, scores: Floats | None
+) -> dict[str, list[float]]:
+    """The columns to write beside the predictions, by their titles."""
+    columns: dict[str, list[float]] = {}
+    if args.scores and not task_of(learner).real:  # otherwise the predictions are the scores
+        if scores is None:
+            raise BadValue(f"{learner.card.name} has no scores; leave --scores out")
+        columns |= {"score": scores.tolist()} if scores.ndim == 1 else columns_of_classes("score", learner, scores)
+    if args.proba:
+        found = columns_of_classes("probability", learner, probabilities_of(learner, batch.X, scores))
+        columns |= {title: [float(f"{value:.6g}") for value in column] for title, column in found.items()}
+    return columns
 
 
-def column_names(learner: Learner, scores: Floats | None) -> list[str]:
-    if scores is None:
-        return ["prediction"]
-    if scores.ndim > 1:
-        return ["prediction", *(f"score {plain_label(label)}" for label in classes_of(learner))]
-    return ["prediction", "score"]
+def columns_of_classes(what: str, learner: Learner, values: Floats) -> dict[str, list[float]]:
+    """A column for each class."""
+    titles = [f"{what} {plain_label(label)}" for label in classes_of(learner)]
+    return dict(zip(titles, values.T.tolist(), strict=True))
 
 
-def make_rows(labels: Sequence[Any], scores: Floats | None) -> Iterator[Sequence[Any]]:
-    if scores is None:
-        yield from ([to_cell(label)] for label in labels)
-    else:
-        for label, row in zip(labels, scores.reshape(len(labels), -1).tolist(), strict=True):
-            yield [to_cell(label), *row]
+def make_rows(labels: Sequence[Any], columns: dict[str, list[float]]) -> Iterator[Sequence[Any]]:
+    return zip(map(to_cell, labels), *columns.values(), strict=True)
 
 
 class Summary:
     """The number of rows predicted and, of those with a label, of mistakes or the mean absolute error."""
 
-    def __init__(self, prediction: Prediction) -> None:
-        self.prediction = prediction
+    def __init__(self, prediction: Prediction, confusion: Confusion | None = None) -> None:
+        self.prediction, self.confusion = prediction, confusion
         self.rows = self.labelled = self.mistakes = 0
         self.errors = 0.0
 
     def add(self, labels: Sequence[Any], batch: Batch) -> None:
         self.rows += len(labels)
-        if self.prediction == "score":  # not comparable with a relevance
+        if self.prediction == "score" or batch.y is None:  # a score is not comparable with a relevance
             return
-        for label, truth in zip(labels, () if batch.y is None else batch.y, strict=batch.y is not None):
-            if truth is None or truth != truth:
-                continue
-            self.labelled += 1
-            if self.prediction == "target":
-                self.errors += abs(label - float(truth))
-            else:
-                self.mistakes += not is_same(label, truth)
+        pairs = [(label, truth) for label, truth in zip(labels, batch.y, strict=True) if has_truth(truth)]
+        self.labelled += len(pairs)
+        if self.prediction == "target":
+            self.errors += sum(abs(label - float(truth)) for label, truth in pairs)
+            return
+        wrong = np.array([not is_same(label, truth) for label, truth in pairs], bool)
+        self.mistakes += int(np.count_nonzero(wrong))
+        if self.confusion is not None and pairs:
+            predicted, truths = (as_array(list(column)) for column in zip(*pairs, strict=True))
+            self.confusion.see(None, Transcript(None, predicted, wrong * 1.0, wrong, ~wrong, truths))
 
     def report(self) -> dict[str, Any]:
         report: dict[str, Any] = {"rows": self.rows, "labelled": self.labelled}
@@ -128,6 +144,8 @@ class Summary:
             report["mean_error"] = self.errors / self.labelled
         elif self.labelled:
             report["mistakes"] = self.mistakes
+        if self.confusion is not None and self.labelled:
+            report["confusion"] = report_confusion(self.confusion)
         return report
 
     def describe(self) -> str:
@@ -136,3 +154,11 @@ class Summary:
         if self.prediction == "target":
             return f"; off by {self.errors / self.labelled:.4g} on average where the target is known"
         return f"; {self.mistakes:,} of {self.labelled:,} labels differ ({100 * self.mistakes / self.labelled:.2f} %)"
+
+    def describe_confusion(self, learner: Learner) -> str:
+        """The confusion matrix, or why there is none."""
+        if self.confusion is None:
+            return f"{learner.task} has no confusion matrix: its rounds do not have one label each"
+        return (
+            confusion_table(self.confusion) if self.labelled else "no row has a label, so there is no confusion matrix"
+        )

@@ -26,7 +26,14 @@ from noregret.evaluation.baselines import describe_baselines
 from noregret.evaluation.capabilities import given_options
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import Observer, race
-from noregret.evaluation.report import describe_reading, describe_source, report_entry, report_head
+from noregret.evaluation.report import (
+    describe_held_out,
+    describe_order,
+    describe_reading,
+    describe_source,
+    report_entry,
+    report_head,
+)
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
 from noregret.streams import Source
@@ -57,13 +64,18 @@ def run(args: argparse.Namespace) -> int:
         leaderboard = race(source, learners, threads=args.threads, observer=ScreenObserver(screen, source))
     write_json(args.json, make_report(args, source, leaderboard))
     if args.json != "-":
-        print_result(args, leaderboard)
+        print_result(args, leaderboard, source)
         if args.confusion:
             print_confusion(leaderboard.best)
     screen.note_later(source)
     for entry in leaderboard:
         if entry.stopped is not None:
             screen.warn(f"{entry.name} could not go on: {entry.stopped}")
+    confusion = leaderboard.best.confusion
+    if confusion is not None and "last_label" in leaderboard.baselines:
+        order = describe_order(int(leaderboard.baselines["last_label"]), confusion.rounds)
+        if order is not None:
+            screen.note(f"{source.name}: {order}")
     screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
     return 0
 
@@ -107,12 +119,15 @@ class ScreenObserver(Observer):
             self.screen.show(*now.table(), title)
 
 
-def print_result(args: argparse.Namespace, leaderboard: Leaderboard) -> None:
+def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Source) -> None:
     """The leaderboard, the best learner, the baselines, and how to train the best."""
     best = leaderboard.best
     seen = f"in {best.rounds:,} rounds, each predicted before its label was seen"
     lines = [str(leaderboard), "", f"best: {best.name}, {best.summarize()} {seen}"]
     lines.append(f"to compare: {describe_baselines(best.learner, leaderboard.baselines, best.rounds)}")
+    first = leaderboard.best_held_out
+    if first is not None:
+        lines.append(f"{describe_held_out(first, source)} by {first.name}, the best of them there")
     if is_worse_than_guessing(leaderboard):
         lines.append(GUESS)
     lines.append(f"train it: {training_command(args, best)}")

@@ -18,6 +18,7 @@ class Transcript:
     All but `updated` and `margins` tells what `predict_one` would have said before the round: the average, the vote or
     the pocket, where a learner predicts with one. Then `margins` are those its rule was given, by the weights that it
     trains, if a round has one margin (binary, multiclass); None where the rule trains on the scores themselves.
+    `probabilities` of the classes, a column for each, are there only where rows were predicted and not learned.
     In ranking a round is a list of rows: `losses`, `mistakes` and `updated` have one entry per list, all other arrays
     one per row, and `lists` holds the number of the list each row belongs to.
     """
@@ -32,6 +33,7 @@ class Transcript:
     relevant: NDArray[np.bool_] | None = None
     lists: NDArray[np.int64] | None = None
     margins: NDArray[np.float64] | MaybeNone = None
+    probabilities: NDArray[np.float64] | None = None
 
     @property
     def rounds(self) -> int:

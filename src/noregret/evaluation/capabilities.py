@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.inputs import RowsLike
-from noregret.errors import Error
+from noregret.errors import BadValue, Error
 from noregret.learner.config import Config
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
@@ -192,6 +192,37 @@ def predict_and_score(learner: Learner, X: RowsLike) -> tuple[NDArray[Any], Floa
         scores: Floats = learner.scores(X)
         return learner.decide(scores), scores
     return learner.predict(X), None
+
+
+def probabilities_of(learner: Learner, X: RowsLike, scores: Floats | None, agree: bool = False) -> Floats:
+    """The probability of every class for some rows, from their scores where it can; an error says why it has none.
+
+    With `agree`, the most probable class is the predicted one, where the learner can be asked for that.
+    """
+    if scores is not None and hasattr(learner, "probabilities"):
+        return np.asarray(learner.probabilities(scores, agree))
+    if hasattr(learner, "predict_proba"):
+        return np.asarray(learner.predict_proba(X))
+    raise BadValue(f"{learner.card.name} has no probabilities")
+
+
+def describe_calibration(learner: Learner) -> str | None:
+    """Where its probabilities come from; None where it has none."""
+    try:
+        found = getattr(learner, "calibration", None)
+    except Error:
+        return None
+    if found is None:
+        return None
+    if learner_has_log_odds(learner):
+        return "the logistic function of the scores, which the logistic loss trains"
+    how = "with an offset for each class" if found.offsets else "without offsets: the most probable label is predicted"
+    return f"calibrated on the scores of {found.rounds:,} past rounds, slope {found.slope:.4g}, {how}"
+
+
+def learner_has_log_odds(learner: Learner) -> bool:
+    model = getattr(learner, "model", None)
+    return model is not None and bool(model.task.scores_are_log_odds)
 
 
 def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
+from noregret.tasks import TASKS
 
 HEAD = """# The learners
 
@@ -26,6 +28,7 @@ def page(cards: Iterable[Card]) -> str:
     return "\n".join([HEAD, *(line for file in order for line in family_lines(file, by_file[file]))])
 
 
+CALIBRATED = "scores are calibrated on those of past rounds"
 COVARIANCE = (
     "With many classes every class has a Gaussian of its own. An update with step kappa adds kappa x x' to the "
     "precisions of the right class and of its rival: all of it (covariance=full) or its diagonal (diagonal). So both "
@@ -56,6 +59,8 @@ def card_lines(card: Card) -> Iterator[str]:
         yield f"- theorem: {escape(guarantee.says)}"
         yield f"  - holds for: {escape(guarantee.condition)}"
     yield f"- plays {', '.join(card.tasks)}" + (f"; in {', '.join(card.algebras)}" if card.algebras else "")
+    if (how := describe_probabilities(card)) is not None:
+        yield f"- probabilities: {how}"
     yield f"- merging: {card.merge.law}, {card.merge.how}"
     yield f"- {card.paper}\n"
 
@@ -65,6 +70,18 @@ def details_of(card: Card) -> list[str]:
     doc = inspect.getdoc(getattr(card, "rule", None)) or ""
     found = [" ".join(paragraph.split()) for paragraph in doc.split("\n\n")[1:]]
     return [*found, COVARIANCE] if getattr(card, "keeps_covariance", False) else found
+
+
+def describe_probabilities(card: Card) -> str | None:
+    """Where the probabilities of classes come from; None where there are none."""
+    if not isinstance(card, RuleCard) or all(TASKS[task].no_probabilities is not None for task in card.tasks):
+        return None
+    loss = card.choices.get("loss")
+    if loss is None or "logistic" not in loss.among:
+        return CALIBRATED
+    if loss.default == "logistic":
+        return f"of two classes, scores are log-odds; otherwise {CALIBRATED}"
+    return f"{CALIBRATED}; with loss=logistic and two classes, scores are log-odds"
 
 
 def escape(text: str) -> str:
@@ -90,6 +107,8 @@ def describe_card(card: Card) -> str:
     for guarantee in card.guarantees:
         lines += [f"theorem     {guarantee.says}", f"            when {guarantee.condition}"]
     lines.append(f"weights     {'supported' if card.supports_weights else 'not supported: all rounds count the same'}")
+    if (how := describe_probabilities(card)) is not None:
+        lines.append(f"proba       {how}")
     lines.append(f"merging     {card.merge.law}: {card.merge.how}")
     lines += ["", f"noregret learn DATA --learner {card.name} --save {card.name}.nr"]
     return "\n".join(lines) + "\n"
@@ -114,6 +133,7 @@ def report_card(card: Card) -> dict[str, Any]:
         "tasks": list(card.tasks),
         "algebras": list(card.algebras),
         "weighs": card.supports_weights,
+        "probabilities": describe_probabilities(card),
         "theorems": [
             {"bounds": one.bounds, "says": one.says, "when": one.condition, "needs": list(one.needs)}
             for one in card.guarantees

@@ -26,7 +26,7 @@ ROLES = (
 )  # fmt: skip
 READ_OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "labels_by", "skip", "limit", "shuffle", "passes", "query",
+    "labels_by", "skip", "limit", "shuffle", "passes", "query", "holdout", "holdout_seed",
 )  # fmt: skip
 
 Options: TypeAlias = Mapping[str, Any]  # read options that were given, by name

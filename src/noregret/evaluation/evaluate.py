@@ -7,14 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
+from noregret.data.inputs import RowsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
-from noregret.errors import BadValue, NotLearned, shown
-from noregret.evaluation.capabilities import classes_of, costs_of, has_learned, is_learner, predict_and_score, task_of
+from noregret.errors import BadValue, Error, NotLearned, shown
+from noregret.evaluation.capabilities import (
+    classes_of,
+    costs_of,
+    has_learned,
+    is_learner,
+    predict_and_score,
+    probabilities_of,
+    task_of,
+)
 from noregret.evaluation.play import collect_reports, open_for_tasks
 from noregret.learner.protocol import Learner
-from noregret.metrics import METRICS, Confusion, Metric, Mistakes
+from noregret.metrics import METRICS, Confusion, Metric, Mistakes, Reliability
+from noregret.streams import Source
 
+Floats = NDArray[np.float64]
 SEVERAL = (tuple, list, set, frozenset)  # a row may have several labels
 
 
@@ -22,12 +33,23 @@ def evaluate(source: object, learner: Learner, metrics: Sequence[Metric] | None 
     """Predict all rows of a source and report the metrics; the learner does not change.
 
     By default: the rows, the mistakes, those of always predicting the most frequent label, and what the task measures
-    (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy and macro F1.
+    (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy, and log loss, Brier
+    score and calibration error of the probabilities.
     """
     if not is_learner(learner):
         raise BadValue(f"evaluate needs a learner, not {shown(learner)}")
     evaluation = Evaluation(learner, metrics)
     for batch in open_for_tasks(source, [task_of(learner)]):
+        evaluation.see(batch)
+    return evaluation.report()
+
+
+def evaluate_held_out(learner: Learner, source: Source) -> dict[str, float] | None:
+    """The report on the rows of a source that were held out; None where none has a label, or nothing was learned."""
+    if not source.held_out or not has_learned(learner) or any(batch.y is None for batch in source.held_out):
+        return None
+    evaluation = Evaluation(learner)
+    for batch in source.held_out:
         evaluation.see(batch)
     return evaluation.report()
 
@@ -40,6 +62,7 @@ class Evaluation:
             raise NotLearned(f"{learner.card.name} has not learned a round yet, so that nothing can be evaluated")
         self.learner, self.task = learner, task_of(learner)
         self.confusion = Confusion(costs_of(learner)) if self.task.one_label else None
+        self.reliability: Reliability | None = None
         self.rows = self.labelled = 0
         if metrics is not None:
             self.metrics = list(metrics)
@@ -47,7 +70,8 @@ class Evaluation:
         counted: list[Metric] = [] if self.task.prediction == "target" else [Mistakes()]
         self.metrics = [*counted, *(METRICS[name]() for name in self.task.metrics)]
         if self.confusion is not None:
-            self.metrics.append(self.confusion)
+            self.reliability = Reliability(classes_of(learner))
+            self.metrics += [self.confusion, self.reliability]
 
     def see(self, batch: Batch) -> None:
         """Predict a batch and show it to the metrics."""
@@ -76,6 +100,7 @@ def predict_batch(learner: Learner, batch: Batch) -> Transcript:
     truth = batch.y if isinstance(batch.y, np.ndarray) else as_array(list(batch.y))
     known = np.array([has_truth(label) for label in truth.tolist()], bool)
     truth, predictions = truth[known], predictions[known]
+    probabilities = find_probabilities(learner, batch.X, scores) if task.one_label else None
     scores = None if scores is None else scores[known]
     mistakes = find_mistakes(task.prediction, predictions, truth)
     return Transcript(
@@ -86,8 +111,17 @@ def predict_batch(learner: Learner, batch: Batch) -> Transcript:
         updated=np.zeros(mistakes.size, bool),
         truth=truth if task.one_label or task.prediction == "label" else np.asarray(truth, np.float64),
         relevant=relevance(learner, truth) if task.many and not task.one_label else None,
+        probabilities=None if probabilities is None else probabilities[known],
         lists=None if batch.query is None else np.unique(np.asarray(batch.query)[known], return_inverse=True)[1],
     )
+
+
+def find_probabilities(learner: Learner, X: RowsLike, scores: Floats | None) -> Floats | None:
+    """The probabilities of the classes, where the learner has any."""
+    try:
+        return probabilities_of(learner, X, scores)
+    except Error:
+        return None
 
 
 def has_truth(label: Any) -> bool:

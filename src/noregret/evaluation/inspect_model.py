@@ -8,6 +8,7 @@ from noregret.evaluation.capabilities import (
     class_sides,
     classes_of,
     config_of,
+    describe_calibration,
     describe_preparation,
     features_of,
     given_options,
@@ -40,6 +41,7 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "classes": [plain_label(label) for label in classes_of(learner)],
         "features": features_of(learner),
         "nonzeros": nonzeros_of(learner),
+        "probabilities": describe_calibration(learner),
         "source": learner.source,
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
@@ -65,6 +67,9 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
         yield f"classes     {len(classes):,}: {names}{', ...' if len(classes) > CLASSES else ''}"
     yield f"features    {describe_features(learner)}"
     yield f"learned     {describe_history(learner)}"
+    calibration = describe_calibration(learner)
+    if calibration is not None:
+        yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
     weights = weights_of(learner)

@@ -20,7 +20,7 @@ class Entry:
     """The result of one learner: all that its metrics report, and of these the measures that only its task has.
 
     `stopped` is the error that stopped it. Where the learner does not see every label, `full_information` is the number
-    of mistakes of another learner that does.
+    of mistakes of another learner that does. `held_out` is the report on rows that it did not learn.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Entry:
     confusion: Confusion | None = None
     stopped: str | None = None
     full_information: int | None = None
+    held_out: Mapping[str, float] | None = None
 
     @classmethod
     def of(cls, run: Run, name: str | None = None, stopped: str | None = None) -> "Entry":
@@ -37,7 +38,8 @@ class Entry:
         learner, confusion = run.learner, None if run.confusion is None else run.confusion.copy()
         report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
         full_information = run.comparison.mistakes
-        return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information)
+        return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
+                   run.held_out)  # fmt: skip
 
     @property
     def task(self) -> type[Task]:
@@ -74,9 +76,7 @@ class Entry:
     @property
     def sort_key(self) -> tuple[float, ...]:
         """What the leaderboard is sorted by, the smallest first: the measures that the task names."""
-        return tuple(
-            -self.report[name[1:]] if name.startswith("-") else float(self.report[name]) for name in self.task.sort_keys
-        )
+        return tuple(signed(self.report, name) for name in self.task.sort_keys)
 
     @property
     def nonzeros(self) -> int | None:
@@ -107,6 +107,11 @@ class Entry:
         return words if self.confusion is None or self.costs is None else f"{words}, cost {self.confusion.cost:,.6g}"
 
 
+def signed(report: Mapping[str, float], key: str) -> float:
+    """A measure to sort by, the smallest first; with a minus before its name the largest is the best."""
+    return -report[key[1:]] if key.startswith("-") else float(report[key])
+
+
 class Leaderboard:
     """The entries of a race, best first, and the report of the baselines.
 
@@ -130,6 +135,13 @@ class Leaderboard:
     @property
     def best(self) -> Entry:
         return self.entries[0]
+
+    @property
+    def best_held_out(self) -> Entry | None:
+        """The best on rows that were held out, by the first measure that the task names; None without such rows."""
+        entries = [entry for entry in self.entries if entry.held_out is not None and entry.stopped is None]
+        key = {"target": "mae", "score": "-pair_accuracy"}.get(self.best.task.prediction, "mistakes")
+        return min(entries, key=lambda entry: signed(entry.held_out or {}, key), default=None)
 
     @property
     def winner(self) -> Any:
@@ -159,6 +171,8 @@ class Leaderboard:
             if title == "rate" and self.best.task.one_label:
                 columns |= self.label_columns()
         columns |= {"updates": lambda entry: str(entry.updates), "non-zeros": lambda entry: show(entry.nonzeros)}
+        if any(entry.held_out is not None for entry in self.entries):
+            columns["held out"] = show_held_out
         if any(entry.full_information is not None for entry in self.entries):
             columns["full information"] = lambda entry: show(entry.full_information)
         if any(entry.asked is not None for entry in self.entries):
@@ -211,6 +225,13 @@ def show_loss(entry: Entry) -> str:
 
 def show_balanced(entry: Entry) -> str:
     return "" if entry.confusion is None else f"{entry.confusion.balanced_accuracy:.4f}"
+
+
+def show_held_out(entry: Entry) -> str:
+    """The rate of mistakes on rows that were held out; in regression and ranking, what the task measures."""
+    names = {"target": "mae", "score": "pair_accuracy"}
+    found = (entry.held_out or {}).get(names.get(entry.task.prediction, "rate"))
+    return "" if found is None else f"{found:.4f}"
 
 
 def show_measure(name: str) -> Cell:

@@ -1,6 +1,6 @@
 """Play one learner: source, batches, transcripts, metrics, report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Run:
     def __init__(self, learner: Learner, metrics: Sequence[Metric] | None = None, compare: bool = True) -> None:
         self.learner = learner
         self.task_metrics: list[Metric] = []
+        self.held_out: Mapping[str, float] | None = None  # the report on rows that are not learned
         self.confusion: Confusion | None = None
         if metrics is None:
             self.metrics = self.default_metrics()

@@ -11,6 +11,7 @@ from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.capabilities import accepted_options, is_learner, task_class, task_of
+from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.play import Run, open_for_tasks, play_batch
 from noregret.learner.factory import card_of, make
@@ -103,7 +104,14 @@ class Race:
                 results = [future.result() for future in futures]
                 self.settle(batch, dict(zip(running, results, strict=True)))
                 self.observer.progress(self.leaderboard, batch.progress)
+            ended = [run for number, run in enumerate(self.runs) if number not in self.stopped]
+            for run, report in zip(ended, pool.map(self.evaluate, ended), strict=True):
+                run.held_out = report
         return self.leaderboard()
+
+    def evaluate(self, run: Run) -> Mapping[str, float] | None:
+        """The report of a learner on the rows that were held out."""
+        return evaluate_held_out(run.learner, self.source)
 
     def play(self, number: int, batch: Batch) -> Transcript | BadValue:
         """Play a batch with one learner; an error is returned, since it may stop only this learner."""

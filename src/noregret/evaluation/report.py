@@ -5,6 +5,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noregret.data.batch import Batch
 from noregret.evaluation.capabilities import (
     class_weight_of,
@@ -24,6 +27,8 @@ from noregret.streams import Source
 from noregret.version import __version__
 
 MANY_CLASSES = 50  # with more, the confusion matrix is left out of reports, and the labels may be targets
+MANY_ROWS = 200  # with fewer, nothing is said about their order
+SORTED = 0.5  # of the changes of labels that random order has
 TEXT_FORMATS = ("csv", "libsvm", "vw")  # formats whose features are known only when all was read
 
 # ---- for programs ---------------------------------------------------------------------------------------------------
@@ -67,6 +72,8 @@ def report_entry(entry: Entry) -> dict[str, Any]:
         report["full_information"] = entry.full_information
     if entry.asked is not None:
         report["asked"] = entry.asked
+    if entry.held_out is not None:
+        report["held_out"] = dict(entry.held_out)
     if entry.confusion is not None:
         report["confusion"] = report_confusion(entry.confusion)
     return report if entry.stopped is None else {**report, "stopped": entry.stopped}
@@ -116,6 +123,25 @@ def describe_skipped(source: Source) -> list[str]:
         return []
     verb = "row could not be used and was" if source.skipped == 1 else "rows could not be used and were"
     return [f"{source.name}: {source.skipped:,} {verb} skipped"]
+
+
+def describe_held_out(entry: Entry, source: Source) -> str:
+    """The result on the rows that were held out."""
+    assert entry.held_out is not None
+    rows = count_of(sum(batch.rows for batch in source.held_out), "row")
+    return f"held out: {rows} that were not learned, {entry.task.summarize(entry.held_out)}"
+
+
+def describe_order(changes: int, rounds: NDArray[np.int64]) -> str | None:
+    """A note where labels change much less often than in random order; `rounds` are those of each class."""
+    total = int(rounds.sum())
+    expected = total - float((rounds / max(total, 1)) @ rounds)
+    if total < MANY_ROWS or changes >= SORTED * expected:
+        return None
+    return (
+        f"rows seem sorted by label or time: the label changes {changes:,} times; in random order, {expected:,.0f}. "
+        "The next rows may differ: --holdout 0.2 measures it, --shuffle SEED mixes the rows"
+    )
 
 
 def find_notes(source: Source, learner: Learner) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from noregret.metrics.confusion import Confusion
+from noregret.metrics.reliability import Reliability
 
 WIDE = 20  # up to this many classes, the confusion matrix has a column for each
 
@@ -46,6 +47,15 @@ def confusion_table(confusion: Confusion) -> str:
         cells = counts if wide else [format_rival(confusion, number, names)]
         rows.append([names[number], *cells, f"{rounds[number]:,}", *shares])
     return table([*head, "rounds", "recall", "precision", "F1"], rows)
+
+
+def reliability_table(reliability: Reliability) -> str:
+    """How often the predicted label was right, by its probability."""
+    rows = []
+    for one in reliability.bins():
+        shares = [format_share(one[name]) for name in ("probability", "right")]
+        rows.append((f"{one['from']:.1f} to {one['to']:.1f}", f"{one['rows']:,}", *shares))
+    return table(("probability", "rows", "mean", "right"), rows)
 
 
 def format_rival(confusion: Confusion, number: int, names: Sequence[str]) -> str:

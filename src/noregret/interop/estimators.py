@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import validate_data
 
@@ -20,6 +21,11 @@ from noregret.rules.parameters import Param
 from noregret.rules.rule_card import RuleCard
 
 NOT_NEGATIVE = Param(1.0, at_least=0.0)
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether its learner has probabilities: all rules have, a method of one's own may."""
+    return isinstance(estimator._member, RuleCard) or hasattr(getattr(estimator, "learner_", None), "predict_proba")
 
 
 class OnlineClassifier(ClassifierMixin, OnlineEstimator):
@@ -109,6 +115,18 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         """The label of every row."""
         X = self._check_rows(X)
         return self.coding_.predict(self.learner_, X)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The probability of every class for every row, in the order of `classes_`; it agrees with `predict`."""
+        X = self._check_rows(X)
+        return self.coding_.probabilities(self.learner_, X)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @property
     def coef_(self) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import unique_labels
 
-from noregret.evaluation.capabilities import class_sides, classes_of, scores_of
+from noregret.evaluation.capabilities import class_sides, classes_of, probabilities_of, scores_of
 from noregret.learner.protocol import Learner
 
 
@@ -59,6 +59,16 @@ class LabelCodes:
             negative, positive = class_sides(learner)
             out[:, negative], out[:, positive] = -0.5 * scores, 0.5 * scores
         return np.asarray(out[:, by_label])
+
+    def probabilities(self, learner: Learner, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, in sorted order; 0 for one that was announced and never seen.
+
+        The most probable class is the predicted one, as scikit-learn expects.
+        """
+        found = probabilities_of(learner, X, scores_of(learner, X), agree=True)
+        out = np.zeros((len(found), len(self.labels)))
+        out[:, np.asarray(classes_of(learner), int)] = found
+        return np.asarray(out[:, np.argsort(self.labels)])
 
     def predict(self, learner: Learner, X: Any) -> NDArray[Any]:
         """The label of every row."""

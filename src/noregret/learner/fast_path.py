@@ -80,6 +80,7 @@ class FastPath:
         self.layout, self.table = engine.layout, engine.table.copy()
         self.loop, self.guarded_round = engine.entry.address, get_guarded_round().address
         self.out = np.zeros(self.classes if self.multiclass else 1)
+        self.recent_scores = model.recent_cells(self.out.size)
         allow_folding(model.arrays, False)
         self.scorer, self.trainer = self.make_reader(FEATURES, False), self.make_reader(FEATURES, True)
         self.score_row: Callable[..., Any] = self.scorer.call
@@ -167,8 +168,9 @@ class FastPath:
         fill_named(
             table, ROUND, loop=self.loop, loop_table=address(loop_table), scores=self.out, counters=counters,
             undo_log=address(undo_log), truth=row.truth, updated=row.updated, totals=totals, compare=self.compare,
+            importance=row.importance, recent_scores=self.recent_scores,
         )  # fmt: skip
-        return table, undo_log, (touched, saved, loop_table, totals), counters
+        return table, undo_log, (touched, saved, loop_table, totals, self.recent_scores), counters
 
     # ---- scoring and learning ------------------------------------------------------------------------------------
 

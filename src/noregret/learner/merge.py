@@ -8,6 +8,7 @@ from noregret.errors import BadValue
 from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
+from noregret.learner.recent_scores import RecentScores
 from noregret.state.align import rearrange, share_supports
 from noregret.state.growth import grow, mirror, parts, settle, split
 from noregret.state.space import enlarge
@@ -70,6 +71,9 @@ def merge_models(a: Model, b: Model) -> Model:
     combine(a, b)
     settle(a.arrays)
     a.totals += b.totals
+    if a.recent is not None:  # neither window has scores of the merged weights
+        a.recent = RecentScores(lost=True)
+        a.recent.prepare(a.task, a.labels)
     return a
 
 

@@ -20,6 +20,7 @@ from noregret.features.hashing import HashedNames
 from noregret.features.names import Names
 from noregret.features.scaling import Scaling
 from noregret.learner.config import Config
+from noregret.learner.recent_scores import RecentScores
 from noregret.learner.transform_loops import start_transforms
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import bank_of, copy_state, grow, memory_needed
@@ -48,11 +49,14 @@ class Model:
     arrays: Any = None
     space: Space | None = None
     constant: float = 0.0  # the value of the constant feature, where the first row decides it; 0 before
+    recent: RecentScores | None = None  # of the last rounds, where probabilities are calibrated on them
 
     @classmethod
     def new(cls, config: Config) -> "Model":
         """A model that has learned nothing."""
         labels, selectors = Labels(config.classes), FeatureSelectors(config.transforms.group_names)
+        task = config.task
+        calibrated = task.no_probabilities is None and not task.scores_are_log_odds and not task.queries_labels
         return cls(
             config=config,
             task=config.task.for_classes(labels),
@@ -63,6 +67,7 @@ class Model:
             transforms=start_transforms(config, selectors),
             totals=np.zeros(3, np.int64),
             class_counts=np.zeros(0, np.int64),
+            recent=RecentScores() if calibrated else None,
         )
 
     @property
@@ -131,6 +136,11 @@ class Model:
         shares = any(field.kind == "log_weights" for field in self.card.state.values())  # every feature has a part
         return starts or shares or self.algebra == "kernel" or self.card.score is not None
 
+    def recent_cells(self, columns: int) -> NDArray[np.float64]:
+        """Where compiled rounds with so many scores record them; empty where they do not."""
+        fits = self.recent is not None and self.recent.columns == columns
+        return self.recent.cells if self.recent is not None and fits else np.zeros(0)
+
     def choose_algebra(self, block: Block) -> str:
         """The algebra; the first data decide it, unless it was asked for."""
         if self.algebra is None:
@@ -169,6 +179,7 @@ class Model:
         new.names, new.selectors, new.transforms = deepcopy((self.names, self.selectors, self.transforms))
         new.labels = self.labels.copy()
         new.totals, new.class_counts = self.totals.copy(), self.class_counts.copy()
+        new.recent = None if self.recent is None else self.recent.copy()
         if self.arrays is not None:
             new.arrays = copy_state(self.shape, self.arrays, self.known_space)
         return new
@@ -188,6 +199,7 @@ class ModelSavepoint:
         self.totals, self.class_counts = model.totals.copy(), model.class_counts.copy()
         self.committed = model.labels.committed
         self.constant = model.constant
+        self.recent = None if model.recent is None else (model.recent.copy(), model.recent.cells)
         self.contents: Savepoint | None = None
         for transform in model.transforms:
             transform.commit()
@@ -200,6 +212,8 @@ class ModelSavepoint:
         model.names.mode, model.constant = self.mode, self.constant
         model.totals[:] = self.totals
         model.class_counts, model.labels.committed = self.class_counts, self.committed
+        if model.recent is not None and self.recent is not None:
+            model.recent.restore(*self.recent)
         model.labels.truncate(self.labels)
         model.names.truncate(self.names)
         for transform in model.transforms:

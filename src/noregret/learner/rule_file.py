@@ -17,6 +17,7 @@ from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
+from noregret.learner.recent_scores import is_window
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
@@ -45,6 +46,7 @@ def dump_header(model: Model) -> Header:
     return {
         **({"class_counts": model.class_counts.tolist()} if isinstance(config.class_weight, str) else {}),
         **({"constant": model.constant} if model.constant else {}),
+        **({} if model.recent is None or model.recent.forgot else {"recent_scores": model.recent.count}),
         "rule": model.card.name,
         "task": model.task.name,
         "algebra": model.algebra,
@@ -66,6 +68,8 @@ def dump_arrays(model: Model) -> Arrays:
     space, state = model.space, model.arrays
     if state is not None and space is not None:
         found |= save_arrays(model.shape, state, space)
+    if model.recent is not None and model.recent.count:
+        found["recent_scores"] = model.recent.remembered()
     for prefix, transform, width in transforms_of(model):
         found |= {f"{prefix}.{name}": array for name, array in transform.dump(width).items()}
     if isinstance(model.names, HashedNames):
@@ -135,6 +139,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         restore_state(model, header, arrays)
     restore_hashes(model, arrays)
     restore_transforms(model, arrays)
+    restore_recent(model, header, arrays)
     return model
 
 
@@ -185,6 +190,22 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
         features = features if transform.output_width() is None else transform.output_width()
     if model.makes_features and features != model.learned_features:
         raise BadValue(f"{CORRUPT}: its features are not those that its transforms make")
+
+
+def restore_recent(model: Model, header: Header, arrays: Arrays) -> None:
+    """The scores of the last rounds; a file without them is older than they are, or of a merged learner."""
+    recent, rows, count = model.recent, arrays.get("recent_scores"), header.get("recent_scores")
+    if recent is None:
+        if rows is not None or count is not None:
+            raise BadValue(f"{CORRUPT}: it has scores of rounds that this learner does not record")
+        return
+    recent.prepare(model.task, model.labels)
+    recent.lost = count is None and model.rounds > 0
+    count = 0 if count is None else count
+    if not is_window(rows, count, recent.columns, model.task.many) or count > model.rounds:
+        raise BadValue(f"{CORRUPT}: the scores of its last rounds do not fit")
+    if rows is not None:
+        recent.place(rows, count)
 
 
 def is_consistent(header: Header, arrays: Arrays) -> bool:

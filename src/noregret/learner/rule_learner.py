@@ -26,6 +26,7 @@ from noregret.learner.fast_path import FastPath, open_fast_path
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
 from noregret.learner.outside_steps import OutsideSteps
+from noregret.learner.probabilities import ClassProbabilities
 from noregret.learner.scoring import score_block
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
@@ -38,7 +39,7 @@ PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 
 
 @register_kind
-class RuleLearner(BanditFeedback, OutsideSteps, Locked):
+class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
     """Learns from rounds, one at a time or many, and predicts."""
 
     kind: ClassVar[str] = "rule"
@@ -170,19 +171,6 @@ class RuleLearner(BanditFeedback, OutsideSteps, Locked):
                 scores = np.atleast_1d(self.scores(self._one(x))[0])
             each: list[float] = scores.tolist()
             return dict(zip(self.model.labels.order, each, strict=True)) if self.model.task.many else each[0]
-
-    def confidence(self, X: RowsLike, y: LabelsLike = None) -> NDArray[np.float64]:
-        """The probability that weights drawn from N(w, Sigma) give the prediction (or the labels) a positive margin.
-
-        For learners that keep a covariance. For many classes: the margin over the closest rival.
-        """
-        from noregret.learner.confidence import check_confidence, confidence
-
-        with self._lock:
-            self._change.settle()
-            self._must_have_learned()
-            check_confidence(self.model)
-            return confidence(self.model, self.scores(X), self._encode(X, include_unknown=True), y)
 
     def explain_one(self, x: RowLike, label: Any = None) -> dict[Any, float]:
         """What each feature of a row adds to its score, by name, the largest first.

@@ -76,6 +76,8 @@ class Transaction:
         model, labels = self.model, len(self.model.labels)
         model.totals += self.played
         model.class_counts, model.labels.committed = self.class_counts, labels
+        if model.recent is not None:
+            model.recent.prepare(model.task, model.labels)
         if labels != self.savepoint.labels:
             self.loops.drop_fast_path()  # it knows the labels of before
         return outcomes
@@ -104,6 +106,7 @@ class Transaction:
         """The importance weight of every round."""
         config = self.model.config
         h = check_weights(self.weight, rows)
+        self.weighted = h is not None or config.class_weight is not None
         if h is not None and not config.card.supports_weights:
             raise BadValue(f"{config.card.name} cannot weigh rounds; leave weight out")
         if config.class_weight is not None:
@@ -136,6 +139,8 @@ class Transaction:
                 for start, stop in model.task.slices(segment, self.y, SLICE):
                     outcome = self.play(segment, truth, start, stop)
                     self.played += count(outcome, model)
+                    if model.recent is not None:
+                        model.recent.record(outcome, self.h[start:stop] if self.weighted else None, model.labels)
                     if self.keeps_outcomes:
                         outcomes.append(outcome)
             if self.savepoint.contents is not None and not self.savepoint.contents.is_finite(model.arrays):

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from noregret.metrics.baselines import LabelBaselines, TargetBaselines
-from noregret.metrics.basic import LearningCurve, Loss, Mistakes, Runtime, Updates
+from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Updates
 from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
 from noregret.metrics.ranking import InputOrder, Ranking
+from noregret.metrics.reliability import Reliability
 from noregret.metrics.target_errors import TargetErrors
 
 METRICS: dict[str, Callable[[], Metric]] = {
@@ -18,6 +19,7 @@ METRICS: dict[str, Callable[[], Metric]] = {
 """The metrics that a task can name beside those of every run."""
 
 __all__ = [
-    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LearningCurve", "Loss", "MergeableMetric", "Metric",
-    "Mistakes", "Multilabel", "Ranking", "Runtime", "TargetBaselines", "TargetErrors", "Updates",
+    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MergeableMetric",
+    "Metric", "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors",
+    "Updates",
 ]  # fmt: skip

@@ -59,6 +59,24 @@ class Updates:
         return {"updates": self.updates}
 
 
+class LabelChanges:
+    """How often the label differs from that of the round before: rarely, where rows are sorted by label or time."""
+
+    def __init__(self) -> None:
+        self.changes, self.last = 0, None
+
+    def see(self, batch: Batch | None, transcript: Transcript) -> None:
+        if transcript.truth is None or not len(transcript.truth):
+            return
+        labels = transcript.truth
+        self.changes += int(np.count_nonzero(labels[1:] != labels[:-1]))
+        self.changes += self.last is not None and bool(labels[0] != self.last)
+        self.last = labels[-1]
+
+    def report(self) -> dict[str, float]:
+        return {"label_changes": self.changes}
+
+
 class Runtime:
     """The seconds spent playing, and rounds per second."""
 

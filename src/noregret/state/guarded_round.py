@@ -15,6 +15,7 @@ from noregret.state.slots import ARRAY, WORD, number_slots
 array_at = table_at = call_loop = unbound
 read_touched = read_saved = read_gathered = read_recent = unbound
 read_scores = read_counters = read_truth = read_updated = read_totals = unbound
+read_importance = read_recent_scores = unbound
 
 SAVE, CHECK, RESTORE, GATHER = 0, 1, 2, 3  # what `undo_log_cells` is asked to do
 NEVER, SIGN, LARGEST = 0, 1, 2  # how a prediction is compared with the truth
@@ -53,6 +54,8 @@ class RoundSlots(NamedTuple):
     updated: int = ARRAY
     totals: int = ARRAY
     compare: int = WORD  # NEVER, SIGN or LARGEST
+    importance: int = ARRAY
+    recent_scores: int = ARRAY  # see `remember`; empty where nothing is remembered
 
 
 UNDO, GATHERING, ROUND = number_slots(UndoSlots), number_slots(GatherSlots), number_slots(RoundSlots)
@@ -70,6 +73,8 @@ ROUND_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
     "truth": (ROUND.truth, np.float64),
     "updated": (ROUND.updated, np.uint8),
     "totals": (ROUND.totals, np.int64),
+    "importance": (ROUND.importance, np.float64),
+    "recent_scores": (ROUND.recent_scores, np.float64),
 }
 
 
@@ -146,7 +151,21 @@ def guarded_round(table: Any) -> int:
     totals[UPDATES] += updated[0]
     if table[ROUND.compare] != NEVER:
         totals[MISTAKES] += count_mistake(table[ROUND.compare], scores, read_truth(table)[0])
+    if read_importance(table)[0] > 0.0:
+        remember(read_recent_scores(table), scores, read_truth(table)[0])
     return 0
+
+
+def remember(recent: Any, scores: Any, truth: Any) -> None:
+    """Write the truth and the scores of a round over the oldest ones; the first cell counts the rounds."""
+    if recent.size == 0:
+        return
+    width = scores.size + 1
+    at = 1 + np.int64(recent[0]) % ((recent.size - 1) // width) * width
+    recent[at] = truth
+    for c in range(scores.size):
+        recent[at + 1 + c] = scores[c]
+    recent[0] += 1.0
 
 
 def count_mistake(compare: Any, scores: Any, truth: Any) -> int:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from noregret.data.batch import Batch, Position
+from noregret.errors import BadValue
 from noregret.streams.grouping import GroupedBatches, whole_groups
+from noregret.streams.holdout import Holdout
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.shuffling import shuffle
 from noregret.streams.source import Source, read_position
@@ -27,10 +29,13 @@ class ComposedSource(Source):
         more = f" and {len(sources) - 1} more" if len(sources) > 1 else ""
         self.name = sources[0].name + more
         self.path, self.kind, self.learner_defaults = sources[0].path, sources[0].kind, sources[0].learner_defaults
+        self.holdout = Holdout(options.holdout, options.holdout_seed, options.lists) if options.holdout else None
         known = [source.rows for source in sources if source.rows is not None]
         if len(known) == len(sources):
             left = max(sum(known) - options.skip, 0)
-            self.rows = options.passes * (left if options.limit is None else min(left, options.limit))
+            left = left if options.limit is None else min(left, options.limit)
+            held_out = 0 if self.holdout is None else min(left, self.holdout.count(left))
+            self.rows = options.passes * (left - held_out)
         self.update_from(sources[0])
 
     def update_from(self, source: Source) -> None:
@@ -52,19 +57,28 @@ class ComposedSource(Source):
         return any(source.needs_compiling() for source in self.sources)
 
     def __iter__(self) -> Iterator[Batch]:
-        self.notes = []
+        self.notes, self.held_out = [], ()
         begin, self.start = self.start, None
         first = read_position(begin, "pass")
         rows = 0
         for number in range(first, self.options.passes):
-            with contextlib.closing(self.read_pass(number, begin if number == first else None)) as batches:
+            at = begin if number == first else None
+            with contextlib.closing(self.read_pass(number, at)) as batches:
                 ordered: Iterable[Batch] = batches
+                if self.holdout is not None:
+                    before = max(read_position(at, "rows") - self.options.skip, 0)
+                    ordered = self.holdout.split(batches, before)
                 if self.options.shuffle is not None:
-                    ordered = shuffle(batches, np.random.default_rng([self.options.shuffle, number]), self.lists)
+                    ordered = shuffle(ordered, np.random.default_rng([self.options.shuffle, number]), self.lists)
                 for batch in ordered:
                     rows += batch.rows
                     yield batch
+        if self.holdout is not None:
+            self.held_out = self.holdout.batches
         if begin is None and self.options.limit != 0:
+            if not rows and self.held_out:
+                held_out = sum(batch.rows for batch in self.held_out)
+                raise BadValue(f"{self.name}: holdout leaves no rows to learn; it has only {held_out:,} rows")
             self.check_not_empty(rows)
 
     def read_pass(self, number: int, begin: Position | None) -> Generator[Batch, None, None]:

@@ -7,8 +7,10 @@ from types import NoneType
 from typing import Any
 
 from noregret.errors import BadValue, shown
+from noregret.streams.holdout import check_holdout
 
-ROW_OPTIONS = ("skip", "limit", "shuffle", "passes")  # for any source: which rows, how often, in which order
+ROW_OPTIONS = ("skip", "limit", "shuffle", "passes", "holdout", "holdout_seed")
+"""Options of any source: which rows are read, how often, and in which order."""
 COLUMNS = (list, tuple, set, frozenset, NoneType)  # what columns can be given as
 GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "optional", *ROW_OPTIONS})
 
@@ -33,6 +35,8 @@ class ReadOptions:
     skip, limit: how many rows to leave out at the start, and to read at most.
     shuffle: a seed; rows are shuffled within a buffer.
     passes: how often the source is read.
+    holdout: a share of the rows, or a number of them, that is not read but collected in `held_out`: the last ones; with
+        holdout_seed, a random share.
     query: the column of the query a row belongs to (ranking). lists: no batch ends inside the rows of a query.
     optional: the names of options that are ignored where they do not apply, as those that a model remembers.
     """
@@ -57,6 +61,8 @@ class ReadOptions:
     limit: int | None = None
     shuffle: int | None = None
     passes: int = 1
+    holdout: float = 0
+    holdout_seed: int | None = None
     query: str | None = None
     lists: bool = False
     optional: tuple[str, ...] = ()
@@ -78,6 +84,7 @@ class ReadOptions:
             raise BadValue(f"labels_by is the text between two labels of a row, not {shown(self.labels_by)}")
         if self.on_bad not in ("stop", "skip"):
             raise BadValue(f'on_bad is "stop" or "skip", not {shown(self.on_bad)}')
+        check_holdout(self.holdout, self.holdout_seed)
         self.check_numbers()
         self.check_roles()
 

@@ -1,6 +1,6 @@
 """The base class of all sources: a name, what is known in advance, and batches of rounds in order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ class Source:
     zero_based = False  # in libsvm text: whether the first feature is number 0
     lists = False  # whether batches end only where a query ends
     skipped = 0  # rows left out because they could not be used
+    held_out: Sequence[Batch] = ()  # rows that are not to be learned, known when all others are read
     start: Position | None = None  # where to resume: the position of a batch read before
 
     def __init__(self) -> None:

@@ -20,6 +20,7 @@ class Classification(Task):
     """One class for every row."""
 
     one_label = True
+    no_probabilities = None
     signed_examples = True
     needs_asked_classes: ClassVar[str] = (
         'labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class'
@@ -35,6 +36,10 @@ class Classification(Task):
     @property
     def queries_labels(self) -> bool:
         return self.chosen["labels"] == "asked"
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        return self.rule_options.get("loss") == "logistic"
 
     def state_shape(self, average: int | None) -> Shape:
         fields, counters = super().state_shape(average)
@@ -85,6 +90,11 @@ def widen(labels: Labels, outcome: Outcome, classes: int) -> Floats:
     if outcome.known_at_first < outcome.segment.known:
         wide[0, outcome.segment.known - 1] = -np.inf
     return wide
+
+
+def find_classified(truth: Floats, many: bool) -> NDArray[np.bool_] | None:
+    """Which rounds have a class, by their truth as the loop reads it; None where all have."""
+    return None if many or truth.all() else truth != 0.0
 
 
 def universum_rows(y: LabelsLike) -> NDArray[np.int64]:

@@ -196,6 +196,10 @@ class Multiclass(Classification):
             )
         return chosen
 
+    @property
+    def scores_are_log_odds(self) -> bool:
+        return super().scores_are_log_odds and self.chosen["competitor"] == "rest"
+
     def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         refuse_universum(universum_rows(y), "it belongs to neither of two classes, and this learner has many")
         return super().encode(labels, y, rows)

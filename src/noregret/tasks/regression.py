@@ -128,7 +128,9 @@ class Regression(Task):
 
     @classmethod
     def summarize(cls, report: Mapping[str, float]) -> str:
-        return f"a mean loss of {report['mean_loss']:.4g}"
+        if "mean_loss" in report:
+            return f"a mean loss of {report['mean_loss']:.4g}"
+        return f"mean absolute error {report['mae']:.4g}, R2 {report['r2']:.4f}"
 
     def warnings(self, counters: Any, updates: int) -> Iterator[str]:
         eps = self.numbers["eps"]

@@ -107,6 +107,7 @@ class Task:
     no_classes: ClassVar[str | None] = None  # why classes= and class_weight= make no sense
     no_class_weight: ClassVar[str | None] = None
     needs_classes: ClassVar[str | None] = None  # why classes= must be given
+    no_probabilities: ClassVar[str | None] = "it does not predict one class for each row"
 
     def __init__(
         self,
@@ -226,6 +227,11 @@ class Task:
     def full_feedback(self) -> bool:
         """Whether the label of every round is revealed, so that classes can be counted."""
         return not self.queries_labels
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        """Whether the logistic function of a score is the probability that the loss asks for."""
+        return False
 
     @property
     def loss(self) -> Loss:
