@@ -120,7 +120,8 @@ class FastPath:
         model = self.model
         now = [array for one in model.transforms for array in one.arrays.values()]
         same = len(now) == len(self.statistics) and all(map(operator.is_, now, self.statistics))
-        return same and (self.counts is NO_COUNTS or self.counts is model.class_counts)
+        same = same and (self.counts is NO_COUNTS or self.counts is model.class_counts)
+        return same and (not self.recent_scores.size or self.recent_scores is model.recent_cells(self.out.size))
 
     def code_labels(self) -> Mapping[Any, float]:
         """The truth that the loop is given, by label."""
