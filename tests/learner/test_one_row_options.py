@@ -40,7 +40,7 @@ def rounds_of(task: str, dense: bool, rounds: int = 80) -> list[Round]:
     made: list[Round] = []
     for t in range(rounds):
         values = rng.normal(size=5) * [1, 10, 0.1, 1, 3] + [0, 5, 0, 0, 0]
-        y: Any = float(values[0]) if task == "regression" else int(rng.integers(TASKS[task]))
+        y: Any = float(values[0]) if task == "regression" else int(rng.integers(TASKS[task])) if t > 3 else 0
         row: Any = values
         if not dense:
             names = [f"f{j}" for j in rng.permutation(5)] if t % 9 else [f"new{t % 7}", "f1", f"new{t}"]

@@ -129,6 +129,11 @@ def squares(val: Any) -> Any:
     return (a + b) + (c + d)
 
 
+def read_once(idx: Any, i: Any) -> Any:
+    """A number of an array that another thread may change: compiled code reads it once and checks what it uses."""
+    return idx[i]
+
+
 @helper
 def copy_row(idx: Any, val: Any, copied: Any, width: Any) -> Any:
     """Copy the indices of a row and return its `squares`; infinity where the copy does not increase below the width.

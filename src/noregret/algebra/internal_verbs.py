@@ -100,6 +100,16 @@ def dots(w: Any, x: Any, stride: int, out: Floats) -> None:
 
 
 @Verb
+def row_dot(w: Any, rows: Any, t: Any) -> Any:
+    """w . x of round t"""
+
+
+@Verb
+def row_and_dot(w: Any, rows: Any, t: Any) -> Any:
+    """The example x of round t, and w . x"""
+
+
+@Verb
 def mean_dot(w: Any, x: Any) -> Any:
     """The mean of w over the rounds, times x"""
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from noregret.algebra.examples import read_once
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.jit.cache import INNER, LEAN
 from noregret.tasks import hooks
@@ -23,6 +24,7 @@ def register() -> None:
         overload(function, jit_options=INNER, strict=False)(always(function))
     for function in REASSOCIATED:
         overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
+    overload(read_once, jit_options=INNER, strict=False)(lambda idx, i: lambda idx, i: load_once(idx, i))
     overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
     overload(hooks.still, jit_options=INNER, strict=False)(choose_still)
 
@@ -55,6 +57,18 @@ def choose_still(s: Any) -> Any:
     if any(name.startswith("_") for name in s.types[-1].fields):  # no tuple has such names
         return lambda s: s
     return lambda s: with_counters_read(s)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_once(context: Any, idx: Any, i: Any) -> Any:
+    """An element that is loaded once: an atomic load is never repeated, however the code is optimized."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(idx)(context, builder, arguments[0])
+        place = builder.gep(array.data, [arguments[1]], inbounds=True)
+        return builder.load_atomic(place, "unordered", idx.dtype.bitwidth // 8)
+
+    return idx.dtype(idx, types.int64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -111,7 +111,7 @@ class FastPath:
         if isinstance(weights, str):
             model.class_counts = self.counts = np.array(model.class_counts, np.int64)
             if self.two_classes:
-                self.positive = int(np.argmax(model.labels.signs(self.classes)))
+                self.positive = 0 if model.labels.signs(self.classes)[0] > 0.0 else 1
         elif weights is not None:
             self.weights = {label: float(weights.get(label, 1.0)) for label in self.labels}
 

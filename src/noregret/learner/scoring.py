@@ -13,9 +13,13 @@ from noregret.learner.transaction import SLICE
 def score_block(model: Model, loops: Loops, block: Block) -> NDArray[np.float64] | None:
     """The scores of all rows; None where the rule raised an error in compiled code."""
     try:
-        return score_slices(model, loops, verify(block) if model.algebra == "kernel" else block)
+        out = score_slices(model, loops, verify(block) if model.algebra == "kernel" else block)
     except Unchecked:  # some row is not sorted, or not sound
         return score_slices(model, loops, verify(block))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if out is not None and not np.isfinite(out.sum()):
+            verify(block)  # a value may not be finite, which is an error of its own
+    return out
 
 
 def score_slices(model: Model, loops: Loops, block: Block) -> NDArray[np.float64] | None:

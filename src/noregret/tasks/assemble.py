@@ -77,6 +77,11 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
     finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
 
+    plain_rows = by_vector and final is score
+    final_row = text(hooks.row_by_vector) if plain_rows else text(hooks.row_by_final, final=final)
+    by_score = hooks.row_and_score_by_score
+    row_and_score = text(hooks.row_and_score_by_vector) if by_vector else text(by_score, score=score)
+
     play = plan.task.select_loop(card, dict(plan.setup))
     bound: dict[str, Any] = {
         "score": score,
@@ -85,6 +90,8 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         "rule": rule,
         "final": final,
         "finals": finals,
+        "final_row": final_row,
+        "row_and_score": row_and_score,
     }
     bound["final_differs"] = final is not score
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}

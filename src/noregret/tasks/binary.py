@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import UNIVERSUM, Labels, as_array
@@ -22,14 +22,13 @@ from noregret.tasks.label_queries import ASK, LABELS
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-score = update = final = revealed = unbound
+update = final = final_row = row_and_score = revealed = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
-        x = row(X, t)
-        f = score(p, s, x)
+        x, f = row_and_score(p, s, X, t)
         out[t] = final(p, s, x) if final_differs else f
         side, margin = y[t], y[t] * f
         if side == 0.0:
@@ -43,7 +42,7 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
 
 def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
-        out[t] = final(p, s, row(X, t))
+        out[t] = final_row(p, s, X, t)
 
 
 class Binary(Classification):

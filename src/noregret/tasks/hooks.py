@@ -6,10 +6,23 @@ functions can be read on their own; in a specialized copy they are the learner's
 
 from typing import Any
 
-from noregret.algebra.internal_verbs import blocks, class_block, count, dots, mean_dot, part, place, scaled_by, value
+from noregret.algebra.internal_verbs import (
+    blocks,
+    class_block,
+    count,
+    dots,
+    mean_dot,
+    part,
+    place,
+    row,
+    row_and_dot,
+    row_dot,
+    scaled_by,
+    value,
+)
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
 
-rule = slope = weight = score = unbound
+rule = slope = weight = score = final = unbound
 
 
 def weighed(p: Any, h: Any) -> Any:
@@ -43,6 +56,23 @@ def score_by_weight(p: Any, s: Any, x: Any) -> Any:
 
 def final_by_mean(p: Any, s: Any, x: Any) -> Any:
     return mean_dot(s.w, x)
+
+
+def row_by_vector(p: Any, s: Any, X: Any, t: Any) -> Any:
+    return row_dot(s.w, X, t)
+
+
+def row_and_score_by_vector(p: Any, s: Any, X: Any, t: Any) -> Any:
+    return row_and_dot(s.w, X, t)
+
+
+def row_and_score_by_score(p: Any, s: Any, X: Any, t: Any) -> Any:
+    x = row(X, t)
+    return x, score(p, s, x)
+
+
+def row_by_final(p: Any, s: Any, X: Any, t: Any) -> Any:
+    return final(p, s, row(X, t))
 
 
 def scores_by_vector(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:

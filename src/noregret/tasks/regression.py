@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.internal_verbs import row, scaled_by
+from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
@@ -22,19 +22,19 @@ from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-score = update = final = unbound
+update = final = final_row = row_and_score = unbound
 measured: Any = unbound  # whether targets are scaled
 final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
-        x = row(X, t)
+        x, score = row_and_score(p, s, X, t)
         deviation = 1.0
         if measured:
             deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
         aux[t] = deviation
-        f = s.n.target_mean + deviation * score(p, s, x)
+        f = s.n.target_mean + deviation * score
         out[t] = s.n.target_mean + deviation * final(p, s, x) if final_differs else f
         if h[t] > 0.0:
             s.n.t += 1.0
@@ -54,7 +54,7 @@ def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     if measured:
         deviation = math.sqrt(s.n.target_squares / s.n.target_count) if s.n.target_count > 0.0 else 0.0
     for t in range(out.size):
-        out[t] = s.n.target_mean + deviation * final(p, s, row(X, t))
+        out[t] = s.n.target_mean + deviation * final_row(p, s, X, t)
 
 
 class Regression(Task):
