@@ -105,6 +105,6 @@ def run() -> list[Row]:
         seconds("a process to its first compiled round, cache filled", walls["first round"], 1.2),
         seconds("warm(): compile everything, cache empty", walls["everything"], 15.0),
         seconds("`noregret learners`", typed["learners"], 0.4),
-        seconds("`noregret race small.svm`, ten learners, cache filled, to its end", typed["small race"], 2.0),
+        seconds("`noregret race small.svm`, the default learners, cache filled, to its end", typed["small race"], 2.0),
         seconds("`noregret race`, the very first: compiling, then digits", typed["first race"], 30.0),
     ]

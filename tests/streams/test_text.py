@@ -7,8 +7,8 @@ import pytest
 
 import noregret as nr
 from noregret.errors import BadValue
+from noregret.features.cells import split_words
 from noregret.streams import Cursor, open_source
-from noregret.streams.words import split_words
 
 LINES = [
     ("ham", 'He said "go until jurong point'),

@@ -12,9 +12,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import noregret as nr
 from noregret.errors import BadValue
+from noregret.features.cells import split_words
 from noregret.rules.specialize import rebind, specializer
 from noregret.streams import open_source, words, words_text
-from noregret.streams.words import WordCounter, split_words
+from noregret.streams.words import WordCounter
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog, the dog!",

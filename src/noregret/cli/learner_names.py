@@ -10,14 +10,17 @@ from typing import Any
 
 from noregret.errors import BadValue, Error
 from noregret.evaluation.capabilities import task_class
-from noregret.learner.factory import card_of, learners
+from noregret.evaluation.race import ALL, all_cards, default_cards
+from noregret.learner.factory import card_of
 from noregret.rules.card import Card
 
 
 def find_cards(names: str | None, task: str | None) -> list[Card]:
     """The cards of names separated by commas; without names, the built-in learners of the task that run by default."""
     if names is None:
-        return [card for card in learners() if card.runs_by_default and (task or "binary") in card.tasks]
+        return default_cards(task)
+    if names.strip() == ALL:
+        return all_cards(task)
     split = [name.strip() for name in names.split(",") if name.strip()]
     if not split:
         raise BadValue("--learners names no learner; see `noregret learners`")

@@ -78,7 +78,8 @@ def make_parser() -> Parser:
 def add_race_options(race: Parser) -> None:
     race.add_argument("data", nargs="*", default=["digits"], help=f"{DATA} (default: digits)")
     race.add_argument("--learners", metavar="NAMES", help="learners separated by commas: names from `noregret "
-                      "learners`, or FILE.py:RULE for your own (default: about a dozen built-in ones)")  # fmt: skip
+                      "learners`, or FILE.py:RULE for your own; all: every one that plays the task (default: about ten "
+                      "that are often good)")  # fmt: skip
     race.add_argument("--threads", type=int, default=2, metavar="N", help="how many learners run in parallel "
                       "(default: 2)")  # fmt: skip
     add_source_options(race)

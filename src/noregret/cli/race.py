@@ -25,7 +25,7 @@ from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
 from noregret.evaluation.capabilities import given_options
 from noregret.evaluation.leaderboard import Entry, Leaderboard
-from noregret.evaluation.race import Observer, race
+from noregret.evaluation.race import ALL, Observer, race
 from noregret.evaluation.report import (
     describe_held_out,
     describe_order,
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     early_options(args, cards).make(cards, settings)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
     options = learner_options(args, source, cards)
-    if args.learners is None:
+    if args.learners is None or args.learners.strip() == ALL:
         cards = select_cards(args, options.given.get("task"))
         settings = parse_settings(args.set, cards, args.task)
     learners = options.make(cards, settings)
@@ -83,9 +83,11 @@ def run(args: argparse.Namespace) -> int:
 def select_cards(args: argparse.Namespace, task: str | None) -> list[Card]:
     """The cards of a race; where no learners are named, those that support the class weights and costs given."""
     cards = find_cards(args.learners, task)
+    every = args.learners is not None and args.learners.strip() == ALL
     options = {name: value for name, value in class_options(args).items() if value is not None}
-    if args.learners is not None or not options:
+    if not every and (args.learners is not None or not options):
         return cards
+    options |= {"task": task} if every and task is not None else {}
     able, refusal = [], None
     for card in cards:
         try:

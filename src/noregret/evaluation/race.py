@@ -18,9 +18,11 @@ from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
+from noregret.rules.parameters import Component
 from noregret.streams import Source
 
 Entrant: TypeAlias = Card | Learner
+ALL = "all"  # in place of a list of learners
 NEUTRAL = ("native", "seed")  # options that do not change what is learned, or only where a learner draws at random
 
 
@@ -36,7 +38,7 @@ class Observer:
 
 def race(
     source: object,
-    learners: Sequence[object] | None = None,
+    learners: Sequence[object] | str | None = None,
     *,
     threads: int = 2,
     observer: Observer | None = None,
@@ -45,20 +47,21 @@ def race(
     """Run learners side by side over one source, each predicting every round before it learns it.
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
-    learners; without it, the built-in learners of the task that run by default. Other options go to every learner
-    made here.
+    learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
+    with these options. Other options go to every learner made here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
     opened = open_for_tasks(source, tasks)
-    return Race(make_learners(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)
+    make_some = make_all_learners if learners == ALL else make_learners
+    return Race(make_some(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)
 
 
-def check_entrants(learners: Sequence[object] | None) -> list[Entrant] | None:
-    """Cards and learners; an unknown name is refused before anything is read."""
-    if learners is None:
+def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | None:
+    """Cards and learners; an unknown name is refused before anything is read. None where the task decides them."""
+    if learners is None or learners == ALL:
         return None
     if isinstance(learners, str) or not isinstance(learners, Iterable):
         raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
@@ -78,11 +81,43 @@ def make_learners(
     if task_class(task).bias_by_default is False:
         suggested.pop("bias", None)
     if entrants is None:
-        entrants = [card for card in catalogue() if card.runs_by_default and task in card.tasks]
+        entrants = [*default_cards(task)]
     if not entrants:
         raise BadValue("a race needs at least one learner")
     return [make(one, **{**accepted_options(one, suggested), **explicit}) if isinstance(one, Card) else one
             for one in entrants]  # fmt: skip
+
+
+def make_all_learners(
+    entrants: list[Entrant] | None, suggested: Mapping[str, Any], options: Mapping[str, Any]
+) -> list[Learner]:
+    """A learner of every card that can be made with these options."""
+    made, refusal = [], BadValue("a race needs at least one learner")
+    for card in all_cards({**suggested, **options}.get("task")):
+        try:
+            made += make_learners([card], suggested, options)
+        except BadValue as error:
+            refusal = error
+    if not made:
+        raise refusal
+    return made
+
+
+def default_cards(task: str | None) -> list[Card]:
+    """The built-in learners that race where none is named: those of every race, and those that are good at the task."""
+    task, extra = task or "binary", task_class(task or "binary").races
+    return [card for card in catalogue() if (card.runs_by_default or card.name in extra) and task in card.tasks]
+
+
+def all_cards(task: str | None) -> list[Card]:
+    """All built-in learners that play a task and are not made of other learners."""
+    return [
+        card
+        for card in catalogue()
+        if card.built_in
+        and (task or "binary") in card.tasks
+        and not any(isinstance(param, Component) for param in card.params.values())
+    ]
 
 
 class Race:

@@ -21,15 +21,24 @@ def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
     Options may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
     classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
     (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
-    rules that keep them), labels ("asked": revealed only where asked for, with `ask`).
+    rules that keep them), labels ("asked": revealed only where asked for, with `ask`), reads ("table": rows are dicts
+    or frames with numbers, truth values and text; a text is a category).
     """
-    card = card_of(rule)
+    card, reads = card_of(rule), options.pop("reads", None)
+    if reads not in (None, "table"):
+        raise BadValue(f'reads must be "table" or None, not {reads!r}')
     if isinstance(card, MethodCard):
+        if reads is not None:
+            raise BadValue(f"{card.name} does not take reads; give it to the learners that it is made of, if any")
         return cast("RuleLearner", card.build(**options))
     assert isinstance(card, RuleCard)
     from noregret.learner.config import resolve
     from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
 
+    if reads is not None:
+        from noregret.learner.table_learner import TableLearner
+
+        return TableLearner(resolve(card, options))
     return RuleLearner(resolve(card, options))
 
 

@@ -183,7 +183,10 @@ def unpack(content: bytes, where: str, rule: Card | None = None, features: Any =
     try:
         header, arrays = parse(content, where)
         learner = restore(header, arrays, Finder(rule, features, functions))
-        learner.source = check_source(header.get("source"))
+        source = check_source(header.get("source"))
+        if hasattr(learner, "with_source"):
+            return learner.with_source(source)
+        learner.source = source
         return learner
     except Error as error:
         text = shorten(str(error), LONGEST_MESSAGE)

@@ -276,7 +276,26 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
         """A learner from a header and named arrays, all checked."""
         from noregret.learner.rule_file import restore_model
 
-        return cls.of(restore_model(header, arrays, find_card))
+        model = restore_model(header, arrays, find_card)
+        if header.get("reads") is None:
+            return cls.of(model)
+        from noregret.learner.table_learner import TableLearner
+
+        if header["reads"] != "table":
+            raise BadValue(f"the model reads {shown(header['reads'])}, which this noregret does not know; upgrade")
+        return TableLearner.of(model)  # type: ignore[return-value]
+
+    def with_source(self, source: dict[str, Any] | None) -> "RuleLearner":
+        """This learner with what a model file says of its source; it reads rows of a table as those it learned."""
+        from noregret.features.table_rows import TableReading
+
+        self.source = source
+        reading = TableReading.from_source(source, self.model.config.allows_missing)
+        if reading is None:
+            return self
+        from noregret.learner.table_learner import TableLearner
+
+        return TableLearner.around(self, reading)
 
     def merge(self, other: "RuleLearner") -> Self:
         """A new learner that pools this one and another, as far as the card's merge law goes."""
@@ -302,7 +321,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
             raise BadValue(f"{self.card.name} has learned already; cannot add transforms to a trained learner. "
                            "Create a new one")  # fmt: skip
         config = self.model.config
-        return RuleLearner(resolve(self.card, {**config.given, "transforms": [*steps, *config.transforms]}))
+        return type(self)(resolve(self.card, {**config.given, "transforms": [*steps, *config.transforms]}))
 
     def __repr__(self) -> str:
         steps = "".join(f"{step!r} | " for step in self.model.config.transforms)

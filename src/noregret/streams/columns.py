@@ -14,16 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.features.cells import BLANKS, NOT_FINITE, NUMBER, TRUTH, is_number, is_truth
 from noregret.streams.column_roles import ColumnRoles
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-BLANKS = " \t"
-NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-NOT_FINITE = r"(?i)^[+-]?(?:nan|inf|infinity)$"
 MISSING = r"(?i)^(?:na|n/a|#n/a|<na>|null|none|nil|\?|-)$"
 NO_QUERY = "the query is empty; every row needs one"
 
-is_number = re.compile(NUMBER).match
 is_not_finite = re.compile(NOT_FINITE).match
 is_missing = re.compile(MISSING).match
 
@@ -69,6 +66,7 @@ class Layout:
     numeric_times: bool = False  # whether times are numbers
     numeric: list[int] = field(default_factory=list)
     categories: list[int] = field(default_factory=list)  # columns of categories: each value is a feature
+    truths: list[int] = field(default_factory=list)  # columns of true and false: one feature, 1 or 0
     texts: list[int] = field(default_factory=list)  # columns of free text: each word is a feature
     number_shares: dict[int, float] = field(
         default_factory=dict
@@ -93,6 +91,9 @@ def detect_types(layout: Layout, table: Any) -> None:
         if index in layout.texts:
             continue
         share = None if index in layout.roles.categorical else share_of_numbers(table.column(index))
+        if share is None and index not in layout.roles.categorical and holds_truths(table.column(index)):
+            layout.truths.append(index)
+            continue
         (layout.categories if share is None else layout.numeric).append(index)
         if share is not None and share < 1.0:
             layout.number_shares[index] = share
@@ -109,6 +110,21 @@ def share_of_numbers(cells: Any) -> float | None:
         return None
     share: float = numbers / max(len(cells) - marks, 1) if len(cells) else 1.0
     return share if share == 1.0 or (numbers >= ENOUGH and share >= NEARLY) else None
+
+
+def holds_truths(cells: Any) -> bool:
+    """Return whether all cells that are not empty are true or false."""
+    compute = arrow(".compute")
+    cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
+    cells = cells.filter(compute.not_equal(cells, ""))
+    return len(cells) > 0 and count_matches(cells, TRUTH) == len(cells)
+
+
+def truth_fault(cell: str | None) -> str | None:
+    """Return why a cell cannot be in a column of truth values, or None if it can."""
+    if not cell or is_truth(cell):
+        return None
+    return f"{cell!r} is neither true nor false, as the first cells of this column are; --categorical reads any text"
 
 
 def count_matches(cells: Any, pattern: str) -> int:

@@ -21,14 +21,13 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.errors import BadValue, shown
+from noregret.features.cells import BLANKS, is_number
 from noregret.streams.column_roles import USUAL_LABELS, find_roles
 from noregret.streams.columns import (
-    BLANKS,
     DELIMITERS,
     Layout,
     detect_types,
     has_decimal_commas,
-    is_number,
     split_cells,
 )
 from noregret.streams.files import TextFile, Unreadable
@@ -229,7 +228,7 @@ class Csv(Source):
         """Find out which columns hold numbers, from a sample of lines."""
         table = RowValidator(TableParser(layout), self.name, skip=True).split_rows(sample, line)[0]
         detect_types(layout, table)
-        text, numbers = [*layout.categories, *layout.texts], layout.numeric
+        text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.truths]
         kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers")
         self.columns = {layout.columns[index]: kind for index, kind in sorted(kinds.items())}
         for index in layout.categories:

@@ -5,11 +5,11 @@ import math
 from typing import Any, NoReturn
 
 from noregret.errors import shown
+from noregret.features.cells import split_words
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, parse_times, time_fault
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.timestamps import parse_time
-from noregret.streams.words import split_words
 
 INFINITE = (math.inf, -math.inf)  # a JSON number too large for a float becomes one of these
 DEEP = 50  # nested records and lists, at most

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
+from noregret.features.cells import BLANKS, NUMBER
 from noregret.streams.columns import (
-    BLANKS,
-    NUMBER,
     arrow,
     has_open_quote,
     label_fault,
@@ -18,6 +17,7 @@ from noregret.streams.columns import (
     query_fault,
     split_cells,
     time_fault,
+    truth_fault,
     weight_fault,
 )
 from noregret.streams.table_parser import Columns, TableParser
@@ -58,7 +58,7 @@ class RowValidator:
             faults = {cell: label_fault(cell or "", self.parser.targets) for cell in set(cells)}
             for row in [row for row, cell in enumerate(cells) if faults[cell]]:
                 bad.setdefault(int(lines[row]), str(faults[cells[row]]))
-        for role, check in self.role_checks():
+        for role, check in [*self.role_checks(), *((index, truth_fault) for index in self.layout.truths)]:
             for row, cell in enumerate(columns[role].to_pylist()):
                 why = check(cell)
                 if why:

@@ -31,7 +31,7 @@ class TableEncoder:
         self.keep_missing = options.keep_missing
         self.separator = options.labels_by if options.sets else None  # between the labels of a cell
         self.text_columns = [WordColumn(options.ngrams) for _ in layout.texts]
-        self.names = [layout.columns[index] for index in layout.numeric]
+        self.names = [layout.columns[index] for index in (*layout.numeric, *layout.truths)]
         self.names_view = GrowingNames(self.names, 0)  # the names of the last block
         self.flags = np.zeros(0, bool)
         self.used_names = set(self.names)
@@ -44,14 +44,15 @@ class TableEncoder:
 
     def encode(self, columns: Columns) -> tuple[Rows, Any]:
         """Return rows and labels of columns in which every row can be used."""
-        rows, numbers = columns.rows, len(self.layout.numeric)
-        if not (self.layout.categories or self.layout.texts) and all_finite(columns.numbers):
-            return self.encode_numbers(columns.numbers), self.labels(columns)
+        given = self.add_truths(columns)
+        rows, numbers = given.shape
+        if not (self.layout.categories or self.layout.texts) and all_finite(given):
+            return self.encode_numbers(given), self.labels(columns)
         codes = self.number_values(columns)
         single = [codes[at] for at, index in enumerate(self.layout.categories) if index not in columns.list_offsets]
         width = numbers + len(single)
         idx = np.empty((rows, width), np.int32)
-        val = np.hstack((columns.numbers, np.ones((rows, width - numbers)))) if single else columns.numbers
+        val = np.hstack((given, np.ones((rows, width - numbers)))) if single else given
         idx[:, :numbers] = np.arange(numbers)
         for at, features in enumerate(single, numbers):
             idx[:, at] = features
@@ -75,6 +76,18 @@ class TableEncoder:
             self.names_view = GrowingNames(self.names, len(self.names))
             self.flags = np.arange(len(self.names)) >= numbers
         return Rows(block, self.names_view, self.flags), self.labels(columns)
+
+    def add_truths(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the numbers of all rows, with a column for each column of truth values: 1 or 0, NaN where empty."""
+        if not self.layout.truths:
+            return columns.numbers
+        parts = [columns.numbers]
+        for index in self.layout.truths:
+            cells = columns.cells[index]
+            values = [float(cell.lower() == "true") if cell else np.nan for cell in distinct_cells(cells)]
+            codes = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            parts.append(np.array([*values, np.nan])[codes].reshape(-1, 1))
+        return np.hstack(parts)
 
     def encode_numbers(self, numbers: NDArray[np.float64]) -> Rows:
         """Return rows of numbers without empty cells: all have the same columns."""

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
-from noregret.streams.columns import BLANKS, Layout, arrow, has_open_quote, label_fault, parse_times
+from noregret.features.cells import BLANKS
+from noregret.streams.columns import Layout, arrow, has_open_quote, label_fault, parse_times, truth_fault
 from noregret.streams.number_text import NEWLINE, PAD
 from noregret.streams.read_options import DEFAULTS, ReadOptions
 
@@ -190,7 +191,12 @@ class TableParser:
 
     def is_valid(self, columns: Columns) -> bool:
         """Return whether all labels, weights, times and queries can be used."""
-        return self.labels_valid(columns) and weights_valid(columns) and self.queries_valid(columns)
+        return (
+            self.labels_valid(columns)
+            and weights_valid(columns)
+            and self.queries_valid(columns)
+            and not any(truth_fault(cell) for at in self.layout.truths for cell in distinct_cells(columns.cells[at]))
+        )
 
     def labels_valid(self, columns: Columns) -> bool:
         """Return whether every row has a label that can be used."""

@@ -18,7 +18,6 @@ from noregret.streams.number_text import PAD
 FEW = 1 << 15  # words there is room for at first
 BLOCK_BYTES = 1 << 22  # bytes of text counted at a time
 OTHER = re.compile(r"\W")
-WORD = re.compile(r"\w\w+")
 
 
 class WordCounts(NamedTuple):
@@ -97,12 +96,6 @@ class WordCounter:
 def encode_text(text: str) -> bytes:
     """Encode a text; characters beyond ASCII that are not letters become blanks."""
     return text.encode() if text.isascii() else OTHER.sub(" ", text.lower()).encode("utf-8", "replace")
-
-
-def split_words(text: str, ngrams: int = 1) -> list[str]:
-    """Return the words of one text, and runs of up to `ngrams` words."""
-    words = WORD.findall(text.lower())
-    return [" ".join(words[at + 1 - n : at + 1]) for at in range(len(words)) for n in range(1, min(ngrams, at + 1) + 1)]
 
 
 def concatenate(parts: list[WordCounts]) -> WordCounts:

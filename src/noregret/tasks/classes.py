@@ -21,6 +21,7 @@ class Classification(Task):
 
     one_label = True
     no_probabilities = None
+    races = ("scw1",)
     signed_examples = True
     needs_asked_classes: ClassVar[str] = (
         'labels="asked" needs classes=[...]: a label that is not asked for cannot bring a new class'

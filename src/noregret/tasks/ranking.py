@@ -140,6 +140,7 @@ class Ranking(Task):
     real = True
     needs_query = True
     metrics = ("ranking",)
+    races = ("adagrad",)
     sort_keys = ("-pair_accuracy", "mistakes", "loss")
     prediction = "score"
     columns = ("pairs right", "NDCG", "NDCG@10", "wrong lists", "mean loss")

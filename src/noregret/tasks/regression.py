@@ -78,6 +78,7 @@ class Regression(Task):
     metrics = ("target_errors",)
     reading = {"targets": True}
     bias_by_default = True
+    races = ("adadelta", "adagrad")
     notes = ("the labels are real targets; the loss decides",)
     no_classes = "regression has targets, not classes"
     play, score_rows = staticmethod(play), staticmethod(score_rows)

@@ -107,6 +107,7 @@ class Task:
     no_classes: ClassVar[str | None] = None  # why classes= and class_weight= make no sense
     no_class_weight: ClassVar[str | None] = None
     needs_classes: ClassVar[str | None] = None  # why classes= must be given
+    races: ClassVar[tuple[str, ...]] = ()  # learners that run by default only here, because they are often the best
     no_probabilities: ClassVar[str | None] = "it does not predict one class for each row"
 
     def __init__(
