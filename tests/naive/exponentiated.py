@@ -52,7 +52,7 @@ class EG(Rule):
         if derivative != 0.0 and r.x.any():
             self.used = max(self.used, reach(r.x))
             self.classes = max(self.classes, reach(r.signs))
-        self.w = self.w - self.eta * r.weight * derivative * r.z
+        self.w = self.w - (self.eta or 1.0) * r.weight * derivative * r.z
         return derivative != 0.0
 
 

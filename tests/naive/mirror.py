@@ -4,6 +4,7 @@ psi is 1/2 |w|^2, or 1/2 |w|_q^2 with 1/p + 1/q = 1, or the negative entropy on 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from .exponentiated import EG
 from .gradient import slope
@@ -12,7 +13,10 @@ from .rules import Array, Round, Rule
 
 
 class Quadratic(Rule):
-    """psi = 1/2 |w|_q^2, which for p = q = 2 is plain descent."""
+    """psi = 1/2 |w|_q^2, which for p = q = 2 is plain descent.
+
+    An eta of 0 stands for one over the size of the rows.
+    """
 
     margin_rule = False
     weighs = True
@@ -27,7 +31,8 @@ class Quadratic(Rule):
         derivative = slope(self.loss, r)
         if derivative == 0.0:
             return False
-        there = gradient_of_half_squared_norm(self.w, self.q) - self.eta * r.weight * derivative * r.z
+        eta = self.eta or 1.0 / self.row_size()
+        there = gradient_of_half_squared_norm(self.w, self.q) - eta * r.weight * derivative * r.z
         self.w = gradient_of_half_squared_norm(there, self.p)
         return True
 
@@ -35,11 +40,18 @@ class Quadratic(Rule):
         return self.w @ x
 
 
+class Entropic(EG):
+    """EG, where an eta of 0 stands for one over the size of the rows."""
+
+    def update(self, r: Round) -> bool:
+        return super().update(r if self.eta > 0.0 else replace(r, weight=r.weight / self.row_size()))
+
+
 def mirror_descent(
     eta: float = 0.1, p: float = 4.0, features: float = 0.0, link: str = "euclidean", loss: str = "hinge"
 ) -> Rule:
     if link == "entropic":
-        return EG(eta, features, loss)
+        return Entropic(eta, features, loss)
     return Quadratic(eta, {"euclidean": 2.0, "p_norm": p}[link], loss)
 
 

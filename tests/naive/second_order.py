@@ -144,7 +144,8 @@ class SOP(Rule):
 class NHERD(AROW):
     """If margin < 1: w += (1 - margin) / (v + 1/C) Sigma z, then Sigma_b = A Sigma_b A' with A from the paper.
 
-    The diagonals, and the matrices of many classes, follow from Sigma^-1 += (2 C + C^2 v) z z'.
+    The diagonals, and the matrices of many classes, follow from Sigma^-1 += (2 C + C^2 v) z z'. A C of 0 stands for
+    4 over the size of the rows.
     """
 
     weighs = False
@@ -156,7 +157,7 @@ class NHERD(AROW):
     def update(self, r: Round) -> bool:
         if r.margin >= 1.0:
             return False
-        C, Sz = self.C, self.cov.image(r.z)
+        C, Sz = self.C or 4.0 / self.row_size(), self.cov.image(r.z)
         v = float(np.sum(r.z * Sz))
         self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
         if isinstance(self.cov, Full) and len(Sz) == 1:

@@ -8,7 +8,7 @@ import math
 
 from noregret.algebra import add, breadth, extent, share_dot
 from noregret.rules.decorators import gradient_rule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
 from noregret.rules.rule_card import G, P, S, X
@@ -30,7 +30,7 @@ ETA = Param(0.1, above=0.0, about="the learning rate", search=(1e-3, 1e1, "log")
 
 def eg_regret(p: P, divergence: float, squared_gradients_inf: float) -> float:
     """KL(u, uniform) / eta + (eta / 2) times the sum of max |g_tj|^2."""
-    return float(divergence / p.eta + 0.5 * p.eta * squared_gradients_inf)
+    return float(over(divergence, p.eta) + 0.5 * p.eta * squared_gradients_inf)
 
 
 def eg_squared_bound(p: P, divergence: float, row_range: float, comparator_squared_errors: float) -> float:
