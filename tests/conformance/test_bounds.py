@@ -392,5 +392,5 @@ def test_a_quantity_that_is_missing_is_named_with_its_definition() -> None:
 
 def test_the_condition_of_a_theorem_names_its_options() -> None:
     ball = nr.learners()["ogd"].guarantees[1]
-    assert ball.condition.startswith("schedule = inv_sqrt; onto = ball or l1 or simplex; a convex loss")
+    assert ball.condition.startswith("schedule = inv_sqrt; onto = ball or l1 or simplex; eta0 > 0; a convex loss")
     assert nr.learners()["pa1"].guarantees[0].condition == nr.learners()["pa1"].guarantees[0].when

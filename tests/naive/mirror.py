@@ -4,7 +4,6 @@ psi is 1/2 |w|^2, or 1/2 |w|_q^2 with 1/p + 1/q = 1, or the negative entropy on 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from .exponentiated import EG
 from .gradient import slope
@@ -40,18 +39,11 @@ class Quadratic(Rule):
         return self.w @ x
 
 
-class Entropic(EG):
-    """EG, where an eta of 0 stands for one over the size of the rows."""
-
-    def update(self, r: Round) -> bool:
-        return super().update(r if self.eta > 0.0 else replace(r, weight=r.weight / self.row_size()))
-
-
 def mirror_descent(
     eta: float = 0.1, p: float = 4.0, features: float = 0.0, link: str = "euclidean", loss: str = "hinge"
 ) -> Rule:
     if link == "entropic":
-        return Entropic(eta, features, loss)
+        return EG(eta, features, loss)
     return Quadratic(eta, {"euclidean": 2.0, "p_norm": p}[link], loss)
 
 

@@ -30,7 +30,7 @@ LEARNERS: dict[str, tuple[str, dict[str, object]]] = {
     "PA-II": ("pa2", {"C": 1.0}),
     "AROW": ("arow", {"covariance": "full"}),
     "NHERD": ("nherd", {"covariance": "full", "C": 1.0}),
-    "SCW-I": ("scw1", {"covariance": "full", "eta": 0.75, "C": 1.0}),
+    "SCW-I": ("scw1", {"covariance": "full", "eta": 0.75, "C": 1.0, "floor": 1e-12}),
 }
 
 

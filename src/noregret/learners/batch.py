@@ -4,6 +4,7 @@ import math
 
 from noregret.algebra import add, snapshot_at, sqsource, take_snapshot
 from noregret.algebra.verbs import unbound
+from noregret.learners.exponentiated import has_eta
 from noregret.learners.gradient import WIDROW_HOFF_1960, has_rate, safe_rate
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee, over
@@ -60,10 +61,6 @@ def mean_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> floa
 def sum_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
     """|u|^2 / (2 eta) + (eta / 2) times the sum of squared batch gradients."""
     return float(over(norm**2, 2.0 * p.eta) + 0.5 * p.eta * squared_batch_gradients)
-
-
-def has_eta(p: P) -> str | None:
-    return None if p.eta > 0.0 else "it is proved for an eta above 0"
 
 
 def batch_rate(p: P, s: S, g: G) -> float:

@@ -3,8 +3,7 @@
 from noregret.algebra import add, dot, sqsource
 from noregret.algebra.internal_verbs import blocks, count, part, place, value
 from noregret.algebra.verbs import unbound
-from noregret.learners.batch import has_eta
-from noregret.learners.exponentiated import ADDING, FEATURES, eg_regret, eg_score, widen
+from noregret.learners.exponentiated import ADDING, FEATURES, eg_regret, eg_score, has_eta, widen
 from noregret.learners.p_norm import p_norm_score
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee, over

@@ -4,6 +4,7 @@ import math
 
 from noregret.algebra import add, dot, image, inner, posterior_image, sharpen, sqnorm
 from noregret.algebra.verbs import unbound
+from noregret.learners.confidence_weighted import has_C
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -113,10 +114,6 @@ def sop(p: P, s: S, z: Z, margin: float) -> bool:
         sharpen(s.sigma, 1.0, image(s.sigma, z))
         return True
     return False
-
-
-def has_C(p: P) -> str | None:
-    return None if p.C > 0.0 else "it is proved for a C above 0"
 
 
 def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:

@@ -154,7 +154,7 @@ def partial_final(p: P, s: S, x: X) -> float:
             about="the number of features read from a row, and of non-zero weights",
             grid=LARGEST,
         ),
-        "eta": Param(1e-3, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
+        "eta": Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
         "eps": Param(
             0.2,
             above=0.0,
@@ -162,7 +162,7 @@ def partial_final(p: P, s: S, x: X) -> float:
             about="the probability of reading random features instead of those with a weight",
             search=(0.05, 1.0, "linear"),
         ),
-        "R": Param(10.0, above=0.0, about="the largest norm of the weights", search=(1e-1, 1e3, "log")),
+        "R": Param(100.0, above=0.0, about="the largest norm of the weights", search=(1e-1, 1e3, "log")),
     },
     state={"w": top_k},
     counters={"random": 1.0, "features": 0.0, "among": 0.0, "factor": 1.0, "shift": 0.0},

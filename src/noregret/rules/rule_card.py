@@ -192,6 +192,17 @@ class RuleCard(Card):
                 return "it moves each coordinate in its own way, and the kernel algebra has none"
         return None
 
+    @property
+    def mixes_features(self) -> bool:
+        """Whether its weights are positive shares of a whole, without a threshold: a mixture of the features."""
+        return self.nonnegative and self.kind == "gradient"
+
+    @property
+    def usual_task(self) -> TaskName:
+        """The task where none is asked for; of positive weights, each class needs its own."""
+        first: tuple[TaskName, ...] = ("multiclass", "binary") if self.mixes_features else ("binary",)
+        return next((one for one in (*first, *self.tasks) if one in self.tasks), "binary")
+
     @cached_property
     def tasks(self) -> tuple[TaskName, ...]:
         """The tasks the rule can play with its default options."""
