@@ -345,8 +345,6 @@ UNPROVED: list[tuple[str, dict[str, Any], str]] = [
     ("arow", {}, "it is proved for covariance=full, not for covariance=diagonal"),
     ("ogd", {"schedule": "inv_t"}, "schedule=constant, not for schedule=inv_t; it is proved for schedule=inv_sqrt"),
     ("ogd", {"schedule": "inv_mistakes"}, "not for schedule=inv_mistakes"),
-    ("ogd", {"schedule": "constant"}, "it is proved for an eta0 above 0"),
-    ("ogd", {"eta0": 1.0, "schedule": "inv_t"}, "it is proved for schedule=inv_sqrt, not for schedule=inv_t"),
     ("perceptron", {"schedule": "inv_t"}, "it is proved for schedule=constant, not for schedule=inv_t"),
     ("truncated_gradient", {"order": "pre"}, "it is proved for order=post, not for order=pre"),
     ("pegasos", {"loss": "squared"}, "it is proved for loss=hinge or logistic"),
@@ -355,6 +353,8 @@ UNPROVED: list[tuple[str, dict[str, Any], str]] = [
     ("adaline", {"loss": "hinge"}, "it is proved for loss=squared, not for loss=hinge"),
     ("exp3", {"rate": "inv_t"}, "not for rate=inv_t"),
     ("adadelta", {}, "no theorem is known"),
+    ("ogd", {"schedule": "constant"}, "it is proved for an eta0 above 0"),
+    ("ogd", {"eta0": 1.0, "schedule": "inv_t"}, "it is proved for schedule=inv_sqrt, not for schedule=inv_t"),
 ]
 
 

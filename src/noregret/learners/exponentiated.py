@@ -94,7 +94,8 @@ def eg_score(p: P, s: S, x: X) -> float:
             "squared errors",
             "sum of squared errors <= (1 + c/2) that of u + (1/2 + 1/c) R^2 KL(u, uniform), "
             "c = 2 eta R^2 / (2 - eta R^2)",
-            "eta > 0; two classes or targets; eta R^2 < 2, where R is at least the largest minus the smallest value of every "
+            "eta > 0; two classes or targets; eta R^2 < 2, where R is at least the largest minus the smallest value "
+            "of every "
             "row; u >= 0 and |u|_1 = 1; features is the number of all features; all importance weights 1",
             eg_squared_bound,
             options={"loss": ("squared",)},
