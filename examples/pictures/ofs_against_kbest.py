@@ -65,7 +65,8 @@ def measure(
         train, test = np.split(order, [3 * len(y) // 4])
         chosen = SelectKBest(chi2, k=count).fit(X[train], y[train]).transform(X)
         return (
-            share_wrong(nr.make("ofs", B=count + 1, eta=0.2, bias=True), X, train, test),  # the constant is kept too
+            # the constant is kept too
+            share_wrong(nr.make("ofs", B=count + 1, eta=0.2, lam=0.01, bias=True), X, train, test),
             share_wrong(nr.make(learner, C=0.1, bias=True), chosen, train, test),
             share_wrong(nr.make(learner, C=0.1, bias=True), X, train, test),
         )

@@ -16,6 +16,11 @@ NOISY: Case = ({}, {"radius": 3, "norm": 2, "comparator_squares": 16}, 100)
 LENGTHS: Case = ({}, {"radius": 3, "norm": 2}, 36)
 FULL = {"covariance": "full"}
 CONSTANT: Case = ({"eta0": 0.25, "schedule": "constant"}, {"norm": 3, "squared_gradients": 8}, 18 + 1)
+FOLLOWING: Case = (
+    {"eta0": 0.0},
+    {"distance": 3, "radius": 2 * math.e, "least_radius": 2, "rounds": 2**12},
+    36 * math.e**2 + 2**12,
+)
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
@@ -116,11 +121,11 @@ BY_HAND: dict[str, list[Case]] = {
             60 + 4.75 * math.e**3 + 25,
         ),
     ],
-    "fobos": [CONSTANT, FALLING],
-    "fobos_group": [CONSTANT, FALLING],
-    "fobos_infinity": [CONSTANT, FALLING],
-    "fobos_l2": [CONSTANT, FALLING],
-    "fobos_l2_squared": [CONSTANT, FALLING],
+    "fobos": [CONSTANT, FALLING, FOLLOWING],
+    "fobos_group": [CONSTANT, FALLING, FOLLOWING],
+    "fobos_infinity": [CONSTANT, FALLING, FOLLOWING],
+    "fobos_l2": [CONSTANT, FALLING, FOLLOWING],
+    "fobos_l2_squared": [CONSTANT, FALLING, FOLLOWING],
     "ftrl": [
         (
             {"alpha": 0.25, "beta": 3, "l1": 7, "l2": 11},
@@ -147,6 +152,8 @@ BY_HAND: dict[str, list[Case]] = {
     "ogd": [
         CONSTANT,
         FALLING,
+        FOLLOWING,
+        ({"eta0": 0.0}, {**FOLLOWING[1], "rounds": 64}, 18 * math.e**2 + 512),
         ({**FALLING[0], "schedule": "power", "power": 0.5}, FALLING[1], 72 + 3.5),
         ({**FALLING[0], "schedule": "power", "power": 1.0}, FALLING[1], 18 * 16 + 0.5 * (1 + math.log(16))),
         ({**FALLING[0], "schedule": "bottou", "decay": 0.25}, FALLING[1], 18 * 2 + 8 * math.log(2)),
@@ -190,7 +197,10 @@ BY_HAND: dict[str, list[Case]] = {
         ({"batch": 2.5}, {"radius": 6, "margin": 2}, 27),
         ({"batch": 2.5, "b": 3, "rho": 0.5}, {"radius": 6, "margin": 2}, 27 + 3),
     ],
-    "perceptron_margin": [({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4)],
+    "perceptron_margin": [
+        ({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4),
+        ({"b": 0, "eta": 4}, {"radius": 3, "margin": 2}, 13.5 / 4),
+    ],
     "perceptron_pocket": [NOVIKOFF, NOISY],
     "perceptron_truncated": [NOVIKOFF],
     "perceptron_voted": [NOVIKOFF, NOISY],
@@ -210,6 +220,11 @@ BY_HAND: dict[str, list[Case]] = {
             {"norm_1": 4, "distance": 3, "largest_gradient": 2, "rounds": 16},
             72 + 3.5 + 32,
         ),
+        (
+            {"eta0": 0.0, "theta": 0.25, "K": 6},
+            {"norm_1": 4, **FOLLOWING[1]},
+            FOLLOWING[2] + 4 * 0.25 * 682 * 8 * math.e**2,
+        ),
     ],
     "scw1": [({"C": 3, **FULL}, {"loss_before": 2}, 6)],
     "scw2": [({"C": 3, **FULL}, {"loss_before": 2}, 12)],
@@ -222,7 +237,7 @@ BY_HAND: dict[str, list[Case]] = {
             3 + 4,
         )
     ],
-    "truncated_gradient": [CONSTANT, FALLING],
+    "truncated_gradient": [CONSTANT, FALLING, FOLLOWING],
     "winnow": [
         ({}, {"features": 5, "relevant": 2}, 20),
         ({"theta": 3, "alpha": 3}, {"features": 5, "relevant": 2}, 4 * 2 + 2.5),
@@ -338,6 +353,8 @@ UNPROVED: list[tuple[str, dict[str, Any], str]] = [
     ("adaline", {"loss": "hinge"}, "it is proved for loss=squared, not for loss=hinge"),
     ("exp3", {"rate": "inv_t"}, "not for rate=inv_t"),
     ("adadelta", {}, "no theorem is known"),
+    ("ogd", {"schedule": "constant"}, "it is proved for an eta0 above 0"),
+    ("ogd", {"eta0": 1.0, "schedule": "inv_t"}, "it is proved for schedule=inv_sqrt, not for schedule=inv_t"),
 ]
 
 
@@ -357,12 +374,15 @@ def test_the_theorem_belongs_to_the_options_in_force() -> None:
     assert perceptron.guarantee_for({}) is perceptron.guarantees[0]
     assert perceptron.guarantee_for({"random_start": 0.1}) is perceptron.guarantees[2]
     assert perceptron.guarantees_for({}) == perceptron.guarantees
-    assert [one.needs[0] for one in ogd.guarantees_for({"onto": "l1"})] == ["norm", "distance"]
+    assert [one.needs[0] for one in ogd.guarantees_for({"onto": "l1", "eta0": 1.0})] == ["norm", "distance"]
     assert alma.guarantee_for({"B": math.sqrt(8.0) / 0.5, "alpha": 0.5}) is alma.guarantees[0]
     schedules = {"constant": "norm", "inv_sqrt": "distance"}
     for name in ("ogd", "fobos", "fobos_l2", "fobos_group", "truncated_gradient"):
-        found = {option: nr.learners()[name].guarantee_for({"schedule": option}) for option in schedules}
+        card = nr.learners()[name]
+        found = {option: card.guarantee_for({"schedule": option, "eta0": 1.0}) for option in schedules}
         assert {option: one.needs[0] for option, one in found.items() if one is not None} == schedules
+        assert [one.needs for one in card.guarantees_for({})] == [("distance", "radius", "least_radius", "rounds")]
+        assert card.guarantees_for({"loss": "squared"}) == ()
 
 
 def test_a_quantity_that_is_missing_is_named_with_its_definition() -> None:
@@ -372,5 +392,5 @@ def test_a_quantity_that_is_missing_is_named_with_its_definition() -> None:
 
 def test_the_condition_of_a_theorem_names_its_options() -> None:
     ball = nr.learners()["ogd"].guarantees[1]
-    assert ball.condition.startswith("schedule = inv_sqrt; onto = ball or l1 or simplex; a convex loss")
+    assert ball.condition.startswith("schedule = inv_sqrt; onto = ball or l1 or simplex; eta0 > 0; a convex loss")
     assert nr.learners()["pa1"].guarantees[0].condition == nr.learners()["pa1"].guarantees[0].when

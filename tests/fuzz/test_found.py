@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("algebra", ["sparse", "reference"])
 @BOTH
 @pytest.mark.parametrize("label", [-1, 1])
 def test_one_feature_has_the_whole_of_eg_however_far_it_went(label: int, algebra: str) -> None:
-    learner = nr.make("eg", algebra=algebra, native=False).learn(
+    learner = nr.make("eg", task="binary", loss="hinge", eta=0.1, algebra=algebra, native=False).learn(
         np.array([[-label * 1e9], [-label * 1e9]]), [label] * 2
     )
     assert learner.scores(np.array([[1.0]])).tolist() == [1.0]
@@ -41,7 +41,7 @@ def test_small_steps_of_signed_eg_keep_their_digits(algebra: str) -> None:
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e20, 1e30])
 def test_a_projection_from_far_away_lands_on_the_set(onto: str, far: float, algebra: str) -> None:
     X = far * np.array([[1.0, 1.0, -2.0], [0.5, 0.25, 1.0]])
-    learner = nr.make("ogd", onto=onto, radius=0.7, algebra=algebra, native=False).learn(X[:1], [1])
+    learner = nr.make("ogd", eta0=2.0, onto=onto, radius=0.7, algebra=algebra, native=False).learn(X[:1], [1])
     for _ in range(2):
         w = learner.scores(np.eye(3))
         assert np.abs(w).sum() == pytest.approx(0.7, rel=1e-12)
@@ -91,7 +91,7 @@ def test_the_link_of_a_p_norm_is_right_after_almost_all_of_the_sum_is_gone(algeb
 @pytest.mark.parametrize("name", ["narow", "fobos_group", "eg", "ogd", "winnow"])
 def test_the_reference_plays_rounds_without_features(name: str) -> None:
     told: dict[str, Any] = {"onto": "simplex"} if name == "ogd" else {}
-    learner = nr.make(name, algebra="reference", native=False, **told)
+    learner = nr.make(name, task="binary", algebra="reference", native=False, **told)
     empty: list[dict[str, float]] = [{}, {}]
     assert np.isfinite(learner.play(empty, [1, -1]).scores).all()
     assert learner.learn([{"a": 1.0}], [1]).rounds == 3

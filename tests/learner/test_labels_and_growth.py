@@ -304,7 +304,7 @@ def test_params_are_those_of_the_rule_and_the_task_as_in_use() -> None:
     assert plain(C=0.5).params == {"C": 0.5, "gate": "loss", "universum": 0.1, **start}
     assert plain(task="regression").params == {"C": 1.0, "gate": "loss", "eps": 0.1, "scale_target": "yes", **start}
     assert plain("rda", loss="logistic").params == {
-        "lam": 1e-4, "gamma": 0.2, "beta": "sqrt", "loss": "logistic", "universum": 0.1,
+        "lam": 1e-4, "gamma": 0.0, "beta": "sqrt", "loss": "logistic", "universum": 0.1,
     }  # fmt: skip
     assert plain("ogd", task="regression").params["loss"] == "eps_insensitive"
 

@@ -11,15 +11,22 @@ from scipy.stats import norm
 import noregret as nr
 from noregret.learners.confidence_weighted import quantile
 from tests.conformance.plays import state
+from tests.learners import test_second_order
 from tests.learners.reading import after_each_round, bound_of, weights, written
-from tests.learners.test_second_order import covariance, full, noisy, packed
+from tests.learners.test_second_order import covariance, noisy, packed
 from tests.naive import streams
 from tests.naive.rules import Array
 from tests.support import cover
 from tests.support.engines import engines
 
 ALL = ["cw", "cw_variance", "scw1", "scw2"]
+SOFT = {"eta": 0.75, "C": 1.0, "floor": 1e-12}  # as in the paper
 Gaussian = tuple[Array, Array]
+
+
+def full(name: str, **told: Any) -> nr.RuleLearner:
+    """A learner with whole matrices; of SCW, as in the paper."""
+    return test_second_order.full(name, **({**SOFT, **told} if name.startswith("scw") else told))
 
 
 def phi(learner: nr.RuleLearner) -> float:
@@ -217,15 +224,17 @@ def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: st
         ("cw", {}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
         ("scw1", {"C": 1e9}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
         ("scw2", {"C": 1e30}, [(eta, [2.0] * 12) for eta in np.linspace(0.7, 0.99, 25)]),
+        ("scw1", {"C": 1e9, "floor": 0.02}, [(eta, [2.0] * 6) for eta in np.linspace(0.6, 0.99, 100)]),
+        ("scw2", {"C": 1e30, "floor": 0.02}, [(eta, [2.0] * 6) for eta in np.linspace(0.6, 0.99, 100)]),
         ("cw_variance", {}, [(0.9, [first, then]) for first in np.geomspace(1e10, 1e12, 50) for then in (first, 1.0)]),
     ],
-    ids=ALL[:1] + ALL[2:] + ALL[1:2],
+    ids=[*ALL[:1], *ALL[2:], "scw1-floor", "scw2-floor", *ALL[1:2]],
 )
 def test_a_variance_shrinks_just_as_long_as_what_is_left_is_above_its_floor(
     name: str, told: dict[str, float], runs: list[tuple[float, list[float]]]
 ) -> None:
-    """Labels that contradict each other: a step that would leave 1e-12 |x|^2 or less moves the weights alone."""
-    ratios = []
+    """Labels that contradict each other: a step that would leave floor |x|^2 or less moves the weights alone."""
+    ratios, floor = [], told.get("floor", 1e-12)
     for eta, lengths in runs:
         learner, w, variance, quantile_of = full(name, eta=eta, **told), 0.0, 1.0, float(norm.ppf(eta))
         for t, length in enumerate(lengths):
@@ -235,7 +244,7 @@ def test_a_variance_shrinks_just_as_long_as_what_is_left_is_above_its_floor(
             alpha, v = label * (weights(learner, 1)[0] - w) / (variance * length), variance * length**2
             a = alpha * v * quantile_of
             left = v / (1.0 + 2.0 * a) if name == "cw_variance" else (2.0 * v / (a + np.sqrt(a * a + 4.0 * v))) ** 2
-            ratios.append(left / (1e-12 * length**2))
+            ratios.append(left / (floor * length**2))
             expected = left / length**2 if ratios[-1] > 1.0 else variance
             assert covariance(learner).item() == pytest.approx(expected, rel=1e-6)
             w, variance = weights(learner, 1)[0], covariance(learner).item()
@@ -271,7 +280,7 @@ def test_a_step_of_cw_variance_is_exact_however_little_is_asked_for() -> None:
 @pytest.mark.parametrize("name", ["scw1", "scw2"])
 def test_with_a_huge_c_soft_cw_is_cw(name: str, kept: str) -> None:
     X, y = streams.dense(60, 4, seed=5)
-    soft = nr.make(name, eta=0.8, C=1e12, covariance=kept, native=False).learn(X, y)
+    soft = nr.make(name, eta=0.8, C=1e12, floor=1e-12, covariance=kept, native=False).learn(X, y)
     hard = nr.make("cw", eta=0.8, covariance=kept, native=False).learn(X, y)
     np.testing.assert_allclose(weights(soft, 4), weights(hard, 4), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(state(soft)["sigma"], state(hard)["sigma"], rtol=1e-6, atol=1e-9)

@@ -19,6 +19,7 @@ from tests.naive.rules import Array
 from tests.support.cover import seeds
 from tests.support.engines import engines
 
+MIXED: dict[str, Any] = {"task": "binary", "loss": "hinge"}  # features of both signs, as of experts
 BOTH = pytest.mark.parametrize("name", ["eg", "eg_signed"])
 
 
@@ -46,7 +47,7 @@ def on_the_simplex(d: int, seed: int) -> list[Array]:
 
 
 def test_two_rounds_worked_by_hand() -> None:
-    learner = nr.make("eg", eta=math.log(2.0), features=3, native=False)
+    learner = nr.make("eg", **MIXED, eta=math.log(2.0), features=3, native=False)
     said = learner.play(np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]]), [1, -1])
     written(said.scores, [1.0, 1.0 / 3.0])  # no loss at margin 1, so nothing moves
     assert said.updated.tolist() == [False, True]
@@ -54,7 +55,7 @@ def test_two_rounds_worked_by_hand() -> None:
 
 
 def test_one_feature_alone_has_the_whole() -> None:
-    learner = nr.make("eg", native=False)
+    learner = nr.make("eg", **MIXED, eta=0.1, native=False)
     assert learner.play(np.array([[3.0], [-2.0], [0.5]]), [-1, 1, -1]).scores.tolist() == [3.0, -2.0, 0.5]
 
 
@@ -82,7 +83,7 @@ def test_a_step_of_eg_stays_near_its_weights_and_goes_down_the_slope(loss: str) 
     """w' is where eta g.w + KL(w, w_t) is least among the weights that sum to one."""
     X, y = streams.dense(30, 4, seed=1)
     eta = 0.3
-    learner = nr.make("eg", eta=eta, loss=loss, features=4, native=False)
+    learner = nr.make("eg", task="binary", eta=eta, loss=loss, features=4, native=False)
     for t, before, after, _ in steps(learner, X, y, rounds=12):
         g = SLOPES[loss](y[t] * (before @ X[t])) * y[t] * X[t]
 
@@ -100,7 +101,7 @@ def test_a_step_of_eg_stays_near_its_weights_and_goes_down_the_slope(loss: str) 
 def test_signed_eg_is_eg_over_every_feature_and_its_opposite(U: float, loss: str) -> None:
     X, y = streams.dense(120, 5, seed=2)
     signed = nr.make("eg_signed", eta=0.2 / U**2, U=U, loss=loss, features=5, native=False)
-    doubled = nr.make("eg", eta=0.2 / U**2, loss=loss, features=10, native=False)
+    doubled = nr.make("eg", task="binary", eta=0.2 / U**2, loss=loss, features=10, native=False)
     near(signed.play(X, y).scores, doubled.play(np.hstack([U * X, -U * X]), y).scores, tolerance=1e-11)
     assert signed.updates == doubled.updates > 20
 
@@ -108,7 +109,7 @@ def test_signed_eg_is_eg_over_every_feature_and_its_opposite(U: float, loss: str
 @BOTH
 def test_the_weights_share_one_whole_after_every_round(name: str) -> None:
     X, y = streams.sparse(100, 8, density=0.4, seed=3)
-    found = after_each_round(nr.make(name, eta=0.7, features=8, native=False, **whole(name)), X, y)
+    found = after_each_round(nr.make(name, eta=0.7, features=8, native=False, **MIXED, **whole(name)), X, y)
     sizes = np.abs(found).sum(axis=1)
     if name == "eg":
         np.testing.assert_allclose(sizes, 1.0, rtol=1e-12)
@@ -123,7 +124,7 @@ def test_the_regret_of_eg_stays_below_its_bound(eta: float, seed: int) -> None:
     d = 12
     X, y = streams.dense(300, d, seed)
     y = np.where(np.arange(300) % 3 == 0, y, np.sign(X[:, 0] + 0.5))
-    learner = nr.make("eg", eta=eta, features=d)
+    learner = nr.make("eg", **MIXED, eta=eta, features=d)
     said = learner.play(X, y)
     squares = float((np.abs(X).max(axis=1) ** 2)[said.updated].sum())
     for u in on_the_simplex(d, seed):
@@ -150,7 +151,7 @@ def test_the_regret_of_signed_eg_stays_below_its_bound(eta: float, U: float, see
 def test_a_regret_close_to_what_is_allowed() -> None:
     """A round that slopes one way only: eg must learn which of two features is right, and pays the divergence."""
     X, y, eta = np.tile([[1.0, -1.0]], (60, 1)), np.ones(60), 0.05
-    learner = nr.make("eg", eta=eta, features=2, native=False)
+    learner = nr.make("eg", **MIXED, eta=eta, features=2, native=False)
     said = learner.play(X, y)
     u = np.array([1.0, 0.0])
     bound = bound_of(learner, divergence=divergence(u), squared_gradients_inf=float(said.updated.sum()))
@@ -182,7 +183,7 @@ def test_squared_errors_are_few_where_some_weights_on_the_simplex_fit(d: int, se
 @engines
 def test_no_weight_is_ever_lost_to_rounding(name: str, native: bool) -> None:
     """Feature 0 speaks for the wrong side until its weight is exp(-10000); then it is right, and recovers."""
-    learner = nr.make(name, eta=100.0, features=3, native=native, **whole(name))
+    learner = nr.make(name, eta=100.0, features=3, native=native, **MIXED, **whole(name))
     x, all_of_them = np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3))
     learner.learn(np.tile(x, (100, 1)), -np.ones(100))
     expected = {"eg": [0.0, 0.5, 0.5], "eg_signed": [-1.0, 0.0, 0.0]}[name]
@@ -194,7 +195,7 @@ def test_no_weight_is_ever_lost_to_rounding(name: str, native: bool) -> None:
 
 def test_features_never_met_have_their_share_from_the_start() -> None:
     X, y = streams.sparse(40, 6, density=0.5, seed=4)
-    told, seen = nr.make("eg", features=50, native=False), nr.make("eg", native=False)
+    told, seen = (nr.make("eg", **MIXED, eta=0.1, native=False, **more) for more in ({"features": 50}, {}))
     assert told.play(csr_array(X), y).scores[0] == pytest.approx(X[0].sum() / 50.0)
     reach = np.flatnonzero(X[0]).max() + 1
     assert seen.play(csr_array(X), y).scores[0] == pytest.approx(X[0].sum() / reach)
@@ -207,3 +208,36 @@ def test_irrelevant_features_cost_signed_eg_only_a_logarithm() -> None:
     y = np.sign(X[:, 0] - X[:, 1] + X[:, 2])
     told: dict[str, Any] = {"eta": 0.01, "U": 8.0, "features": 1000}
     assert 2 * nr.make("eg_signed", **told).learn(X, y).mistakes < nr.make("perceptron").learn(X, y).mistakes
+
+
+# ---- two classes --------------------------------------------------------------------------------------------------
+
+
+def test_without_a_task_eg_has_weights_for_each_of_two_classes_so_that_features_speak_for_both() -> None:
+    """With rows of no negative value, no positive weights give the score of a negative label its sign."""
+    X, y = streams.sparse(300, 10, density=0.3, seed=2)
+    X, y = np.abs(X), np.where(np.abs(X[:, 0]) > np.abs(X[:, 1]), 1, -1)
+    X, y = X[np.abs(X[:, 0]) != np.abs(X[:, 1])], y[np.abs(X[:, 0]) != np.abs(X[:, 1])]
+    mapped, mixed = nr.make("eg", native=False), nr.make("eg", task="binary", native=False)
+    assert (mapped.task, mixed.task) == ("multiclass", "binary")
+    assert mixed.learn(X, y).mistakes == (y < 0).sum()
+    assert mapped.learn(X, y).mistakes < 0.5 * min((y < 0).sum(), (y > 0).sum())
+    assert set(mapped.predict(X).tolist()) == {-1, 1}
+
+
+def test_a_mixture_of_experts_whose_votes_have_both_signs_is_learned_in_binary() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.choice([-1.0, 1.0], size=200)
+    wrong = rng.random((200, 8)) < np.array([0.02, *[0.5] * 7])
+    votes = np.where(wrong, -y[:, None], y[:, None])
+    learner = nr.make("eg", task="binary", native=False).learn(votes, y)
+    assert learner.mistakes < 40
+    assert int(np.argmax(weights(learner, 8))) == 0
+
+
+def test_of_rows_of_any_scale_signed_eg_makes_the_same_of_its_defaults() -> None:
+    X, y = streams.sparse(80, 8, density=0.4, seed=5)
+    usual = nr.make("eg_signed", native=False, algebra="sparse").play(X, y)
+    for scale in (2.0**-20, 2.0**20):
+        scaled = nr.make("eg_signed", native=False, algebra="sparse").play(scale * X, y)
+        np.testing.assert_allclose(scaled.scores, usual.scores, rtol=1e-9)

@@ -285,8 +285,8 @@ def test_without_a_rate_the_squared_errors_of_adaline_are_bounded(task: str, see
 
 
 def test_defaults_depend_on_whether_scores_are_measured() -> None:
-    assert nr.make("ogd", native=False).params["eta0"] == 2.0
-    assert nr.make("ogd", task="ranking", native=False).params["eta0"] == 2.0
+    assert nr.make("ogd", native=False).params["eta0"] == 0.0
+    assert nr.make("ogd", task="ranking", native=False).params["eta0"] == 0.0
     for told in ({"task": "regression"}, {"task": "convex", "dimension": 2}, {"task": "one-class"}):
         assert nr.make("ogd", native=False, **told).params["eta0"] == 0.1
     with pytest.raises(nr.BadValue, match="default of measured scores"):

@@ -35,7 +35,7 @@ def test_without_a_mirror_it_is_descent_at_a_constant_rate(loss: str, told: dict
 def test_in_the_entropic_mirror_it_is_eg_to_the_last_bit(loss: str, told: dict[str, Any]) -> None:
     X, y = streams.sparse(80, 12, density=0.4, seed=1)
     mine = nr.make("mirror_descent", eta=0.3, link="entropic", loss=loss, features=20, native=False, **told)
-    other = nr.make("eg", eta=0.3, loss=loss, features=20, native=False, **told)
+    other = nr.make("eg", eta=0.3, loss=loss, features=20, native=False, **{"task": "binary", **told})
     assert same_bits(mine.play(X, y).scores, other.play(X, y).scores)
 
 

@@ -160,7 +160,7 @@ def test_functions_of_one_name_are_not_taken_for_each_other() -> None:
 
 def test_a_copy_has_the_function_and_the_card_knows_no_theorem_for_it() -> None:
     X, y = rounds()
-    learner = nr.make("rda", beta=log_beta).learn(X, y)
+    learner = nr.make("rda", gamma=0.2, beta=log_beta).learn(X, y)
     assert (learner.copy().scores(X) == learner.scores(X)).all()
     assert learner.params["beta"] == learner.copy().params["beta"] != "log_beta"
     assert "beta=log_beta" in repr(learner)
@@ -186,7 +186,7 @@ def test_an_error_names_the_line_of_the_function(native: bool) -> None:
 @pytest.mark.parametrize("given", [log_beta, [log_beta, sine], {"log_beta": log_beta}])
 def test_a_saved_learner_goes_on_when_its_function_is_given_again(given: Any, tmp_path: Path) -> None:
     X, y = rounds()
-    learner = nr.make("rda", beta=log_beta).learn(X[:30], y[:30])
+    learner = nr.make("rda", gamma=0.2, beta=log_beta).learn(X[:30], y[:30])
     learner.save(tmp_path / "own.nr")
     again = nr.load(tmp_path / "own.nr", functions=given)
     assert (again.learn(X[30:], y[30:]).scores(X) == learner.learn(X[30:], y[30:]).scores(X)).all()
@@ -194,7 +194,7 @@ def test_a_saved_learner_goes_on_when_its_function_is_given_again(given: Any, tm
 
 
 def test_without_its_function_a_file_is_not_loaded(tmp_path: Path) -> None:
-    nr.make("rda", beta=log_beta).learn(*rounds()).save(tmp_path / "own.nr")
+    nr.make("rda", gamma=0.2, beta=log_beta).learn(*rounds()).save(tmp_path / "own.nr")
     says = "the model was learned with beta=log_beta, a function that rda does not know; give it to load as functions="
     for functions in (None, sine, {"other": log_beta}):
         with pytest.raises(nr.Error, match=says):

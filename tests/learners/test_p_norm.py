@@ -52,7 +52,7 @@ def test_rows_so_short_that_their_powers_are_lost_are_learned_as_long_ones(
     X, y, _ = sparse_target(200, 6, seed=5)
     X = X * np.random.default_rng(5).uniform(0.5, 1.0, X.shape)
     if name == "mirror_descent":
-        told = {**told, "link": "p_norm", "loss": "perceptron"}
+        told = {**told, "link": "p_norm", "loss": "perceptron", "eta": 0.15}
     short, long = (nr.make(name, p=p, **told).play(2.0**by * X, y) for by in (-50, 0))
     np.testing.assert_allclose(2.0**100 * short.scores, long.scores, rtol=1e-9, atol=1e-9)
     assert short.mistakes.sum() < 80

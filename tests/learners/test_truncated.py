@@ -138,8 +138,8 @@ def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss:
 def test_the_regret_of_rounding_keeps_its_bound(seed: int, theta: float) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)
-    learner = nr.make("rounding", theta=theta, K=6.0, schedule="constant", native=False)
-    falling = nr.make("rounding", theta=theta, K=6.0, native=False)
+    learner = nr.make("rounding", eta0=2.0, theta=theta, K=6.0, schedule="constant", native=False)
+    falling = nr.make("rounding", eta0=2.0, theta=theta, K=6.0, native=False)
     path = np.vstack([np.zeros(5), after_each_round(falling.copy(), X, y)[:-1]])
     said, later = learner.play(X, y), falling.play(X, y)
     squares = float(((X**2).sum(axis=1) * (y * said.scores < 1.0)).sum())

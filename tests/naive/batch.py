@@ -10,7 +10,10 @@ from .rules import Array, Round, Rule
 
 
 class GradientBatch(Rule):
-    """Keeps the gradients of the batch in a list. An importance weight scales g."""
+    """Keeps the gradients of the batch in a list. An importance weight scales g.
+
+    An eta of 0 stands for min(1, 8 / batch) / S times each gradient, where S is the size of the rows.
+    """
 
     margin_rule = False
     weighs = True
@@ -22,10 +25,11 @@ class GradientBatch(Rule):
 
     def update(self, r: Round) -> bool:
         derivative = slope(self.loss, r)
-        self.gradients.append(r.weight * derivative * r.z)
+        fitted = 1.0 if self.eta > 0.0 else min(1.0, 8.0 / self.size) / self.row_size()
+        self.gradients.append(fitted * r.weight * derivative * r.z)
         if len(self.gradients) == self.size:
-            reduce = np.mean if self.reduction == "mean" else np.sum
-            self.w = self.w - self.eta * reduce(self.gradients, axis=0)
+            reduce = np.mean if self.reduction == "mean" and self.eta > 0.0 else np.sum
+            self.w = self.w - (self.eta or 1.0) * reduce(self.gradients, axis=0)
             self.gradients = []
         return derivative != 0.0
 

@@ -90,6 +90,8 @@ def onto_l1(v: Array, radius: float) -> Array:
 class OGD(FirstOrder):
     """A step, then the nearest point of a set. An importance weight scales g.
 
+    An eta0 of 0 stands for 32 / S, but no rate is above 1 / S; S is the size of the rows.
+
     The simplex is over the features and classes up to the highest that took part in a step.
     """
 
@@ -137,7 +139,10 @@ class OGD(FirstOrder):
             w[: self.met[0], : self.met[1]] = onto_simplex(own.ravel(), self.radius).reshape(own.shape)
         return w
 
-    def rate(self, t: int) -> float:
+    def rate(self, t: int, but: int = 0) -> float:
+        if self.eta0 == 0.0:
+            size = self.row_size(but)
+            return min(self.fallen(self.schedule, 32.0 / size, t, self.steps), 1.0 / size)
         return self.fallen(self.schedule, self.eta0, t, self.steps)
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:

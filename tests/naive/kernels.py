@@ -77,6 +77,9 @@ class Expansion(Rule):
     def sqnorm(self, r: Round) -> float:
         return self.kernel(r.x, r.x) * float(np.sum(r.signs**2))
 
+    def measure(self, sqnorm: float) -> None:
+        self.rule.measure(sqnorm)
+
     def update(self, r: Round) -> bool:
         tau = self.rule.step(r, self.sqnorm(r), self.t)
         self.multiply(self.rule.fade(self.t))

@@ -12,7 +12,10 @@ from .rules import Array, Round, Rule
 
 
 class Quadratic(Rule):
-    """psi = 1/2 |w|_q^2, which for p = q = 2 is plain descent."""
+    """psi = 1/2 |w|_q^2, which for p = q = 2 is plain descent.
+
+    An eta of 0 stands for one over the size of the rows.
+    """
 
     margin_rule = False
     weighs = True
@@ -27,7 +30,8 @@ class Quadratic(Rule):
         derivative = slope(self.loss, r)
         if derivative == 0.0:
             return False
-        there = gradient_of_half_squared_norm(self.w, self.q) - self.eta * r.weight * derivative * r.z
+        eta = self.eta or 1.0 / self.row_size()
+        there = gradient_of_half_squared_norm(self.w, self.q) - eta * r.weight * derivative * r.z
         self.w = gradient_of_half_squared_norm(there, self.p)
         return True
 

@@ -9,19 +9,26 @@ from .rules import Array, FirstOrder, Round, Rule
 
 
 class Pegasos(FirstOrder):
-    """An importance weight scales g."""
+    """An importance weight scales g. A lam of 0 stands for 1/1000 of the size of the rows; where that changes, the "
+    "weights
+    do too, so that they are -1 / (lam t) times the sum of all g."""
 
     margin_rule = False
     weighs = True
     regresses = True
 
     def __init__(self, lam: float = 3e-3, projection: str = "yes", loss: str = "hinge") -> None:
-        self.lam = lam
+        self.told = lam
         self.projection = projection
         self.loss = loss
 
+    @property
+    def lam(self) -> float:
+        return self.told if self.told > 0.0 else 1e-3 * self.row_size()
+
     def fade(self, t: int) -> float:
-        return 1.0 - 1.0 / t
+        grown = self.row_size() / self.row_size(but=1) if self.told == 0.0 and sum(self.squares[:-1]) > 0.0 else 1.0
+        return (1.0 - 1.0 / t) / grown
 
     def longest(self) -> float:
         return float(1.0 / np.sqrt(self.lam)) if self.projection == "yes" else np.inf

@@ -84,7 +84,7 @@ def ballot(scores: Array) -> Array:
 
 
 class MarginPerceptron(FirstOrder):
-    """If margin < b, or margin <= b when b = 0: w += eta z. An importance weight scales eta."""
+    """If margin < b: w += eta z. A b of 0 stands for the size of the rows. An importance weight scales eta."""
 
     weighs = True
 
@@ -93,8 +93,7 @@ class MarginPerceptron(FirstOrder):
         self.eta = eta
 
     def step(self, r: Round, sqnorm: float, t: int) -> float | None:
-        short = r.margin <= self.b if self.b == 0.0 else r.margin < self.b
-        return self.eta * r.weight if short else None
+        return self.eta * r.weight if r.margin < (self.b or self.row_size()) else None
 
 
 class BatchPerceptron(Rule):

@@ -15,7 +15,7 @@ from .rules import Array, Round, Rule
 class RDA(Rule):
     """Keeps G, the sum of the subgradients; w is a formula of G and t, zero before any round.
 
-    An importance weight scales the subgradient of its round.
+    An importance weight scales the subgradient of its round. A gamma of 0 stands for 1/32 of the size of the rows.
     """
 
     margin_rule = False
@@ -25,8 +25,12 @@ class RDA(Rule):
     def __init__(self, lam: float = 1e-3, gamma: float = 1.0, loss: str = "hinge", beta: str = "sqrt") -> None:
         assert beta == "sqrt"
         self.lam = lam
-        self.gamma = gamma
+        self.told = gamma
         self.loss = loss
+
+    @property
+    def gamma(self) -> float:
+        return self.told if self.told > 0.0 else self.row_size() / 32.0
 
     def start(self, k: int, d: int) -> None:
         self.G: Array = np.zeros((k, d))
@@ -65,7 +69,7 @@ class Enhanced(RDA):
 
 
 class StronglyConvex(RDA):
-    """min over w of  gbar.w + lam |w|_1 + (s / 2) |w|^2"""
+    """min over w of  gbar.w + lam |w|_1 + (s / 2) |w|^2; an s of 0 stands for 1/1000 of the size of the rows"""
 
     def __init__(self, lam: float = 1e-3, s: float = 1.0, loss: str = "hinge") -> None:
         super().__init__(lam, 1.0, loss)
@@ -73,7 +77,9 @@ class StronglyConvex(RDA):
 
     def weights(self) -> Array:
         gbar = self.G / max(self.t, 1)
-        return np.asarray(-np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam) / self.s)
+        return np.asarray(
+            -np.sign(gbar) * np.maximum(0.0, np.abs(gbar) - self.lam) / (self.s or 1e-3 * self.row_size())
+        )
 
 
 RULES: dict[str, Callable[..., Rule]] = {

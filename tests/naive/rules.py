@@ -68,6 +68,7 @@ class Rule(Falling):
     t = 0
     seen: npt.NDArray[np.bool_] | None = None  # of many classes, those that take part
     random_start = 0.0
+    squares: tuple[float, ...] = ()  # |z|^2 of the rounds it learned from, the last one included
 
     def start(self, k: int, d: int) -> None:
         self.w: Array = first_weights(k, d, self.random_start)
@@ -91,7 +92,16 @@ class Rule(Falling):
     def learn(self, r: Round) -> bool:
         if self.margin_rule and self.sqnorm(r) == 0.0:
             return False
+        self.measure(self.sqnorm(r))
         return self.update(r)
+
+    def measure(self, sqnorm: float) -> None:
+        self.squares += (sqnorm,)
+
+    def row_size(self, but: int = 0) -> float:
+        """The largest of the means of the first |z|^2, the first two, and so on; but for so many at the end."""
+        some = self.squares[: len(self.squares) - but]
+        return max([float(np.mean(some[: n + 1])) for n in range(len(some))], default=0.0) or 1e-300
 
     def update(self, r: Round) -> bool:
         raise NotImplementedError

@@ -144,7 +144,8 @@ class SOP(Rule):
 class NHERD(AROW):
     """If margin < 1: w += (1 - margin) / (v + 1/C) Sigma z, then Sigma_b = A Sigma_b A' with A from the paper.
 
-    The diagonals, and the matrices of many classes, follow from Sigma^-1 += (2 C + C^2 v) z z'.
+    The diagonals, and the matrices of many classes, follow from Sigma^-1 += (2 C + C^2 v) z z'. A C of 0 stands for
+    4 over the size of the rows.
     """
 
     weighs = False
@@ -156,7 +157,7 @@ class NHERD(AROW):
     def update(self, r: Round) -> bool:
         if r.margin >= 1.0:
             return False
-        C, Sz = self.C, self.cov.image(r.z)
+        C, Sz = self.C or 4.0 / self.row_size(), self.cov.image(r.z)
         v = float(np.sum(r.z * Sz))
         self.w = self.w + (1.0 - r.margin) / (v + 1.0 / C) * Sz
         if isinstance(self.cov, Full) and len(Sz) == 1:
@@ -205,11 +206,12 @@ class NAROW(Rule):
 class CW(AROW):
     """The stdev form: if margin < phi sqrt(v), reach margin = phi sqrt(u), u = z' Sigma z after the step.
 
-    Sigma stays as it is if u were to fall under 1e-12 |z|^2.
+    Sigma stays as it is if u were to fall under `floor` |z|^2.
     """
 
     weighs = False
     regresses = False
+    floor = 1e-12
 
     def __init__(self, eta: float = 0.9, covariance: str = "diagonal") -> None:
         self.phi = float(norm.ppf(eta))
@@ -228,7 +230,7 @@ class CW(AROW):
         alpha = self.alpha(r.margin, v)
         u = 0.25 * (-alpha * v * phi + np.sqrt(alpha**2 * v**2 * phi**2 + 4.0 * v)) ** 2
         self.w = self.w + alpha * Sz
-        if u > 1e-12 * self.sqnorm(r):
+        if u > self.floor * self.sqnorm(r):
             self.cov.sharpen(float(alpha * phi / np.sqrt(u)), r.z)
         return True
 
@@ -250,24 +252,21 @@ class CWVariance(CW):
 
 
 class SCW1(CW):
-    """CW, but alpha is at most C."""
+    """CW, but alpha is at most C; a C of 0 stands for 8 over the root of the size of the rows."""
 
-    def __init__(self, eta: float = 0.75, C: float = 1.0, covariance: str = "diagonal") -> None:
+    def __init__(self, eta: float = 0.75, C: float = 1.0, floor: float = 1e-12, covariance: str = "diagonal") -> None:
         super().__init__(eta, covariance)
-        self.C = C
+        self.C, self.floor = C, floor
 
     def alpha(self, m: float, v: float) -> float:
-        return min(self.C, super().alpha(m, v))
+        return min(self.C or 8.0 / float(np.sqrt(self.row_size())), super().alpha(m, v))
 
 
 class SCW2(SCW1):
-    """CW with the squared loss."""
-
-    def __init__(self, eta: float = 0.9, C: float = 1.0, covariance: str = "diagonal") -> None:
-        super().__init__(eta, C, covariance)
+    """CW with the squared loss; a C of 0 stands for 30 over the size of the rows."""
 
     def alpha(self, m: float, v: float) -> float:
-        phi, n = self.phi, v + 1.0 / (2.0 * self.C)
+        phi, n = self.phi, v + 1.0 / (2.0 * (self.C or 30.0 / self.row_size()))
         gamma = np.sqrt(phi**4 * m**2 * v**2 + 4.0 * n * v * phi**2 * (n + v * phi**2))
         return float((-(2.0 * m * n + phi**2 * m * v) + gamma) / (2.0 * (n**2 + n * v * phi**2)))
 

@@ -19,18 +19,19 @@ def truncated(w: Array, B: float) -> Array:
 
 
 class OFS(Rule):
-    """A round with a margin above 1 only shrinks w."""
+    """A round with a margin above 1 only shrinks w. An eta of 0 stands for one over the size of the rows."""
 
     def __init__(self, B: float = 10.0, eta: float = 0.2, lam: float = 0.01) -> None:
         self.B, self.eta, self.lam = B, eta, lam
 
     def update(self, r: Round) -> bool:
-        shrunk = (1.0 - self.lam * self.eta) * self.w
+        eta = self.eta or 1.0 / self.row_size()
+        shrunk = max(0.0, 1.0 - self.lam * eta) * self.w
         if r.margin > 1.0:
             changed = self.lam > 0.0
             self.w = shrunk
             return changed
-        w = shrunk + self.eta * r.z
+        w = shrunk + eta * r.z
         if self.lam > 0.0:
             w = w * min(1.0, 1.0 / (np.sqrt(self.lam) * np.linalg.norm(w)))
         self.w = truncated(w, self.B)

@@ -50,7 +50,7 @@ class TruncatedGradient(OGD):
         """The weights as round t leaves them or, with order pre, as round t + 1 finds them: pulled at the rate of t."""
         if t == 0 or not completes(t + self.pre, self.K):
             return self.w
-        return T1(self.w, self.rate(t) * self.K * self.gravity, self.theta)
+        return T1(self.w, self.rate(t, but=self.t - t) * self.K * self.gravity, self.theta)
 
     def scores(self, x: Array) -> Array:
         return (self.pulled(self.t) if self.pre else self.w) @ x

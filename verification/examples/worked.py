@@ -154,7 +154,7 @@ sop_scores = sop.play(X, y).scores
         ),
         Row(
             "SCW-I, eta = 0.9, C = 0.1",
-            "gaussians(full('scw1', eta=0.9, C=0.1))",
+            "gaussians(full('scw1', eta=0.9, C=0.1, floor=1e-12))",
             (
                 (0.4, 0, 0.602199, 0, 1),
                 (0.33978, -0.1, 0.56834, -0.056225, 0.906633),
@@ -164,7 +164,7 @@ sop_scores = sop.play(X, y).scores
         ),
         Row(
             "SCW-II, eta = 0.9, C = 0.1",
-            "gaussians(full('scw2', eta=0.9, C=0.1))",
+            "gaussians(full('scw2', eta=0.9, C=0.1, floor=1e-12))",
             (
                 (0.650754, 0, 0.444181, 0, 1),
                 (0.520975, -0.292177, 0.395002, -0.11072, 0.750733),

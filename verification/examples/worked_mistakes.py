@@ -86,7 +86,7 @@ column is counted by a few lines of numpy in the tests.""",
 from sklearn.datasets import load_breast_cancer
 
 rows, labels = load_breast_cancer(return_X_y=True)
-required = (0.0, 1.0, 5.0, 10.0, 100.0)
+required = (1e-9, 1.0, 5.0, 10.0, 100.0)
 learners = [make("perceptron_margin", b=b, scale=True, bias=True).learn(rows, labels) for b in required]
 """,
     (

@@ -129,5 +129,5 @@ def in_card(function: ast.FunctionDef) -> Iterator[Change]:
             if given.arg in HOOKS and not (isinstance(given.value, ast.Constant) and not given.value.value):
                 yield Change("hook", given, "")
             elif given.arg == "counters" and isinstance(given.value, ast.Dict):
-                for value in given.value.values:
+                for value in filter(is_number, given.value.values):
                     yield Change("constant", value, repr(ast.literal_eval(value) + 1.0))

@@ -25,6 +25,7 @@ PREDICTED = "tests/learner/test_predicted_scores.py"
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "losses": ("noregret.rules.losses", ("tests/rules/test_losses.py",), ("ogd",)),
     "schedules": ("noregret.rules.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
+    "row_size": ("noregret.rules.row_size", ("tests/learners/test_row_size.py",), ("ogd", "rda", "perceptron_margin")),
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "binary": (
         "noregret.tasks.binary",

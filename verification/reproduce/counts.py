@@ -26,11 +26,11 @@ SCW-I   319  5173
 LEARNERS: dict[str, tuple[str, dict[str, object]]] = {
     "OGD": ("ogd", {"eta0": 1.0}),
     "PA": ("pa", {}),
-    "PA-I": ("pa1", {}),
-    "PA-II": ("pa2", {}),
+    "PA-I": ("pa1", {"C": 1.0}),
+    "PA-II": ("pa2", {"C": 1.0}),
     "AROW": ("arow", {"covariance": "full"}),
     "NHERD": ("nherd", {"covariance": "full", "C": 1.0}),
-    "SCW-I": ("scw1", {"covariance": "full", "eta": 0.75}),
+    "SCW-I": ("scw1", {"covariance": "full", "eta": 0.75, "C": 1.0, "floor": 1e-12}),
 }
 
 

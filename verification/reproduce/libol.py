@@ -73,7 +73,7 @@ class Entry:
 
 
 FULL = {"covariance": "full"}
-SCW = {**FULL, "C": 1.0}
+SCW = {**FULL, "C": 1.0, "floor": 1e-12}
 FLOOR = "ours always leaves a round 1e-12 |x|^2 of variance, the toolbox nothing, so that there large eta are worse"
 FIRST_STEP = "the toolbox's first step is y x, not y x / |x|^2"
 ENTRIES = {

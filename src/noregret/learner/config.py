@@ -204,7 +204,7 @@ def refuse_unknown(card: RuleCard, task: type[Task], kernel_takes: Iterable[str]
 def check_task(card: RuleCard, name: Any, given: Mapping[str, Any]) -> tuple[type[Task], bool]:
     """The task, and whether a third class may turn binary into multiclass."""
     if name is None:
-        own = next((one for one in ("binary", *card.tasks) if one in card.tasks), "binary")
+        own = str(card.usual_task)
         for task in TASKS.values():
             implied = any(option in given and option not in card.params for option in task.implied_by)
             if implied and (task.name in card.tasks or against_the_rest(card, task, given)):

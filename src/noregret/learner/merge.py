@@ -9,6 +9,7 @@ from noregret.features.hashing import HashedNames
 from noregret.learner.config import Config
 from noregret.learner.model import Model
 from noregret.learner.recent_scores import RecentScores
+from noregret.rules.row_size import ROW_SUMS
 from noregret.state.align import rearrange, share_supports
 from noregret.state.growth import grow, mirror, parts, settle, split
 from noregret.state.space import enlarge
@@ -184,7 +185,7 @@ def combine(a: Model, b: Model) -> None:
                 array[...] = array + theirs[name] - field.start
     for name in a.arrays.n.dtype.names:
         ours, others = float(a.arrays.n[name]), float(b.arrays.n[name])
-        total = ta + tb if name == "t" else max(ours, others)
+        total = ours + others if name == "t" or name in ROW_SUMS else max(ours, others)
         a.arrays.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
 
 

@@ -58,7 +58,9 @@ ADAGRAD_SAYS = (
 @coordinate_rule(
     paper=DUCHI_2011,
     params={
-        "eta": Param(0.1, above=0.0, about="the length of the first step of a weight", search=(1e-3, 1e1, "log")),
+        "eta": Param(
+            0.5, above=0.0, about="the length of the first step of a weight", search=(1e-3, 1e1, "log"), measured=0.1
+        ),
         "delta": Param(
             1e-8,
             above=0.0,

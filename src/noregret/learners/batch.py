@@ -2,13 +2,15 @@
 
 import math
 
-from noregret.algebra import add, snapshot_at, take_snapshot
+from noregret.algebra import add, snapshot_at, sqsource, take_snapshot
 from noregret.algebra.verbs import unbound
+from noregret.learners.exponentiated import has_eta
 from noregret.learners.gradient import WIDROW_HOFF_1960, has_rate, safe_rate
 from noregret.rules.decorators import gradient_rule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import snapshot
 
@@ -53,45 +55,61 @@ def is_full(s: S, batch: float) -> bool:
 def mean_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
     """|u|^2 / (2 eta) + (eta / 2) times the sum of squared batch gradients, for eta over the size of a batch."""
     eta = p.eta / math.floor(p.batch)
-    return float(norm**2 / (2.0 * eta) + 0.5 * eta * squared_batch_gradients)
+    return float(over(norm**2, 2.0 * eta) + 0.5 * eta * squared_batch_gradients)
 
 
 def sum_batch_regret(p: P, norm: float, squared_batch_gradients: float) -> float:
     """|u|^2 / (2 eta) + (eta / 2) times the sum of squared batch gradients."""
-    return float(norm**2 / (2.0 * p.eta) + 0.5 * p.eta * squared_batch_gradients)
+    return float(over(norm**2, 2.0 * p.eta) + 0.5 * p.eta * squared_batch_gradients)
+
+
+def batch_rate(p: P, s: S, g: G) -> float:
+    """The rate of the gradient of one round: eta over the batch or, where it is 0, one that follows the rows."""
+    if p.eta > 0.0:
+        return float(p.eta * reduction(p))
+    return float(min(1.0, 8.0 / math.floor(p.batch)) / count_row(s, sqsource(g)))
 
 
 @gradient_rule(
     paper=DEKEL_2012,
     params={
-        "eta": Param(1.0, above=0.0, about="the learning rate", search=(1e-3, 1e2, "log"), measured=0.1),
+        "eta": Param(
+            0.0,
+            at_least=0.0,
+            about="the learning rate; 0 stands for steps of min(1, 8 / batch) / S along the gradient of each round, "
+            "where S is the largest mean |x|^2 so far",
+            search=(1e-3, 1e2, "log"),
+            measured=0.1,
+        ),
         "batch": BATCH,
         "reduction": Choice("mean", {"mean": mean, "sum": total}, "how the gradients of a batch are combined"),
     },
     state={"w": snapshot},
-    counters={"gathered": 0.0},
+    counters={"gathered": 0.0, **ROW_COUNTERS},
     weight=batch_weight,
     guarantees=(
         Guarantee(
             "regret",
             "regret against u <= batch |u|^2 / (2 eta) + (eta / (2 batch)) sum of |sum of the gradients of a batch|^2",
-            "a convex loss; whole batches; any u; all importance weights 1",
+            "eta > 0; a convex loss; whole batches; any u; all importance weights 1",
             mean_batch_regret,
             options={"reduction": ("mean",)},
+            requires=has_eta,
         ),
         Guarantee(
             "regret",
             "regret against u <= |u|^2 / (2 eta) + (eta / 2) sum of |sum of the gradients of a batch|^2",
-            "a convex loss; whole batches; any u; all importance weights 1",
+            "eta > 0; a convex loss; whole batches; any u; all importance weights 1",
             sum_batch_regret,
             options={"reduction": ("sum",)},
+            requires=has_eta,
         ),
     ),
     merge=GATHERED,
 )
 def gradient_batch(p: P, s: S, g: G) -> None:
     """Mini-batch gradient descent: one step per batch, against the mean or the sum of its gradients."""
-    add(s.w, -p.eta * reduction(p), g)
+    add(s.w, -batch_rate(p, s, g), g)
     if is_full(s, p.batch):
         take_snapshot(s.w)
 

@@ -6,7 +6,7 @@
 import math
 
 from noregret.algebra import add, at, dot, scale
-from noregret.learners.pegasos import SLOPE_ONE
+from noregret.learners.gradient import SLOPE_ONE
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import NO_MERGE, Merge

@@ -7,6 +7,7 @@ from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import P, S, Z
 from noregret.state.fields import covariance, plain
 
@@ -19,7 +20,15 @@ FULL = {"covariance": ("full",)}
 LONGEST_STEP = 1e150
 LEAST_VARIANCE = 1e-300
 # On contradictory labels the variance is squared again and again, and soon no update could change anything.
-FLOOR = 1e-12
+ROUNDING = 1e-12
+FLOOR = Param(
+    5e-3,
+    at_least=ROUNDING,
+    below=1.0,
+    about="the least part of |x|^2 that an update may leave as variance along x: one that would leave less moves the "
+    "weights alone, so that they can still follow a drift; 1e-12 stands for the paper's rule, up to rounding",
+    search=(1e-4, 1e-1, "log"),
+)
 
 # Wichura, Algorithm AS 241, 1988: a numerator and a denominator, the highest power first, for eta up to 0.925, for
 # the tail, and for the far tail.
@@ -89,21 +98,21 @@ def step(margin: float, v: float, n: float, phi: float) -> float:
     return (root - (2.0 + q) * margin) / (2.0 * (n + v * square))
 
 
-def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, left: float) -> bool:
-    """w += alpha Sigma z and Sigma^-1 += kappa z z', unless that leaves almost no variance along z."""
+def shift(s: S, z: Z, Sz: Z, alpha: float, kappa: float, enough: bool) -> bool:
+    """w += alpha Sigma z and, if enough variance is left along z, Sigma^-1 += kappa z z'."""
     add(s.w, alpha, Sz)
-    if left > FLOOR * sqnorm(z):
+    if enough:
         sharpen(s.sigma, kappa, Sz)
     return True
 
 
-def move(s: S, z: Z, Sz: Z, alpha: float, phi: float) -> bool:
+def move(s: S, z: Z, Sz: Z, alpha: float, phi: float, floor: float) -> bool:
     """w += alpha Sigma z, and shrink Sigma until sqrt(u), the deviation along z that is left, agrees with alpha."""
     if 0.0 < alpha < LONGEST_STEP:
         v = inner(z, Sz)
         a = alpha * v * phi
         root_u = 2.0 * v / (a + math.sqrt(a * a + 4.0 * v))
-        return shift(s, z, Sz, alpha, alpha * phi / root_u, root_u * root_u)
+        return shift(s, z, Sz, alpha, alpha * phi / root_u, root_u * root_u > floor * sqnorm(z))
     return False
 
 
@@ -145,7 +154,7 @@ def cw(p: P, s: S, z: Z, margin: float) -> bool:
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
-    return move(s, z, Sz, step(margin, v, v, phi), phi)
+    return move(s, z, Sz, step(margin, v, v, phi), phi, ROUNDING)
 
 
 def cw_variance_margin(p: P, variance_after: float) -> float:
@@ -185,7 +194,11 @@ def cw_variance(p: P, s: S, z: Z, margin: float) -> bool:
     if alpha >= LONGEST_STEP:
         return False
     kappa = 2.0 * alpha * phi
-    return shift(s, z, Sz, alpha, kappa, v / (1.0 + kappa * v))
+    return shift(s, z, Sz, alpha, kappa, v / (1.0 + kappa * v) > ROUNDING * sqnorm(z))
+
+
+def has_C(p: P) -> str | None:
+    return None if p.C > 0.0 else "it is proved for a C above 0"
 
 
 def scw1_bound(p: P, loss_before: float) -> float:
@@ -196,17 +209,25 @@ def scw1_bound(p: P, loss_before: float) -> float:
 @margin_rule(
     paper=HOI_2012,
     params={
-        "eta": eta(0.75),
-        "C": Param(1.0, above=0.0, about="the largest step size", search=(2.0**-8, 2.0**8, "log")),
+        "eta": eta(0.9),
+        "C": Param(
+            0.0,
+            at_least=0.0,
+            about="the largest step size; 0 stands for 8 / sqrt(S), where S is the largest mean |x|^2 so far",
+            search=(2.0**-8, 2.0**8, "log"),
+        ),
+        "floor": FLOOR,
     },
     state={"w": plain, "sigma": covariance},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "divergence plus loss of the update",
             "KL(new, old) + C l(new) <= C l(old), where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-            "every update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            "C > 0; every update that leaves a variance above floor |x|^2, on its own example; phi = Phi^-1(eta)",
             scw1_bound,
             options=FULL,
+            requires=has_C,
             comparator="none",
         ),
     ),
@@ -218,7 +239,8 @@ def scw1(p: P, s: S, z: Z, margin: float) -> bool:
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
-    return move(s, z, Sz, min(p.C, step(margin, v, v, phi)), phi)
+    longest = p.C if p.C > 0.0 else 8.0 / math.sqrt(count_row(s, sqnorm(z)))
+    return move(s, z, Sz, min(longest, step(margin, v, v, phi)), phi, p.floor)
 
 
 def scw2_bound(p: P, loss_before: float) -> float:
@@ -231,20 +253,24 @@ def scw2_bound(p: P, loss_before: float) -> float:
     params={
         "eta": eta(0.9),
         "C": Param(
-            1.0,
-            above=0.0,
-            about="the weight of the squared loss against the change of the Gaussian",
+            0.0,
+            at_least=0.0,
+            about="the weight of the squared loss against the change of the Gaussian; 0 stands for 30 / S, where S is "
+            "the largest mean |x|^2 so far",
             search=(2.0**-8, 2.0**8, "log"),
         ),
+        "floor": FLOOR,
     },
     state={"w": plain, "sigma": covariance},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "divergence plus loss of the update",
             "KL(new, old) + C l(new)^2 <= C l(old)^2, where l = max(0, phi sqrt(x'Sigma x) - y w.x)",
-            "every update, on its own example; phi = Phi^-1(eta); variances above 1e-12 |x|^2",
+            "C > 0; every update that leaves a variance above floor |x|^2, on its own example; phi = Phi^-1(eta)",
             scw2_bound,
             options=FULL,
+            requires=has_C,
             comparator="none",
         ),
     ),
@@ -256,4 +282,5 @@ def scw2(p: P, s: S, z: Z, margin: float) -> bool:
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
-    return move(s, z, Sz, step(margin, v, v + 0.5 / p.C, phi), phi)
+    C = p.C if p.C > 0.0 else 30.0 / count_row(s, sqnorm(z))
+    return move(s, z, Sz, step(margin, v, v + 0.5 / C, phi), phi, p.floor)

@@ -5,10 +5,11 @@ import math
 from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import gradient_rule, schedule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import LEAST, ROW_COUNTERS, count_row
 from noregret.rules.rule_card import G, P, S
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain, scaled
@@ -20,8 +21,15 @@ NAGUMO_NODA_1967 = (
 WIDROW_HOFF_1960 = "Widrow and Hoff, Adaptive switching circuits, IRE WESCON Convention Record 4, 1960"
 
 MIXING = Merge("heuristic", "weights are averaged in proportion to the rounds; no bound is known", "mix")
-LEAST = 1e-300  # of a squared norm that is divided by
-ETA0 = Param(2.0, above=0.0, about="the learning rate of the first round", search=(1e-3, 1e2, "log"), measured=0.1)
+FIRST_RATE = 32.0  # over the size of the rows
+ETA0 = Param(
+    0.0,
+    at_least=0.0,
+    about="the learning rate of the first round; 0 stands for one that follows the rows: 32 / S by the schedule, but "
+    "at most 1 / S, where S is the largest mean |x|^2 so far",
+    search=(1e-3, 1e2, "log"),
+    measured=0.1,
+)
 onto = unbound
 
 
@@ -69,26 +77,28 @@ SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, 
 
 def constant_rate_regret(p: P, norm: float, squared_gradients: float) -> float:
     """|u|^2 / (2 eta0) + (eta0 / 2) times the sum of squared gradients."""
-    return float(norm**2 / (2.0 * p.eta0) + 0.5 * p.eta0 * squared_gradients)
+    return float(over(norm**2, 2.0 * p.eta0) + 0.5 * p.eta0 * squared_gradients)
 
 
 def falling_rate_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
     """D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2), for rates of eta0 / sqrt(t)."""
     root = math.sqrt(rounds)
-    return float(distance**2 * root / (2.0 * p.eta0) + p.eta0 * largest_gradient**2 * (root - 0.5))
+    return float(over(distance**2 * root, 2.0 * p.eta0) + p.eta0 * largest_gradient**2 * (root - 0.5))
 
 
 def power_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
     """D^2 T^a / (2 eta0) + (eta0 G^2 / 2) (1 + (T^(1 - a) - 1) / (1 - a)), or 1 + ln T where a = 1."""
     rest = 1.0 - p.power
     total = 1.0 + (math.expm1(rest * math.log(rounds)) / rest if rest > 0.0 else math.log(rounds))
-    return float(distance**2 * rounds**p.power / (2.0 * p.eta0) + 0.5 * p.eta0 * largest_gradient**2 * total)
+    return float(over(distance**2 * rounds**p.power, 2.0 * p.eta0) + 0.5 * p.eta0 * largest_gradient**2 * total)
 
 
 def decay_regret(p: P, distance: float, largest_gradient: float, rounds: float) -> float:
     """D^2 (1 + c eta0 T) / (2 eta0) + G^2 ln(1 + c eta0 T) / (2 c), where c is the decay."""
     fall = p.decay * p.eta0 * rounds
-    return float(distance**2 * (1.0 + fall) / (2.0 * p.eta0) + largest_gradient**2 * math.log1p(fall) / (2.0 * p.decay))
+    return float(
+        over(distance**2 * (1.0 + fall), 2.0 * p.eta0) + largest_gradient**2 * math.log1p(fall) / (2.0 * p.decay)
+    )
 
 
 def ball_regret(p: P, norm: float, largest_gradient: float, rounds: float) -> float:
@@ -101,6 +111,39 @@ def box_regret(p: P, norm: float, features: float, largest_gradient: float, roun
     return falling_rate_regret(p, p.radius * math.sqrt(features) + norm, largest_gradient, rounds)
 
 
+def following_regret(p: P, distance: float, radius: float, least_radius: float, rounds: float) -> float:
+    """(D R)^2 max(1, sqrt(T) / 32) / 2 + 32 sqrt(T) (1 + ln(R / r)), for rates of min(1, 32 / sqrt(t)) / S_t.
+
+    As the rates never grow, the regret is at most D^2 over twice the last rate plus half the sum of rate times |g|^2.
+    No |g_t|^2 exceeds |z_t|^2, and the first t of these sum to at most t S_t: summed by parts, the second sum is at
+    most the sum of min(1, 32 / sqrt(t)) plus 32 sqrt(T) ln(S_T / S_1).
+    """
+    root = math.sqrt(rounds)
+    near = 0.5 * (distance * radius) ** 2 * max(1.0, root / FIRST_RATE)
+    return near + FIRST_RATE * root * (1.0 + math.log(radius / least_radius))
+
+
+def has_no_first_rate(p: P) -> str | None:
+    return None if p.eta0 == 0.0 else "it is proved for eta0 = 0, which follows the rows"
+
+
+def has_first_rate(p: P) -> str | None:
+    return None if p.eta0 > 0.0 else "it is proved for an eta0 above 0"
+
+
+def fitting_rate(p: P, s: S, g: G, steps: float = 0.0) -> float:
+    """The rate of the schedule or, where eta0 is 0, one that follows the rows.
+
+    A step of 1 / |x|^2 moves the margin of its row by the slope of the loss.
+    """
+    if p.eta0 > 0.0:
+        return float(rate(p, p.eta0, s.n.t, steps))
+    size = count_row(s, sqsource(g))
+    return float(min(1.0 / size, rate(p, FIRST_RATE / size, s.n.t, steps)))
+
+
+SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "huber")
+FOLLOWING = "(D R)^2 max(1, sqrt(T) / 32) / 2 + 32 sqrt(T) (1 + ln(R / r))"
 FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)"
 
 
@@ -124,55 +167,75 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
         ),
     },
     state={"w": scaled},
-    counters={"steps": 0.0, "features": 0.0, "classes": 0.0},
+    counters={"steps": 0.0, "features": 0.0, "classes": 0.0, **ROW_COUNTERS},
     guarantees=(
         Guarantee(
             "regret",
             "regret against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2",
-            "a convex loss; any u of the set; all importance weights 1",
+            "eta0 > 0; a convex loss; any u of the set; all importance weights 1",
             constant_rate_regret,
             options={"schedule": ("constant",)},
+            requires=has_first_rate,
             comparator="in set",
         ),
         Guarantee(
             "regret",
             FALLING,
-            "a convex loss with every |g_t| <= G; any u of the set; D = radius + |u|; all importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u of the set; D = radius + |u|; all importance "
+            "weights 1",
             ball_regret,
             options={"schedule": ("inv_sqrt",), "onto": ("ball", "l1", "simplex")},
+            requires=has_first_rate,
             comparator="in set",
         ),
         Guarantee(
             "regret",
             FALLING,
-            "a convex loss with every |g_t| <= G; any u of the box; D = radius sqrt(n) + |u|, n features; all "
-            "importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u of the box; D = radius sqrt(n) + |u|, n features; "
+            "all importance weights 1",
             box_regret,
             options={"schedule": ("inv_sqrt",), "onto": ("box",)},
+            requires=has_first_rate,
             comparator="in set",
         ),
         Guarantee(
             "regret",
             FALLING,
-            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance "
+            "weights 1",
             falling_rate_regret,
             options={"schedule": ("inv_sqrt",)},
+            requires=has_first_rate,
             comparator="in set",
         ),
         Guarantee(
             "regret",
             "regret against u <= D^2 T^a / (2 eta0) + (eta0 G^2 / 2) (1 + (T^(1 - a) - 1) / (1 - a)), a = power",
-            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance "
+            "weights 1",
             power_regret,
             options={"schedule": ("power",)},
+            requires=has_first_rate,
             comparator="in set",
         ),
         Guarantee(
             "regret",
             "regret against u <= D^2 (1 + c eta0 T) / (2 eta0) + G^2 ln(1 + c eta0 T) / (2 c), c = decay",
-            "a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u of the set; D = max |w_t - u|; all importance "
+            "weights 1",
             decay_regret,
             options={"schedule": ("bottou",)},
+            requires=has_first_rate,
+            comparator="in set",
+        ),
+        Guarantee(
+            "regret",
+            f"regret against u <= {FOLLOWING}",
+            "eta0 = 0; every r <= |z_t| <= R, where z_t is the signed example; any u of the set; D = max |w_t - u|; "
+            "all importance weights 1",
+            following_regret,
+            options={"schedule": ("inv_sqrt",), "loss": SLOPE_ONE},
+            requires=has_no_first_rate,
             comparator="in set",
         ),
     ),
@@ -188,7 +251,7 @@ def ogd(p: P, s: S, g: G) -> None:
     """Online gradient descent: a step at a falling learning rate, then projection onto the allowed set."""
     if sqnorm(g) > 0.0:
         s.n.steps += 1.0
-    add(s.w, -rate(p, p.eta0, s.n.t, s.n.steps), g)
+    add(s.w, -fitting_rate(p, s, g, s.n.steps), g)
     onto(p, s, g)
 
 

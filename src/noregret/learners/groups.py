@@ -2,12 +2,13 @@
 
 import math
 
-from noregret.algebra import add, at, group_norm, group_size
+from noregret.algebra import add, at, group_norm, group_size, sqsource
 from noregret.algebra.verbs import unbound
-from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, rda_regret
+from noregret.learners.sparse import GAMMA, SUMMED, enhanced_regret, has_gamma, rda_regret, strength
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import grouped
 
@@ -23,12 +24,12 @@ def beyond_group(p: P, s: S, j: int, alone: float, together: float) -> float:
     pull = abs(at(s.G, j)) - alone * t
     if length <= together * t or pull <= 0.0:
         return 0.0
-    return float(-math.copysign(pull, at(s.G, j)) * (1.0 - together * t / length) / (p.gamma * math.sqrt(t)))
+    return float(-math.copysign(pull, at(s.G, j)) * (1.0 - together * t / length) / (strength(p, s) * math.sqrt(t)))
 
 
 def group_weight(p: P, s: S, j: int) -> float:
     """The limit of a group grows with the root of its size."""
-    alone = p.lam * p.r + p.gamma * p.rho / math.sqrt(max(s.n.t, 1.0))
+    alone = p.lam * p.r + strength(p, s) * p.rho / math.sqrt(max(s.n.t, 1.0))
     return beyond_group(p, s, j, alone, p.lam * math.sqrt(group_size(s.G, j)))
 
 
@@ -51,21 +52,25 @@ def group_weight(p: P, s: S, j: int) -> float:
         "rho": Param(0.0, at_least=0.0, about="an additional l1 term of the early rounds", grid=(0.0, 0.005, 0.05)),
     },
     state={"G": grouped},
+    counters=ROW_COUNTERS,
     weight=group_weight,
     loss="logistic",
     guarantees=(
         Guarantee(
             "regularised regret",
             "regret of the loss plus penalty against u <= (gamma (|u|^2 / 2 + rho |u|_1) + G^2 / gamma) sqrt(T)",
-            "a convex loss with every |g_t| <= G, and the penalty lam sum of sqrt(size) |w_group| + lam r |w|_1; any "
+            "gamma > 0; a convex loss with every |g_t| <= G, and the penalty lam sum of sqrt(size) |w_group| + lam r "
+            "|w|_1; any "
             "u; all importance weights 1",
             enhanced_regret,
+            requires=has_gamma,
         ),
     ),
     merge=SUMMED,
 )
 def group_lasso(p: P, s: S, g: G) -> None:
     """Dual averaging with a group lasso penalty: the weights minimise the mean gradient plus the norms of groups."""
+    count_row(s, sqsource(g))
     add(s.G, 1.0, g)
 
 
@@ -109,15 +114,17 @@ def task_weight(p: P, s: S, j: int) -> float:
         ),
     },
     state={"G": grouped},
+    counters=ROW_COUNTERS,
     weight=task_weight,
     loss="logistic",
     guarantees=(
         Guarantee(
             "regularised regret",
             "regret of the loss plus penalty against u <= (gamma |u|^2 / 2 + G^2 / gamma) sqrt(T)",
-            "a convex loss with every |g_t| <= G; the weights of all tasks form one vector; any u; all importance "
-            "weights 1",
+            "gamma > 0; a convex loss with every |g_t| <= G; the weights of all tasks form one vector; any u; all "
+            "importance weights 1",
             rda_regret,
+            requires=has_gamma,
         ),
     ),
     merge=SUMMED,
@@ -127,4 +134,5 @@ def multitask(p: P, s: S, g: G) -> None:
 
     Rows are laid out by `stack_tasks`, and groups= is the number of tasks.
     """
+    count_row(s, sqsource(g))
     add(s.G, 1.0, g)

@@ -2,13 +2,15 @@
 
 import math
 
-from noregret.algebra import add, norm, scale, snapshot_at, sqnorm, take_snapshot
+from noregret.algebra import add, norm, scale, snapshot_at, sqnorm, sqsource, take_snapshot
 from noregret.algebra.verbs import unbound
 from noregret.learners.batch import is_full
+from noregret.learners.gradient import SLOPE_ONE
 from noregret.rules.decorators import gradient_rule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import LEAST, ROW_COUNTERS, count_row, row_size
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import scaled, snapshot
 
@@ -20,25 +22,25 @@ SHALEV_2011 = (
 rein = unbound
 
 
-def to_the_ball(p: P, s: S, g: G) -> None:
+def to_the_ball(lam: float, s: S, g: G) -> None:
     """Project onto the ball of radius 1 / sqrt(lam), which contains the optimum."""
-    size = norm(s.w, 2.0) * math.sqrt(p.lam)
+    size = norm(s.w, 2.0) * math.sqrt(lam)
     if sqnorm(g) > 0.0 and size > 1.0:
         scale(s.w, 1.0 / size)
 
 
-def as_they_are(p: P, s: S, g: G) -> None:
+def as_they_are(lam: float, s: S, g: G) -> None:
     """No projection."""
 
 
 def projected_regret(p: P, radius: float, rounds: float) -> float:
     """(sqrt(lam) + R)^2 (1 + ln T) / (2 lam)"""
-    return float((math.sqrt(p.lam) + radius) ** 2 * (1.0 + math.log(rounds)) / (2.0 * p.lam))
+    return over((math.sqrt(p.lam) + radius) ** 2 * (1.0 + math.log(rounds)), 2.0 * p.lam)
 
 
 def unprojected_regret(p: P, radius: float, rounds: float) -> float:
     """2 R^2 (1 + ln T) / lam: no weights are longer than R / lam, so that no gradient is longer than 2 R."""
-    return float(2.0 * radius**2 * (1.0 + math.log(rounds)) / p.lam)
+    return over(2.0 * radius**2 * (1.0 + math.log(rounds)), p.lam)
 
 
 def batch_regret(p: P, radius: float, rounds: float) -> float:
@@ -47,13 +49,20 @@ def batch_regret(p: P, radius: float, rounds: float) -> float:
     return float(k * unprojected_regret(p, radius, rounds / k))
 
 
-SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "huber")
+def has_lam(p: P) -> str | None:
+    return None if p.lam > 0.0 else "it is proved for a lam above 0"
 
 
 @gradient_rule(
     paper=SHALEV_2011,
     params={
-        "lam": Param(0.02, above=0.0, about="the strength of the l2 penalty", search=(1e-7, 1e-1, "log"), measured=0.1),
+        "lam": Param(
+            0.0,
+            at_least=0.0,
+            about="the strength of the l2 penalty; 0 stands for S / 1000, where S is the largest mean |x|^2 so far",
+            search=(1e-7, 1e-1, "log"),
+            measured=0.1,
+        ),
         "projection": Choice(
             "yes",
             {"yes": to_the_ball, "no": as_they_are},
@@ -62,21 +71,24 @@ SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "
         ),
     },
     state={"w": scaled},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "regularised regret",
             "regret of lam |w|^2 / 2 plus the loss against u <= (sqrt(lam) + R)^2 (1 + ln T) / (2 lam)",
-            "every |x| <= R; two classes or targets; |u| <= 1 / sqrt(lam); all importance weights 1",
+            "lam > 0; every |x| <= R; two classes or targets; |u| <= 1 / sqrt(lam); all importance weights 1",
             projected_regret,
             options={"projection": ("yes",), "loss": SLOPE_ONE},
+            requires=has_lam,
             comparator="in set",
         ),
         Guarantee(
             "regularised regret",
             "regret of lam |w|^2 / 2 plus the loss against u <= 2 R^2 (1 + ln T) / lam",
-            "every |x| <= R; two classes or targets; any u; all importance weights 1",
+            "lam > 0; every |x| <= R; two classes or targets; any u; all importance weights 1",
             unprojected_regret,
             options={"projection": ("no",), "loss": SLOPE_ONE},
+            requires=has_lam,
         ),
     ),
     merge=Merge(
@@ -87,9 +99,15 @@ SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "
 )
 def pegasos(p: P, s: S, g: G) -> None:
     """Stochastic subgradient descent on the SVM objective, with learning rate 1 / (lam t)."""
+    lam = p.lam
+    if lam == 0.0:
+        before, size = row_size(s), count_row(s, sqsource(g))
+        lam = 1e-3 * size
+        if before > LEAST:
+            scale(s.w, before / size)  # as if lam had been the same all along
     scale(s.w, 1.0 - 1.0 / s.n.t)
-    add(s.w, -1.0 / (p.lam * s.n.t), g)
-    rein(p, s, g)
+    add(s.w, -1.0 / (lam * s.n.t), g)
+    rein(lam, s, g)
 
 
 def pegasos_batch_weight(p: P, s: S, j: int) -> float:

@@ -6,12 +6,13 @@ Repeated over the same rows until none is misclassified: `nr.epochs(nr.make("per
 import math
 from collections.abc import Mapping
 
-from noregret.algebra import add, dot
+from noregret.algebra import add, dot, sqnorm
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.rules.schedules import rate
 from noregret.state.fields import plain
@@ -156,22 +157,29 @@ def perceptron_averaged(p: P, s: S, z: Z, margin: float) -> bool:
 
 
 def margin_bound(p: P, radius: float, margin: float) -> float:
-    """(R^2 + 2 b / eta) / gamma^2 updates; with b = 0 it is the bound of the perceptron."""
-    return float((radius**2 + 2.0 * p.b / p.eta) / margin**2)
+    """(R^2 + 2 b / eta) / gamma^2 updates; where b is 0, it follows the rows and is at most R^2."""
+    b = p.b if p.b > 0.0 else radius**2
+    return float((radius**2 + 2.0 * b / p.eta) / margin**2)
 
 
 @margin_rule(
     paper=DUDA_HART_1973,
     params={
-        "b": Param(10.0, at_least=0.0, about="the margin below which it updates", search=(1e-2, 1e2, "log")),
+        "b": Param(
+            0.0,
+            at_least=0.0,
+            about="the margin below which it updates; 0 stands for the largest mean |x|^2 so far",
+            search=(1e-2, 1e2, "log"),
+        ),
         "eta": Param(1.0, above=0.0, about="the step size", untuned="only b / eta matters"),
     },
     state={"w": plain},
+    counters=ROW_COUNTERS,
     weight_param="eta",
     guarantees=(
         Guarantee(
             "updates",
-            "updates <= (R^2 + 2 b / eta) / gamma^2",
+            "updates <= (R^2 + 2 b / eta) / gamma^2; where b is 0, updates <= (1 + 2 / eta) (R / gamma)^2",
             "every |x| <= R; some unit vector u has y u.x >= gamma > 0 on all rounds; all importance weights 1",
             margin_bound,
             comparator="separating",
@@ -182,7 +190,7 @@ def margin_bound(p: P, radius: float, margin: float) -> float:
 )
 def perceptron_margin(p: P, s: S, z: Z, margin: float) -> bool:
     """Perceptron with margin: add the example when its margin is below b."""
-    if margin < p.b or margin <= 0.0:
+    if margin < (p.b if p.b > 0.0 else count_row(s, sqnorm(z))) or margin <= 0.0:
         add(s.w, p.eta, z)
         return True
     return False

@@ -2,12 +2,14 @@
 
 import math
 
-from noregret.algebra import add, dot, image, inner, posterior_image, sharpen
+from noregret.algebra import add, dot, image, inner, posterior_image, sharpen, sqnorm
 from noregret.algebra.verbs import unbound
+from noregret.learners.confidence_weighted import has_C
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import covariance, plain
 
@@ -123,19 +125,22 @@ def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:
     paper=CRAMMER_LEE_2010,
     params={
         "C": Param(
-            0.05,
-            above=0.0,
-            about="the weight of the squared loss against the change of the Gaussian",
+            0.0,
+            at_least=0.0,
+            about="the weight of the squared loss against the change of the Gaussian; 0 stands for 4 / S, where S is "
+            "the largest mean |x|^2 so far",
             search=(1e-3, 1e3, "log"),
         )
     },
     state={"w": plain, "sigma": covariance},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "loss after the update",
             "an update reduces the hinge loss l of its example to l / (1 + C v), where v = x'Sigma x before it",
-            "after an update, on its own example",
+            "C > 0; after an update, on its own example",
             nherd_loss,
+            requires=has_C,
             comparator="none",
             relation="equal",
         ),
@@ -145,11 +150,12 @@ def nherd_loss(p: P, loss_before: float, variance_before: float) -> float:
 )
 def nherd(p: P, s: S, z: Z, margin: float) -> bool:
     """Gaussian herding: the mean moves as in AROW, the variance shrinks faster."""
+    C = p.C if p.C > 0.0 else 4.0 / count_row(s, sqnorm(z))
     if margin < 1.0:
         Sz = image(s.sigma, z)
         v = inner(z, Sz)
-        add(s.w, (1.0 - margin) / (v + 1.0 / p.C), Sz)
-        sharpen(s.sigma, min(p.C * (2.0 + p.C * v), LARGEST_PRECISION), Sz)
+        add(s.w, (1.0 - margin) / (v + 1.0 / C), Sz)
+        sharpen(s.sigma, min(C * (2.0 + C * v), LARGEST_PRECISION), Sz)
         return True
     return False
 

@@ -10,6 +10,7 @@ from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
+from noregret.rules.row_size import ROW_COUNTERS, count_row
 from noregret.rules.rule_card import P, S, X, Z
 from noregret.state.fields import top_k
 
@@ -21,7 +22,6 @@ B = Param(
     about="the number of non-zero weights; with many classes, of all classes together",
     grid=LARGEST,
 )
-ETA = Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log"))
 MIXED = Merge(
     "heuristic",
     "weights are averaged in proportion to the rounds, and the next step keeps B of them; no bound is known",
@@ -45,15 +45,21 @@ def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | N
     paper=WANG_2014,
     params={
         "B": B,
-        "eta": ETA,
+        "eta": Param(
+            0.0,
+            at_least=0.0,
+            about="the step size; 0 stands for 1 / S, where S is the largest mean |x|^2 so far",
+            search=(1e-3, 1e1, "log"),
+        ),
         "lam": Param(
-            0.01,
+            1e-4,
             at_least=0.0,
             about="the strength of the l2 penalty; the norm of the weights is at most 1 / sqrt(lam)",
             search=(1e-4, 1.0, "log"),
         ),
     },
     state={"w": top_k},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "norm of the weights",
@@ -69,9 +75,10 @@ def shrinks(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | N
 )
 def ofs(p: P, s: S, z: Z, margin: float) -> bool:
     """Online feature selection: regularised gradient steps that keep the B largest weights."""
-    scale(s.w, 1.0 - p.lam * p.eta)
+    eta = p.eta if p.eta > 0.0 else 1.0 / count_row(s, sqnorm(z))
+    scale(s.w, max(0.0, 1.0 - p.lam * eta))
     if margin <= 1.0:
-        add(s.w, p.eta, z)
+        add(s.w, eta, z)
         length = norm(s.w, 2.0) * math.sqrt(p.lam)
         if length > 1.0:
             scale(s.w, 1.0 / length)
@@ -147,7 +154,7 @@ def partial_final(p: P, s: S, x: X) -> float:
             about="the number of features read from a row, and of non-zero weights",
             grid=LARGEST,
         ),
-        "eta": ETA,
+        "eta": Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
         "eps": Param(
             0.2,
             above=0.0,
@@ -155,7 +162,7 @@ def partial_final(p: P, s: S, x: X) -> float:
             about="the probability of reading random features instead of those with a weight",
             search=(0.05, 1.0, "linear"),
         ),
-        "R": Param(10.0, above=0.0, about="the largest norm of the weights", search=(1e-1, 1e3, "log")),
+        "R": Param(100.0, above=0.0, about="the largest norm of the weights", search=(1e-1, 1e3, "log")),
     },
     state={"w": top_k},
     counters={"random": 1.0, "features": 0.0, "among": 0.0, "factor": 1.0, "shift": 0.0},

@@ -5,13 +5,25 @@ import math
 from noregret.algebra import add, shrink
 from noregret.algebra.verbs import unbound
 from noregret.learners.fobos import AVERAGED
-from noregret.learners.gradient import ETA0, FALLING, constant_rate_regret, falling_rate_regret
+from noregret.learners.gradient import (
+    ETA0,
+    FALLING,
+    FIRST_RATE,
+    FOLLOWING,
+    SLOPE_ONE,
+    constant_rate_regret,
+    falling_rate_regret,
+    fitting_rate,
+    following_regret,
+    has_first_rate,
+    has_no_first_rate,
+)
 from noregret.rules.decorators import gradient_rule, schedule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.rule_card import G, P, S
-from noregret.rules.schedules import rate
 from noregret.state.fields import lazy
 
 LANGFORD_2009 = "Langford, Li and Zhang, Sparse online learning via truncated gradient, JMLR 10, 2009"
@@ -68,27 +80,38 @@ TRUNCATED = (
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "regularised regret",
             "regret of the loss plus penalty against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2",
-            TRUNCATED,
+            f"eta0 > 0; {TRUNCATED}",
             constant_rate_regret,
             options={"schedule": ("constant",), "order": ("post",)},
+            requires=has_first_rate,
         ),
         Guarantee(
             "regularised regret",
             "regret of the loss plus penalty against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)",
-            f"{TRUNCATED}; every |g_t| <= G, D = max |w_t - u|",
+            f"eta0 > 0; {TRUNCATED}; every |g_t| <= G, D = max |w_t - u|",
             falling_rate_regret,
             options={"schedule": ("inv_sqrt",), "order": ("post",)},
+            requires=has_first_rate,
+        ),
+        Guarantee(
+            "regularised regret",
+            f"regret of the loss plus penalty against u <= {FOLLOWING}",
+            f"eta0 = 0; {TRUNCATED}; every r <= |z_t| <= R, where z_t is the signed example; D = max |w_t - u|",
+            following_regret,
+            options={"schedule": ("inv_sqrt",), "order": ("post",), "loss": SLOPE_ONE},
+            requires=has_no_first_rate,
         ),
     ),
     merge=AVERAGED,
 )
 def truncated_gradient(p: P, s: S, g: G) -> None:
     """Gradient descent that shrinks small weights toward zero every K rounds."""
-    eta = rate(p, p.eta0, s.n.t)
+    eta = fitting_rate(p, s, g)
     add(s.w, -eta, g)
     if due(s.n.t + ahead, p.K):
         gravity = max(pull(p, s.n.t + ahead), 0.0)
@@ -98,13 +121,22 @@ def truncated_gradient(p: P, s: S, g: G) -> None:
 def rounding_regret(p: P, norm: float, norm_1: float, squared_gradients: float, rounds: float) -> float:
     """|u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta0"""
     dropped = p.theta * math.floor(rounds / p.K)
-    return float(constant_rate_regret(p, norm, squared_gradients) + norm_1 * dropped / p.eta0)
+    return constant_rate_regret(p, norm, squared_gradients) + over(norm_1 * dropped, p.eta0)
 
 
 def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradient: float, rounds: float) -> float:
     """D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2) + |u|_1 theta floor(T / K) sqrt(T) / eta0"""
     dropped = p.theta * math.floor(rounds / p.K) * math.sqrt(rounds)
-    return float(falling_rate_regret(p, distance, largest_gradient, rounds) + norm_1 * dropped / p.eta0)
+    return falling_rate_regret(p, distance, largest_gradient, rounds) + over(norm_1 * dropped, p.eta0)
+
+
+def following_rounding_regret(
+    p: P, norm_1: float, distance: float, radius: float, least_radius: float, rounds: float
+) -> float:
+    """That of gradient descent at a rate that follows the rows + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)"""
+    last = radius**2 * max(1.0, math.sqrt(rounds) / FIRST_RATE)
+    dropped = p.theta * math.floor(rounds / p.K) * last
+    return float(following_regret(p, distance, radius, least_radius, rounds) + norm_1 * dropped)
 
 
 @gradient_rule(
@@ -116,20 +148,32 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
+    counters=ROW_COUNTERS,
     guarantees=(
         Guarantee(
             "regret",
             "regret against u <= |u|^2 / (2 eta0) + (eta0 / 2) sum of |g_t|^2 + |u|_1 theta floor(T / K) / eta0",
-            "a convex loss; any u; all importance weights 1",
+            "eta0 > 0; a convex loss; any u; all importance weights 1",
             rounding_regret,
             options={"schedule": ("constant",)},
+            requires=has_first_rate,
         ),
         Guarantee(
             "regret",
             f"{FALLING} + |u|_1 theta floor(T / K) sqrt(T) / eta0",
-            "a convex loss with every |g_t| <= G; any u; D = max |w_t - u|; all importance weights 1",
+            "eta0 > 0; a convex loss with every |g_t| <= G; any u; D = max |w_t - u|; all importance weights 1",
             falling_rounding_regret,
             options={"schedule": ("inv_sqrt",)},
+            requires=has_first_rate,
+        ),
+        Guarantee(
+            "regret",
+            f"regret against u <= {FOLLOWING} + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)",
+            "eta0 = 0; every r <= |z_t| <= R, where z_t is the signed example; any u; D = max |w_t - u|; all "
+            "importance weights 1",
+            following_rounding_regret,
+            options={"schedule": ("inv_sqrt",), "loss": SLOPE_ONE},
+            requires=has_no_first_rate,
         ),
     ),
     merge=AVERAGED,
@@ -137,6 +181,6 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
 )
 def rounding(p: P, s: S, g: G) -> None:
     """Gradient descent that sets small weights to zero every K rounds."""
-    add(s.w, -rate(p, p.eta0, s.n.t), g)
+    add(s.w, -fitting_rate(p, s, g), g)
     if due(s.n.t, p.K):
         shrink(s.w, 2.0 * p.theta, p.theta)

@@ -1,6 +1,7 @@
 """Guarantees: a theorem as a function of the parameters in force and of quantities that a metric can fill in."""
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,11 @@ Relation: TypeAlias = Literal["at most", "below", "equal"]
 Condition: TypeAlias = Callable[[Any], str | None]
 DEFAULT_COVARIANCE = "diagonal"
 OF_ONE_UPDATE = ("margin after the update", "loss after the update", "divergence plus loss of the update")
+
+
+def over(a: float, b: float) -> float:
+    """a / b, or infinity where b is 0: a rate that follows the rows is not what the theorem is about."""
+    return a / b if b != 0.0 else math.inf
 
 
 @dataclass(frozen=True, eq=False)

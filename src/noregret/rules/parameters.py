@@ -18,7 +18,8 @@ class Param:
 
     The search space is a range (lowest, highest, "log" or "linear"), or a grid of values; `untuned` says why there is
     none where a search makes no sense. `measured` is the default where scores are measured in units of the task, as in
-    regression; `default` is that of all other tasks, where only signs or the order of scores decide.
+    regression; `default` is that of all other tasks, where only signs or the order of scores decide. A default below
+    the range, such as a 0 that stands for a value that follows the rows, is searched in addition.
     """
 
     default: float
@@ -46,14 +47,18 @@ class Param:
                 raise BadValue(f"the search space contains {value:g}, but the parameter must be {self.limits}")
 
     def candidates(self, count: int = 5) -> tuple[float, ...]:
-        """Values worth trying: the grid, or as many as asked for, evenly spaced over the search range."""
+        """Values worth trying: the grid, or as many as asked for, evenly spaced over the search range.
+
+        A default below the range comes first.
+        """
         if self.search is None:
             return self.grid
         lowest, highest, scale = self.search
         shares = [step / (count - 1) for step in range(count)] if count > 1 else [0.5]
+        below = (self.default,) if self.default < lowest else ()
         if scale == "log":
-            return tuple(float(lowest * (highest / lowest) ** share) for share in shares)
-        return tuple(lowest + (highest - lowest) * share for share in shares)
+            return (*below, *(float(lowest * (highest / lowest) ** share) for share in shares))
+        return (*below, *(lowest + (highest - lowest) * share for share in shares))
 
     def allows(self, value: float) -> bool:
         """Whether a number is finite and within the limits."""
@@ -73,7 +78,8 @@ class Param:
         """The search space in words; empty where there is none."""
         if self.search is None:
             return ", ".join(f"{value:g}" for value in self.grid)
-        return f"{self.search[0]:g} to {self.search[1]:g} ({self.search[2]})"
+        below = f"{self.default:g}, and " if self.default < self.search[0] else ""
+        return f"{below}{self.search[0]:g} to {self.search[1]:g} ({self.search[2]})"
 
     @property
     def limits(self) -> str:

@@ -12,6 +12,7 @@ from noregret.rules import probing
 from noregret.rules.card import Card
 from noregret.rules.names import AlgebraName, RuleKind, TaskName
 from noregret.rules.parameters import Choice, Param, bindings
+from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.schedules import OF_STEPS
 from noregret.state.fields import Field, averaged, centre
 from noregret.state.space import Shape
@@ -165,7 +166,8 @@ class RuleCard(Card):
             return "it moves all classes at once"
         kinds = {field.kind for field in self.state.values()}
         steps = all(not verb.writes or verb.name in ROW_ONLY for verb in self.verbs_with(chosen))
-        counted = set(self.counters) - {"steps", "features", "classes", "largest"} or chosen.get("schedule") in OF_STEPS
+        shared = {"steps", "features", "classes", "largest", *ROW_COUNTERS}
+        counted = set(self.counters) - shared or chosen.get("schedule") in OF_STEPS
         if not steps or counted or not kinds <= {"vector", "covariance"} or self.score is not None:
             return "what it keeps belongs to all classes together"
         return None
@@ -189,6 +191,17 @@ class RuleCard(Card):
             if self.kind == "coordinate":
                 return "it moves each coordinate in its own way, and the kernel algebra has none"
         return None
+
+    @property
+    def mixes_features(self) -> bool:
+        """Whether its weights are positive shares of a whole, without a threshold: a mixture of the features."""
+        return self.nonnegative and self.kind == "gradient"
+
+    @property
+    def usual_task(self) -> TaskName:
+        """The task where none is asked for; of positive weights, each class needs its own."""
+        first: tuple[TaskName, ...] = ("multiclass", "binary") if self.mixes_features else ("binary",)
+        return next((one for one in (*first, *self.tasks) if one in self.tasks), "binary")
 
     @cached_property
     def tasks(self) -> tuple[TaskName, ...]:

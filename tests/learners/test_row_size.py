@@ -1,0 +1,140 @@
+"""Parameters that follow the size of the rows: rows of any scale are learned alike, and theorems hold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.learners.gradient import following_regret
+from tests.learners.reading import after_each_round, bound_of, comparators
+from tests.naive import streams
+from tests.naive.rules import Array
+
+FOLLOW: dict[str, dict[str, Any]] = {
+    "ogd": {},
+    "fobos": {"lam": 0.0},
+    "fobos_l2": {"lam": 0.0},
+    "fobos_l2_squared": {"lam": 0.0},
+    "truncated_gradient": {"gravity": 0.0},
+    "rounding": {"theta": 0.0},
+    "gradient_batch": {},
+    "mirror_descent": {},
+    "nherd": {},
+    "ofs": {"lam": 0.0},
+    "pegasos": {},
+    "perceptron_margin": {},
+    "rda": {"lam": 0.0},
+    "rda_enhanced": {"lam": 0.0, "rho": 0.0},
+    "rda_strongly_convex": {"lam": 0.0},
+    "group_lasso": {"lam": 0.0},
+}
+"""Learners whose default follows the rows, without the penalties that do not."""
+
+
+def noisy(seed: int = 0) -> tuple[Array, Array]:
+    X, y = streams.sparse(60, 8, density=0.4, seed=seed)
+    return X, streams.flip(y, 0.1, seed)
+
+
+@pytest.mark.parametrize("name", FOLLOW)
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_rows_a_million_times_longer_or_shorter_are_learned_alike(name: str, task: str) -> None:
+    X, y = noisy()
+    labels = y if task == "binary" else (y > 0) + 2 * (X[:, 0] > 0)
+    told = {**FOLLOW[name], "task": task, "algebra": "sparse", "native": False}
+    usual = nr.make(name, **told).play(X, labels)
+    for scale in (2.0**-20, 2.0**20):
+        scaled = nr.make(name, **told).play(scale * X, labels)
+        assert scaled.predictions.tolist() == usual.predictions.tolist()
+        assert scaled.updated.tolist() == usual.updated.tolist()
+
+
+PENALISED: dict[str, tuple[dict[str, float], Callable[[Array], Array]]] = {
+    "ogd": ({}, lambda w: 0.0 * w[..., 0]),
+    "rounding": ({"theta": 0.01, "K": 5.0}, lambda w: 0.0 * w[..., 0]),
+    "fobos": ({"lam": 0.05}, lambda w: 0.05 * np.abs(w).sum(axis=-1)),
+    "fobos_l2_squared": ({"lam": 0.05}, lambda w: 0.025 * (w**2).sum(axis=-1)),
+}
+"""What learners with a theorem for this rate are told, and their penalty."""
+
+
+@pytest.mark.parametrize(("name", "loss"), [*((name, "hinge") for name in PENALISED), ("ogd", "logistic")])
+def test_the_regret_at_a_rate_that_follows_the_rows_keeps_its_bound(name: str, loss: str) -> None:
+    told, penalty = PENALISED[name]
+    X, y = noisy(1)
+    X = (X + 0.1) * np.random.default_rng(1).lognormal(size=(len(X), 1))
+    sizes = np.linalg.norm(X, axis=1)
+    learner = nr.make(name, loss=loss, native=False, **told)
+    path = np.vstack([np.zeros(X.shape[1]), after_each_round(learner.copy(), X, y)[:-1]])
+    ours = learner.play(X, y).losses.sum() + penalty(path).sum()
+    known = {"radius": sizes.max(), "least_radius": sizes.min(), "rounds": float(len(X))}
+    known["largest_gradient"] = sizes.max()
+    for u in comparators(X, y):
+        margins = y * (X @ u)
+        losses = np.maximum(0.0, 1.0 - margins) if loss == "hinge" else np.logaddexp(0.0, -margins)
+        far = float(np.linalg.norm(path - u, axis=1).max())
+        theirs = losses.sum() + len(X) * float(penalty(u))
+        bound = bound_of(learner, distance=far, norm_1=float(np.abs(u).sum()), **known)
+        assert ours - theirs <= bound < np.inf
+
+
+def test_rates_that_follow_the_rows_never_grow_and_long_rows_are_counted_as_the_proof_counts_them() -> None:
+    """The sum over rounds of rate times |x|^2 is at most twice the part of the bound that does not depend on u."""
+    rng = np.random.default_rng(5)
+    for sigma in (0.1, 1.0, 3.0):
+        squares = rng.lognormal(sigma=sigma, size=5000) ** 2
+        sizes = np.maximum.accumulate(np.cumsum(squares) / np.arange(1.0, 5001.0))
+        rates = np.minimum(1.0, 32.0 / np.sqrt(np.arange(1.0, 5001.0))) / sizes
+        assert (np.diff(rates) <= 0.0).all()
+        radius, least = float(np.sqrt(squares.max())), float(np.sqrt(squares.min()))
+        p = nr.learners().rules["ogd"].in_force({})[0]
+        assert (rates * squares).sum() <= 2.0 * following_regret(p, 0.0, radius, least, 5000.0)
+        learner = nr.make("ogd", native=False, loss="perceptron", algebra="dense").learn(
+            np.sqrt(squares[:300, None]), [-1] * 300
+        )
+        assert float(learner.model.arrays.n.row_size) == pytest.approx(sizes[299])
+
+
+@pytest.mark.parametrize("name", FOLLOW)
+def test_a_rate_of_its_own_is_used_as_it_is(name: str) -> None:
+    """Numbers above 0 are those of the textbook: rows of another scale are other rows."""
+    number = next(
+        n for n, p in nr.learners().rules[name].numbers.items() if p.default == 0.0 and "stands for" in p.about
+    )
+    X, y = noisy(2)
+    told = {**FOLLOW[name], number: 0.5, "native": False, "algebra": "sparse"}
+    scores = nr.make(name, **told).play(X, y).scores
+    assert not np.allclose(nr.make(name, **told).play(1024.0 * X, y).scores, scores)
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0, 3.0])
+def test_updates_below_a_margin_that_follows_the_rows_are_few(eta: float) -> None:
+    X, y, _ = streams.separable(100, 4, 0.2, 3)
+    learner = nr.make("perceptron_margin", eta=eta, native=False)
+    for _ in range(20):
+        learner.learn(X, y)
+    radius = float(np.linalg.norm(X, axis=1).max())
+    bound = learner.card.bound(learner.params, radius=radius, margin=0.2)
+    assert bound == pytest.approx((1.0 + 2.0 / eta) * (radius / 0.2) ** 2)
+    assert 0 < learner.updates <= bound
+
+
+def test_rows_of_zeros_at_the_start_leave_a_finite_rate() -> None:
+    for name, told in FOLLOW.items():
+        learner = nr.make(name, native=False, **told)
+        learner.learn(np.zeros((3, 2)), [1, -1, 1]).learn(np.array([[1e-9, 0.0], [0.0, 1e9]]), [1, -1])
+        assert np.isfinite(learner.scores(np.eye(2))).all()
+
+
+def test_merged_learners_have_seen_the_rows_of_both() -> None:
+    X, y = noisy(3)
+    whole = nr.make("rda", native=False, algebra="dense").learn(X, y)
+    a, b = nr.make("rda", native=False, algebra="dense"), nr.make("rda", native=False, algebra="dense")
+    merged = a.learn(X[:50], y[:50]).merge(b.learn(X[50:] * 3.0, y[50:]))
+    state = merged.model.arrays.n
+    squares = (X[:50] ** 2).sum() + 9.0 * (X[50:] ** 2).sum()
+    assert float(state.rows) == whole.rounds
+    assert float(state.row_squares) == pytest.approx(squares)
+    assert float(state.row_size) == max(float(one.model.arrays.n.row_size) for one in (a, b))
