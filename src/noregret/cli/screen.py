@@ -2,8 +2,9 @@
 
 import contextlib
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from noregret.data.batch import Batch
@@ -16,7 +17,26 @@ from noregret.learner.protocol import Learner
 from noregret.streams import Source
 
 EVERY = 2.0  # seconds between plain lines of progress
+EVERY_COMPILING = 4.0  # the same while loops are compiled
 REFRESH = 0.2  # seconds between drawings of a live table
+
+
+@contextlib.contextmanager
+def repeat(act: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Do something every few seconds, in a thread, until the block ends."""
+    ended = threading.Event()
+
+    def go() -> None:
+        while not ended.wait(seconds):
+            act()
+
+    thread = threading.Thread(target=go, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class Screen:
@@ -69,11 +89,20 @@ class Screen:
         jobs = find_missing([job for learner in learners for job in jobs_of(learner, dense, classes)])
         if not jobs:
             return
-        began = time.monotonic()
+        began, ready = time.monotonic(), 0
         what = f"compiling {count_loops(len(jobs))} for this machine, once"
+
+        def count_ready(loops: int, _: int) -> None:
+            nonlocal ready
+            ready = loops
+
+        def tell() -> None:
+            self.note(f"{ready} of {count_loops(len(jobs))} compiled, {time.monotonic() - began:.0f} s")
+
         if self._drawing is None:
             self.note(f"{what} ...")
-            self.finish(jobs)
+            with repeat(tell, EVERY_COMPILING):
+                self.finish(jobs, count_ready)
         else:
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
@@ -82,19 +111,20 @@ class Screen:
             bar = Bar(*parts, auto_refresh=False)
             task = bar.add_task(what, total=len(jobs))
 
-            def show_progress(ready: int, _: int) -> None:
+            def draw() -> None:
                 bar.update(task, completed=ready)
                 self._drawing.update(bar, refresh=True)
 
-            show_progress(0, 0)
-            self.finish(jobs, show_progress)
+            draw()
+            with repeat(draw, REFRESH):
+                self.finish(jobs, count_ready)
         seconds = time.monotonic() - began
         self.note(f"compiled {count_loops(len(jobs))} in {seconds:.1f} s, stored for later runs")
 
     def finish(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
         """Compile; a loop that fails here is compiled again when it is used, with a better error message."""
         try:
-            compile_jobs(jobs, progress=progress)
+            compile_jobs(jobs, progress=progress, single_rows=False)
         except Error as error:
             self.note(str(error))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from noregret.errors import Error
-from noregret.jit.cache import cache_folder
+from noregret.jit.cache import cache_folder, is_writable
 from noregret.learner.factory import learners, make
 from noregret.tasks import TASKS
 
@@ -92,12 +92,16 @@ def make_job(config: "Config", task: str, algebra: str) -> Job:
 
 
 def find_missing(jobs: Sequence[Job]) -> list[Job]:
-    """The loops that are not known to be in the cache folder."""
+    """The loops that are not known to be in the cache folder; none where other processes could not leave them there."""
+    if not is_writable(cache_folder()):
+        return []
     return [job for job in {job.key: job for job in jobs}.values() if not os.path.exists(job.marker)]
 
 
-def compile_jobs(jobs: Sequence[Job], processes: int | None = None, progress: Progress | None = None) -> None:
-    """Compile loops, dealt out to processes in turn."""
+def compile_jobs(
+    jobs: Sequence[Job], processes: int | None = None, progress: Progress | None = None, single_rows: bool = True
+) -> None:
+    """Compile loops, dealt out to processes in turn; with `single_rows`, also what learns one row at a time."""
     if not jobs:
         return
     workers = max(1, min(processes or os.cpu_count() or 1, len(jobs)))
@@ -119,7 +123,7 @@ def compile_jobs(jobs: Sequence[Job], processes: int | None = None, progress: Pr
     try:
         for number in range(workers):
             part = jobs[number::workers]
-            running.append(start(part))
+            running.append(start(part, single_rows))
             following.append(threading.Thread(target=follow, args=(running[-1], part)))
             following[-1].start()
         for thread in following:
@@ -131,14 +135,14 @@ def compile_jobs(jobs: Sequence[Job], processes: int | None = None, progress: Pr
         raise Error(f"a process that compiles loops ended with {failures[0]}; run `noregret warm` to see why")
 
 
-def start(jobs: Sequence[Job]) -> "subprocess.Popen[str]":
+def start(jobs: Sequence[Job], single_rows: bool) -> "subprocess.Popen[str]":
     """A process that compiles loops and prints a line when one is ready; -P: it imports nothing beside the data."""
     text = json.dumps([[job.name, dict(job.options), job.code] for job in jobs])
-    command = [sys.executable, "-P", "-m", "noregret.learner.precompile", text]
+    command = [sys.executable, "-P", "-m", "noregret.learner.precompile", text, *["single rows"] * single_rows]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
 
 
-def compile_here(jobs: Sequence[Job]) -> None:
+def compile_here(jobs: Sequence[Job], single_rows: bool) -> None:
     """Compile by use: every learner learns a few rounds and predicts one; a line on standard output says it is done."""
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     for name, options, _ in jobs:
@@ -146,13 +150,14 @@ def compile_here(jobs: Sequence[Job]) -> None:
         task = learner.config.task
         y = np.array([0.0, 1.0, 1.0]) if task.needs_labels else None
         learner.learn(X, y, query=np.zeros(3) if task.needs_query else None)
-        if task.needs_labels and not task.needs_query:
+        if single_rows and task.needs_labels and not task.needs_query:
             learner.learn_one({0: 1.0}, 1.0)
-        learner.predict_one({0: 1.0})
+        if single_rows:
+            learner.predict_one({0: 1.0})
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 
 
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        compile_here([Job(*one) for one in json.loads(sys.argv[1])])
+        compile_here([Job(*one) for one in json.loads(sys.argv[1])], single_rows=len(sys.argv) > 2)
