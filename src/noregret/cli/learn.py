@@ -1,12 +1,14 @@
 """`noregret learn`: one learner over one source, its mistakes as they come, and the model saved."""
 
 import argparse
+import contextlib
 import sys
 from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
-from noregret.cli.output import print_confusion, write_json
+from noregret.cli.output import plain_labels, print_confusion, to_cell, write_json
+from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
     check_columns,
@@ -18,6 +20,7 @@ from noregret.cli.setup import (
     open_data,
 )
 from noregret.data.batch import Batch
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
@@ -46,11 +49,15 @@ FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform",
 
 
 def run(args: argparse.Namespace) -> int:
-    screen = Screen(args.quiet, piped=args.json == "-")
+    if args.json == "-" and args.predictions == "-":
+        raise BadValue("--json - and --predictions - both want standard output; name a file for one of them")
+    screen = Screen(args.quiet, piped="-" in (args.json, args.predictions))
+    args.drop += [name for name in args.keep if name not in args.drop]  # what tells rows apart is no feature
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
     path = args.save or args.resume
-    check_outputs({"--save": path, "--json": args.json}, [*args.data, rule_file(args.learner), *args.rule])
+    outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions}
+    check_outputs(outputs, [*args.data, rule_file(args.learner), *args.rule])
     for file in args.rule:
         import_file(file)
     learner, source = resume_model(args) if args.resume else make_model(args)
@@ -61,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
     training = Training(checkpoints, screen)
     screen.announce(source)
     try:
-        with screen.live():
+        with screen.live(), contextlib.ExitStack() as stack:
+            if args.predictions is not None:
+                training.out = stack.enter_context(open_predictions(args.predictions))
+                training.live = args.predictions == "-"
             training.learn()
         interrupted = False
     except KeyboardInterrupt:
@@ -72,9 +82,11 @@ def run(args: argparse.Namespace) -> int:
         training.run.held_out = evaluate_held_out(learner, source)
     entry = Entry.of(training.run)
     write_json(args.json, make_report(args, source, entry, path, interrupted))
-    if args.json != "-":
+    if args.predictions == "-":
+        screen.note(describe_result(entry, path, interrupted))
+    elif args.json != "-":
         training.print_curve()
-        print_result(entry, path, interrupted)
+        sys.stdout.write(f"{describe_result(entry, path, interrupted)}\n")
         if entry.held_out is not None:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
@@ -119,6 +131,8 @@ class Training:
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
         self.run = Run(self.learner, compare=False)
+        self.out: PredictionWriter | None = None  # where predictions are written to
+        self.live = False  # whether somebody waits for them
         self.changes = LabelChanges()
         self.run.metrics += [self.curve, self.changes]
 
@@ -129,7 +143,10 @@ class Training:
                 self.begin(batch)
                 first = False
             check_interrupt()
-            self.run.play(self.source, batch)
+            transcript = self.run.play(self.source, batch)
+            if self.out is not None:
+                self.out.write(predicted_columns(self.learner, batch, transcript))
+                flush_if_live("-", self.live)
             self.show(batch.progress)
         if first and self.checkpoints.resumes:
             rows = self.checkpoints.rows
@@ -195,8 +212,18 @@ def make_report(
     }
 
 
-def print_result(entry: Entry, path: str | None, interrupted: bool) -> None:
+def describe_result(entry: Entry, path: str | None, interrupted: bool) -> str:
     how = "stopped" if interrupted else "learned"
     asked = "" if entry.asked is None else f", {count_of(entry.asked, 'label')} asked for"
     saved = f"saved to {path}" if path else "not saved (--save PATH saves the model)"
-    sys.stdout.write(f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{asked}; {saved}\n")
+    return f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{asked}; {saved}"
+
+
+def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) -> dict[str, Any]:
+    """What was predicted for the rows of a batch before they were learned, with their labels."""
+    real = task_of(learner).real
+    predicted = transcript.scores if transcript.predictions is None else transcript.predictions
+    found = {**(batch.kept or {}), "prediction": [to_cell(label) for label in plain_labels(predicted, real)]}
+    if batch.y is not None:
+        found["label"] = [to_cell(label) for label in (batch.y if isinstance(batch.y, list) else batch.y.tolist())]
+    return found

@@ -98,6 +98,10 @@ def add_learn_options(learn: Parser) -> None:
     learn.add_argument("--resume", metavar="PATH", help="continue training this model: on the file it was interrupted "
                        "in, after the rows it has learned; on any other, from the start; saved to the same place "
                        "unless --save names another")  # fmt: skip
+    learn.add_argument("--predictions", metavar="PATH", help="write what was predicted for each row before it was "
+                       "learned: .csv, .jsonl or .parquet; - is standard output, line by line where - is the "
+                       "data")  # fmt: skip
+    add_keep_option(learn)
     learn.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="how often to save a checkpoint of "
                        "the model while it learns (default: 30)")  # fmt: skip
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
@@ -112,7 +116,9 @@ def add_learn_options(learn: Parser) -> None:
 def add_predict_options(predict: Parser) -> None:
     add_model_options(predict)
     predict.add_argument("data", nargs="+", help=f"{DATA}; labels may be missing")
-    predict.add_argument("--out", metavar="PATH", default="-", help="where to write, as CSV (default: standard output)")
+    predict.add_argument("--out", metavar="PATH", default="-", help="where to write: .csv, .jsonl or .parquet "
+                         "(default: standard output, as CSV)")  # fmt: skip
+    add_keep_option(predict)
     predict.add_argument("--scores", action="store_true", help="write the scores beside the predictions")
     predict.add_argument("--proba", action="store_true", help="write the probability of each class beside the "
                          "predictions")  # fmt: skip
@@ -151,6 +157,11 @@ def add_warm_options(warm: Parser) -> None:
 def add_model_options(parser: Parser) -> None:
     parser.add_argument("model", help="a model saved by `noregret learn --save`")
     parser.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+
+
+def add_keep_option(parser: Parser) -> None:
+    parser.add_argument("--keep", metavar="COLUMN", action="append", default=[], help="tables: write a column beside "
+                        "the predictions, such as an id; may be repeated")  # fmt: skip
 
 
 def positive(text: str) -> int:

@@ -1,9 +1,8 @@
 """`noregret predict`: a saved model over new rows."""
 
 import argparse
-import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
-from noregret.cli.output import open_output, plain_labels, to_cell, write_json
+from noregret.cli.output import plain_labels, to_cell, write_json
+from noregret.cli.prediction_file import flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import check_columns, check_outputs, given_read_options, open_data
 from noregret.data.batch import Batch
@@ -53,23 +53,22 @@ def run(args: argparse.Namespace) -> int:
     source = open_new_rows(args, learner)
     summary = Summary(task.prediction, Confusion(costs_of(learner)) if args.confusion and task.one_label else None)
     screen.announce(source)
-    with screen.live(), open_output(args.out, "the predictions") as file:
-        out = csv.writer(file, lineterminator="\n")
-        numbered = args.on_bad == "skip"
+    with screen.live(), open_predictions(args.out) as out:
         for batch in source:
             check_interrupt()
             if summary.rows == 0:
                 check_columns(learner, source, screen)
                 screen.compile([learner], batch, len(classes_of(learner)))
             predictions, scores = predict_and_score(learner, batch.X)
-            columns = more_columns(args, learner, batch, scores)
-            if summary.rows == 0:
-                out.writerow([*(["line"] if numbered else []), "prediction", *columns])
             labels = plain_labels(predictions, task.real)
-            rows = make_rows(labels, columns)
-            if numbered and batch.lines is not None:
-                rows = ([line, *row] for line, row in zip(batch.lines.tolist(), rows, strict=True))
-            out.writerows(rows)
+            out.write(
+                {
+                    **first_columns(batch, numbered=args.on_bad == "skip"),
+                    "prediction": [to_cell(label) for label in labels],
+                    **more_columns(args, learner, batch, scores),
+                }
+            )
+            flush_if_live(args.out, is_live(args))
             summary.add(labels, batch)
             if screen.due():
                 screen.show((), (), screen.progress(summary.rows, batch.progress))
@@ -87,7 +86,23 @@ def run(args: argparse.Namespace) -> int:
 def open_new_rows(args: argparse.Namespace, learner: Learner, labelled: bool = False) -> Source:
     """The new rows, read as the rows that were learned; labels may be missing where they need not be there."""
     restored = restore_options(learner, given_read_options(args))
-    return open_data(args, **{"labelled": labelled, **task_of(learner).reading, **restored})
+    keep, learned = tuple(getattr(args, "keep", ())), (learner.source or {}).get("columns")
+    if keep and isinstance(learned, dict):  # what was not learned is no feature, and is kept as it is written
+        drop = [*(args.drop or restored.get("drop", ())), *(name for name in keep if name not in learned)]
+        restored |= {"drop": tuple(dict.fromkeys(drop)), "optional": (*restored["optional"], "drop")}
+    live = {"live": True} if is_live(args) else {}
+    return open_data(args, **{"labelled": labelled, **task_of(learner).reading, **restored, "keep": keep, **live})
+
+
+def is_live(args: argparse.Namespace) -> bool:
+    """Whether rows are answered as they come: they are read from standard input, and nothing waits for all of them."""
+    return bool(args.data == ["-"])
+
+
+def first_columns(batch: Batch, numbered: bool) -> dict[str, Sequence[Any]]:
+    """The columns before the prediction: those that are kept, and the line of each row where rows may be skipped."""
+    lines = {"line": batch.lines.tolist()} if numbered and batch.lines is not None else {}
+    return {**(batch.kept or {}), **lines}
 
 
 def more_columns(
@@ -109,10 +124,6 @@ def columns_of_classes(what: str, learner: Learner, values: Floats) -> dict[str,
     """A column for each class."""
     titles = [f"{what} {plain_label(label)}" for label in classes_of(learner)]
     return dict(zip(titles, values.T.tolist(), strict=True))
-
-
-def make_rows(labels: Sequence[Any], columns: dict[str, list[float]]) -> Iterator[Sequence[Any]]:
-    return zip(map(to_cell, labels), *columns.values(), strict=True)
 
 
 class Summary:

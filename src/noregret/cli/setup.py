@@ -39,6 +39,10 @@ def open_data(args: argparse.Namespace, task: str | None = None, **options: Any)
     if args.seed < 0:
         raise BadValue(f"--seed must not be negative, not {args.seed}")
     reading = {**given_read_options(args), **task_class(task).reading, **options}
+    if args.data == ["-"] and getattr(args, "predictions", None) == "-":
+        reading["live"] = True
+    if getattr(args, "keep", None):
+        reading.setdefault("keep", tuple(args.keep))
     return open_source(args.data, ReadOptions(**reading), seed=args.seed)
 
 

@@ -1,6 +1,6 @@
 """The batch: a few thousand rounds as a source hands them to a learner."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ class Batch(NamedTuple):
 
     `lines` holds the line of the file each row came from, `progress` the share of the source read so far, `weight` the
     importance of each round where they differ, `position` where the source can resume after this batch, and `query`
-    the query each row belongs to in ranking.
+    the query each row belongs to in ranking. `kept` holds columns of a table that are wanted beside the predictions.
     """
 
     X: Any  # Rows, an array, a sparse matrix, a frame or a list of dicts
@@ -24,6 +24,7 @@ class Batch(NamedTuple):
     weight: NDArray[np.float64] | None = None
     position: Position | None = None
     query: NDArray[Any] | None = None
+    kept: Mapping[str, Sequence[Any]] | None = None
 
     @property
     def rows(self) -> int:
@@ -38,4 +39,5 @@ class Batch(NamedTuple):
         position = self.position if stop == self.rows else None
         parallel: tuple[Any, ...] = (self.y, self.lines, self.weight, self.query)
         y, lines, weight, query = (None if values is None else values[part] for values in parallel)
-        return Batch(self.X[part], y, lines, self.progress, weight, position, query)
+        kept = None if self.kept is None else {name: values[part] for name, values in self.kept.items()}
+        return Batch(self.X[part], y, lines, self.progress, weight, position, query, kept)

@@ -160,9 +160,20 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
     """The read options that a model remembers and that are not given now; they count only where they apply."""
     saved = saved_options(learner.source or {})
     options = {name: value for name, value in saved.items() if name in ROLES and name not in given}
+    texts = text_columns(learner.source or {}, {**saved, **given})
+    if texts and "categorical" not in given:
+        options["categorical"] = texts
     if allows_missing(learner):
         options["keep_missing"] = True
     return {**options, "optional": tuple(options)}
+
+
+def text_columns(saved: Mapping[str, Any], options: Options) -> tuple[str, ...]:
+    """The columns that a model learned as categories: they are read so, even where new rows have numbers there."""
+    columns, free = saved.get("columns"), options.get("text") or ()
+    found = [name for name, kind in columns.items() if kind == "text"] if isinstance(columns, dict) else []
+    others = {options.get(role) for role in ("label", "weight", "timestamp", "query")} | {*(options.get("drop") or ())}
+    return tuple(name for name in found if name not in free and name not in others)
 
 
 def check_options(learner: Learner, given: Options, model: str) -> dict[str, Any]:

@@ -56,9 +56,11 @@ class Run:
             if not isinstance(metric, Metric):
                 raise BadValue(f"a metric has the methods see and report; {shown(metric)} has not")
 
-    def play(self, source: Source, batch: Batch) -> None:
-        """Play a batch and show it to the metrics."""
-        self.see(source, batch, play_batch(self.learner, source, batch))
+    def play(self, source: Source, batch: Batch) -> Transcript:
+        """Play a batch and show it to the metrics; returns what happened."""
+        transcript = play_batch(self.learner, source, batch)
+        self.see(source, batch, transcript)
+        return transcript
 
     def see(self, source: Source, batch: Batch, transcript: Transcript) -> None:
         """Show a batch that was played to the metrics."""

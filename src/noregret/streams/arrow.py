@@ -154,7 +154,19 @@ class ColumnarSource(Source):
     """The rows of a columnar table."""
 
     accepts = frozenset(
-        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "keep_missing", "labels_by"}
+        {
+            "label",
+            "weight",
+            "timestamp",
+            "query",
+            "drop",
+            "keep",
+            "categorical",
+            "text",
+            "ngrams",
+            "keep_missing",
+            "labels_by",
+        }
     )
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
@@ -200,7 +212,7 @@ class ColumnarSource(Source):
         if duplicates:
             raise BadValue(f"{self.name}: more than one column is named {', '.join(map(repr, duplicates[:10]))}")
         self.top_columns = schema.names
-        wanted = [name for name in schema.names if name not in self.options.drop]
+        wanted = [name for name in schema.names if name not in self.options.drop or name in self.options.keep]
         empty = arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted]))
         layout = self.read_layout(flatten_records(empty).schema)
         encoder, order = TableEncoder(layout, self.options), TimeOrder(self.options, self.start)
@@ -227,7 +239,8 @@ class ColumnarSource(Source):
                 progress = seen / groups.rows if groups.rows else None
                 count += len(X)
                 self.skipped = seen - count if self.start is None else 0
-                yield Batch(X, y, lines, progress, columns.weight, position, encoder.queries(columns))
+                query, kept = encoder.queries(columns), encoder.kept_columns(columns)
+                yield Batch(X, y, lines, progress, columns.weight, position, query, kept)
         self.check_not_empty(count)
 
     # ---- columns ------------------------------------------------------------------------------------------------
@@ -235,7 +248,7 @@ class ColumnarSource(Source):
     def read_layout(self, schema: Any) -> Layout:
         """Return the roles of the columns, and which hold numbers, categories and free text."""
         names = list(schema.names)
-        drop = tuple(name for name in self.options.drop if name not in self.top_columns)  # fields of records
+        drop = tuple(name for name in self.options.drop if name not in self.top_columns or name in names)
         roles = find_roles(names, replace(self.options, drop=drop), self)
         layout = Layout("", names, roles, numeric_times=True)
         if roles.label is not None and not self.options.sets and is_list(schema.field(roles.label).type):

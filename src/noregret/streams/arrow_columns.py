@@ -73,6 +73,10 @@ def extract_columns(layout: Layout, encoder: TableEncoder, table: Any) -> Column
         cells[index] = to_dictionary(column)
     for index in layout.texts:
         cells[index] = combine_chunks(table.column(index)).cast(arrow().string())
+    for name in encoder.kept:
+        index = layout.columns.index(name)
+        if index not in cells and index not in layout.numeric:
+            cells[index] = to_dictionary(combine_chunks(table.column(index)))
     targets = None
     if roles.label is not None:
         label = combine_chunks(table.column(roles.label))

@@ -45,6 +45,8 @@ def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> Co
     def if_present(column: str | None) -> str | None:
         return column if options.labelled or column in names else None
 
+    for column in options.keep:  # whoever asks for it must get it
+        find_column(column, names, source.name, source.kind)
     drop = indices_of("drop")
     left = [name for number, name in enumerate(names) if number not in drop]
     weight, timestamp = index_of(if_present(options.weight)), index_of(if_present(options.timestamp))

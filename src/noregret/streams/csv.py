@@ -66,6 +66,7 @@ class Csv(Source):
             "timestamp",
             "query",
             "drop",
+            "keep",
             "categorical",
             "text",
             "ngrams",
@@ -89,7 +90,9 @@ class Csv(Source):
         self.begin()
         self.notes = []
         rows = empty = 0
-        with contextlib.closing(prefetch(self.locate_errors(self.batches(TextFile(self.path))))) as parts:
+        with contextlib.closing(
+            prefetch(self.locate_errors(self.batches(TextFile(self.path, self.options.live))))
+        ) as parts:
             for batch, skipped, cells in parts:
                 rows, empty, self.skipped = rows + len(batch.X), cells, skipped
                 if len(batch.X):
@@ -142,7 +145,8 @@ class Csv(Source):
                 line, byte = line + part.lines, byte + part.size
                 X, y = encoder.encode(columns)
                 position = {"byte": byte, "line": line, **order.dump()}
-                whole = Batch(X, y, lines, part.progress, columns.weight, position, encoder.queries(columns))
+                query, kept = encoder.queries(columns), encoder.kept_columns(columns)
+                whole = Batch(X, y, lines, part.progress, columns.weight, position, query, kept)
                 for at in range(0, max(len(X), 1), ROWS):
                     cut = whole.cut(at, min(at + ROWS, len(X)))
                     yield CountedBatch(cut, skipped + order.skipped, encoder.empty)
@@ -166,8 +170,8 @@ class Csv(Source):
 
     def read_head(self, file: TextFile) -> bytes:
         """Read the first megabyte, or more if lines are long; it does not depend on the block size."""
-        head = b""
-        while len(head) < SAMPLE or (len(head) < LONGEST and head.count(b"\n") < FEWEST):
+        head = self.read_first_lines(file) if file.live else b""
+        while not file.live and (len(head) < SAMPLE or (len(head) < LONGEST and head.count(b"\n") < FEWEST)):
             more = read_fully(file, SAMPLE)
             head += more
             if len(more) < SAMPLE:
@@ -179,6 +183,22 @@ class Csv(Source):
             raise BadValue(f"{self.name}: is empty; give a file with rows")
         self.refuse_zero_bytes(head, 1)
         return head
+
+    def read_first_lines(self, file: TextFile) -> bytes:
+        """Read the names of the columns and the first row of a live pipe, or what else had come with them."""
+        head, buffer, more = b"", bytearray(1 << 16), 1
+        while more and len(head) < LONGEST and not self.has_row(head):
+            more = file.readinto(buffer)
+            head += buffer[:more]
+        return head if more or head.endswith(b"\n") else head + b"\n"
+
+    def has_row(self, head: bytes) -> bool:
+        """Return whether the first lines of a table have a row, after the names of the columns if there are any."""
+        first, newline, rest = head.lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")
+        if not newline or b"\n" in rest or self.options.header:
+            return b"\n" in rest
+        cells = split_cells(first.decode(errors="replace").rstrip("\r"), sniff_delimiter(first))
+        return self.options.header is False or any(is_number(cell.strip(BLANKS)) for cell in cells)
 
     def refuse_zero_bytes(self, block: bytes, first: int) -> None:
         """Raise an error for a zero byte; the block begins at line `first`."""

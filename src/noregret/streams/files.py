@@ -36,12 +36,14 @@ class Unreadable(BadValue):
 class RawFile(io.RawIOBase):
     """The bytes of a file before decompression; the first ones are read in advance, and all are counted."""
 
-    def __init__(self, file: Any, name: str) -> None:
-        self.file, self.title = file, name
+    def __init__(self, file: Any, name: str, live: bool = False) -> None:
+        self.file, self.title, self.live = file, name, live
         self.count = 0
         self.head = b""
         while len(self.head) < SIGNATURE_BYTES and (more := self.bytes(SIGNATURE_BYTES - len(self.head))):
             self.head += more
+            if live and b"\n" in self.head:
+                break
         self.pending = self.head
 
     def bytes(self, size: int) -> bytes:
@@ -58,7 +60,7 @@ class RawFile(io.RawIOBase):
         got = len(self.pending[: len(buffer)])
         buffer[:got] = self.pending[:got]
         self.pending = self.pending[got:]
-        if got < len(buffer):
+        if got < len(buffer) and not (got and self.live):
             try:
                 got += int(retry_read(lambda: self.file.readinto(memoryview(buffer)[got:])))
             except OSError as error:
@@ -78,9 +80,12 @@ class RawFile(io.RawIOBase):
 
 
 class TextFile(io.RawIOBase):
-    """A text file, decompressed. Every error is an `Unreadable` whose message says what to do."""
+    """A text file, decompressed. Every error is an `Unreadable` whose message says what to do.
 
-    def __init__(self, path: str) -> None:
+    A live one is a pipe whose lines are wanted as soon as they come: no read waits for more than a line.
+    """
+
+    def __init__(self, path: str, live: bool = False) -> None:
         self.name = "standard input" if path == "-" else path
         self.path, self.peeked, self.consumed = path, b"", False
         self.raw: Any = None
@@ -88,10 +93,12 @@ class TextFile(io.RawIOBase):
         if path in _peeked_pipes:  # its first bytes were read to detect the format
             self.raw, self.kind, self.text, self.peeked = _peeked_pipes.pop(path)
         else:
-            self.raw = RawFile(open_stdin() if path == "-" else open_binary(path), self.name)
+            file = open_stdin() if path == "-" else open_binary(path)
+            self.raw = RawFile(file, self.name, live and file_size(file) is None)
             self.kind, opener = detect_compression(self.raw.head)
             self.text = self.open_decompressor(opener)
         self.size = file_size(self.raw.file)
+        self.live = self.raw.live and self.text is self.raw
 
     def open_decompressor(self, opener: Callable[[Any], Any] | None) -> Any:
         """Return the decompressed file; refuse empty files and archives."""
@@ -114,7 +121,7 @@ class TextFile(io.RawIOBase):
             buffer = bytearray(size - len(self.peeked))
             got = self.decompress_into(buffer)
             self.peeked += buffer[:got]
-            if got == 0:
+            if got == 0 or (self.live and b"\n" in self.peeked):
                 break
         return self.peeked[:size]
 

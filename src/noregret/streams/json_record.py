@@ -35,6 +35,7 @@ class Record:
         self.features: dict[str, float] = {}
         self.numeric: dict[str, bool] = {}  # whether each path of this record holds numbers
         self.others: dict[str, Any] = {}
+        self.kept: dict[str, Any] = {}
         roles = (label, options.weight, options.timestamp, options.query)
         self.not_features = {name for name in roles if name is not None} | set(options.drop)
         record = parse_json(raw)
@@ -52,6 +53,8 @@ class Record:
             raise BadRecord(f"records are nested more than {DEEP} deep")
         for key, value in record.items():
             path = f"{prefix}{key}"
+            if path in self.fields.options.keep:
+                self.kept[path] = value
             if path in self.not_features:
                 self.others[path] = value
             elif isinstance(value, dict):

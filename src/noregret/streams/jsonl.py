@@ -19,7 +19,7 @@ from noregret.errors import BadValue
 from noregret.streams.columns import expand_labels
 from noregret.streams.files import TextFile
 from noregret.streams.json_record import BadRecord, Fields, Record, RecordChecks
-from noregret.streams.lines import LongLine, read_lines
+from noregret.streams.lines import LongLine, Pause, read_lines
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source, read_position
@@ -33,7 +33,7 @@ class Jsonl(Source):
 
     kind = "jsonl"
     accepts = frozenset(
-        {"label", "weight", "timestamp", "query", "drop", "categorical", "text", "ngrams", "keep_missing"}
+        {"label", "weight", "timestamp", "query", "drop", "keep", "categorical", "text", "ngrams", "keep_missing"}
     )
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
@@ -47,7 +47,7 @@ class Jsonl(Source):
         self.begin()
         self.notes = []
         rows = 0
-        with contextlib.closing(prefetch(self.batches(TextFile(self.path)))) as parts:
+        with contextlib.closing(prefetch(self.batches(TextFile(self.path, self.options.live)))) as parts:
             for batch, skipped, label in parts:
                 rows, self.skipped = rows + batch.rows, skipped
                 if self.label is None and label is not None:
@@ -64,12 +64,13 @@ class Jsonl(Source):
         with file:
             file.seek_to(byte)
             for raw in read_lines(file, self.name, line, self.options.lenient):
-                line, byte = line + 1, byte + len(raw)
-                if isinstance(raw, LongLine):
-                    reader.skipped += 1
-                else:
-                    reader.read(raw, line)
-                if reader.rows == ROWS:
+                if not isinstance(raw, Pause):
+                    line, byte = line + 1, byte + len(raw)
+                    if isinstance(raw, LongLine):
+                        reader.skipped += 1
+                    else:
+                        reader.read(raw, line)
+                if reader.rows >= (1 if isinstance(raw, Pause) else ROWS):
                     yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
             yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
 
@@ -95,6 +96,7 @@ class RecordReader:
         self.weights: list[float] = []
         self.queries: list[Any] = []
         self.lines: list[int] = []
+        self.kept: dict[str, list[Any]] = {name: [] for name in self.options.keep}
 
     def read(self, raw: bytes, line: int) -> None:
         """Add the row of a line; a line that cannot be used is an error, or is skipped and counted."""
@@ -125,6 +127,8 @@ class RecordReader:
         self.weights.append(weight)
         self.queries.append(query)
         self.lines.append(line)
+        for name, values in self.kept.items():
+            values.append(record.kept.get(name))
         self.rows += 1
 
     def make_batch(self, progress: float | None, byte: int, line: int) -> Batch:
@@ -136,7 +140,8 @@ class RecordReader:
         weight = np.array(self.weights) if self.options.weight is not None else None
         position = {"byte": byte, "line": line, **self.order.dump()}
         query = query_ids(self.queries) if self.options.query is not None else None
-        batch = Batch(X, y, np.array(self.lines, np.int64), progress, weight, position, query)
+        lines, kept = np.array(self.lines, np.int64), self.kept or None
+        batch = Batch(X, y, lines, progress, weight, position, query, kept)
         self.skipped += self.order.skipped
         self.order.skipped = 0
         self.clear()

@@ -47,7 +47,7 @@ class Libsvm(Source):
 
     def __iter__(self) -> Iterator[Batch]:
         self.begin()
-        file, begin = TextFile(self.path), read_position(self.start, "byte")
+        file, begin = TextFile(self.path, self.options.live), read_position(self.start, "byte")
         file.seek_to(begin)
         blocks = TextBlocks(file, self.window, begin)
         parse = compile_parser()

@@ -43,6 +43,7 @@ class LineBlocks:
             file.skip_bytes(first - len(head), first)
         self.file, self.head, self.size = file, memoryview(head)[first:], size
         self.rest = b""
+        self.live = getattr(file, "live", False)
         self.reads = 0  # reads that the current line needed so far
 
     def read_into(self, parser: "BlockParser") -> LineBlock | None:
@@ -77,6 +78,8 @@ class LineBlocks:
                 error.line += bytes(buffer[:got]).count(b"\n")
                 raise
             got += more
+            if self.live:
+                break
         return got
 
 

@@ -9,6 +9,13 @@ LONGEST = LONGEST_LINE
 BLOCK_BYTES = 1 << 18  # bytes read at a time
 
 
+class Pause:
+    """Stands between lines of a live pipe: those that had come are read."""
+
+
+PAUSE = Pause()
+
+
 class LongLine:
     """A line that was skipped because it is too long; only its length is known."""
 
@@ -21,15 +28,15 @@ class LongLine:
 
 def read_lines(
     file: TextFile, name: str, line: int = 0, lenient: bool = False, longest: int | None = None
-) -> Iterator[bytes | LongLine]:
+) -> Iterator[bytes | LongLine | Pause]:
     """Yield every line with its newline, which the last one may lack; `line` lines were read before.
 
-    A line that is too long is an error, or with `lenient` a LongLine.
+    A line that is too long is an error, or with `lenient` a LongLine. Of a live file a Pause follows what had come.
     """
     longest = LONGEST if longest is None else longest
     rest: list[bytes] = []
     size = 0  # of the current line so far; `rest` is empty once it is too long
-    buffer = bytearray(BLOCK_BYTES)
+    buffer, live = bytearray(BLOCK_BYTES), getattr(file, "live", False)
     while got := read_block(file, buffer, name, line):
         *whole, last = bytes(memoryview(buffer)[:got]).split(b"\n")
         for part in whole:
@@ -43,6 +50,8 @@ def read_lines(
         if size > longest:
             refuse_long_line(lenient, name, line + 1, longest)
             rest = []
+        if live:
+            yield PAUSE
     if size:
         yield b"".join(rest) if size <= longest else LongLine(size)
 

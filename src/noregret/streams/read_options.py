@@ -12,7 +12,7 @@ from noregret.streams.holdout import check_holdout
 ROW_OPTIONS = ("skip", "limit", "shuffle", "passes", "holdout", "holdout_seed")
 """Options of any source: which rows are read, how often, and in which order."""
 COLUMNS = (list, tuple, set, frozenset, NoneType)  # what columns can be given as
-GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "optional", *ROW_OPTIONS})
+GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "live", "optional", *ROW_OPTIONS})
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class ReadOptions:
     header: whether the first line of a CSV file holds the column names; guessed by default.
     label, weight, timestamp: the columns of the label, the weight and the time of a round; times must not decrease.
     drop: columns to leave out.
+    keep: columns that batches carry along in `kept`, whether they are features or not.
     text: columns of free text; every word is a feature. ngrams: also use runs of up to so many words.
     categorical: columns whose values are categories even if they are numbers.
     keep_missing: an empty cell among numbers becomes NaN, for learners with the transform `missing`; otherwise the row
@@ -38,6 +39,7 @@ class ReadOptions:
     holdout: a share of the rows, or a number of them, that is not read but collected in `held_out`: the last ones; with
         holdout_seed, a random share.
     query: the column of the query a row belongs to (ranking). lists: no batch ends inside the rows of a query.
+    live: rows of a pipe are read as soon as they come, in batches as small as need be.
     optional: the names of options that are ignored where they do not apply, as those that a model remembers.
     """
 
@@ -47,6 +49,7 @@ class ReadOptions:
     weight: str | None = None
     timestamp: str | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     ngrams: int = 1
@@ -65,10 +68,11 @@ class ReadOptions:
     holdout_seed: int | None = None
     query: str | None = None
     lists: bool = False
+    live: bool = False
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("drop", "text", "categorical"):
+        for name in ("drop", "keep", "text", "categorical"):
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given or ()) if isinstance(given, COLUMNS) else (0,)
             if not all(isinstance(column, str) for column in columns):
@@ -77,7 +81,7 @@ class ReadOptions:
         for name in ("format", "label", "weight", "timestamp", "query"):
             if not isinstance(getattr(self, name), (str, NoneType)):
                 raise BadValue(f"{name} must be a name, not {shown(getattr(self, name))}")
-        for name in ("header", "keep_missing", "zero_based", "targets", "sets", "labelled", "lists"):
+        for name in ("header", "keep_missing", "zero_based", "targets", "sets", "labelled", "lists", "live"):
             if not isinstance(getattr(self, name), (bool, NoneType)):
                 raise BadValue(f"{name} must be True or False, not {shown(getattr(self, name))}")
         if type(self.labels_by) is not str or not self.labels_by:

@@ -59,7 +59,8 @@ def take_rows(batch: Batch, order: NDArray[np.int64]) -> Batch:
     """Return some rows of a batch, in the given order."""
     parallel: tuple[Any, ...] = (batch.y, batch.lines, batch.weight, batch.query)
     y, lines, weight, query = (None if values is None else take(values, order) for values in parallel)
-    return Batch(take(batch.X, order), y, lines, batch.progress, weight, query=query)
+    kept = None if batch.kept is None else {name: take(values, order) for name, values in batch.kept.items()}
+    return Batch(take(batch.X, order), y, lines, batch.progress, weight, query=query, kept=kept)
 
 
 def take(values: Any, order: NDArray[np.int64]) -> Any:
@@ -88,7 +89,10 @@ def concatenate_batches(first: Batch, second: Batch) -> Batch:
     if first.weight is not None or second.weight is not None:
         weight = np.concatenate([np.ones(one.rows) if one.weight is None else one.weight for one in (first, second)])
     query = None if first.query is None or second.query is None else np.concatenate((first.query, second.query))
-    return Batch(X, y, lines, second.progress, weight, query=query)
+    kept = None
+    if first.kept is not None and second.kept is not None:
+        kept = {name: [*values, *second.kept[name]] for name, values in first.kept.items()}
+    return Batch(X, y, lines, second.progress, weight, query=query, kept=kept)
 
 
 def concatenate(first: Any, second: Any) -> Any:

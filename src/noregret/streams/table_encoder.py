@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
+from noregret.features.cells import BLANKS
 from noregret.features.names import GrowingNames
 from noregret.streams.columns import Layout, expand_labels, parse_label, parse_label_or_none, parse_labels
 from noregret.streams.read_options import DEFAULTS, ReadOptions
@@ -41,6 +42,7 @@ class TableEncoder:
             np.zeros(0, np.int32),
         )  # offsets and columns of rows without empty cells
         self.empty = 0  # empty cells so far
+        self.kept = list(options.keep)
 
     def encode(self, columns: Columns) -> tuple[Rows, Any]:
         """Return rows and labels of columns in which every row can be used."""
@@ -163,6 +165,26 @@ class TableEncoder:
         column = columns.cells[self.layout.roles.query]
         values = np.array([*distinct_cells(column), ""], object)
         return np.asarray(values[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
+
+    def kept_columns(self, columns: Columns) -> dict[str, list[Any]] | None:
+        """Return the columns that batches carry along, as text or numbers; None if there are none."""
+        if not self.kept:
+            return None
+        found: dict[str, list[Any]] = {}
+        for name in self.kept:
+            index = self.layout.columns.index(name)
+            if index in self.layout.numeric:
+                numbers = columns.numbers[:, self.layout.numeric.index(index)].tolist()
+                found[name] = [
+                    None if value != value else int(value) if value.is_integer() else value for value in numbers
+                ]
+            elif index in columns.cells and index not in columns.list_offsets:
+                found[name] = [
+                    None if cell is None else cell.strip(BLANKS) for cell in columns.cells[index].to_pylist()
+                ]
+            else:
+                raise BadValue(f"column {name!r} cannot be kept: it has a role of its own")
+        return found
 
     def labels(self, columns: Columns) -> Any:
         """Return the labels of all rows; None if there is no column for them."""

@@ -16,7 +16,7 @@ from noregret.errors import BadValue
 from noregret.features.names import GrowingNames
 from noregret.streams.columns import expand_labels, label_fault, parse_label
 from noregret.streams.files import TextFile
-from noregret.streams.lines import LongLine, read_lines
+from noregret.streams.lines import LongLine, Pause, read_lines
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import SPARSE_ROWS, Source, read_position
@@ -42,7 +42,7 @@ class Texts(Source):
     def __iter__(self) -> Iterator[Batch]:
         self.begin()
         rows = 0
-        with contextlib.closing(prefetch(self.batches(TextFile(self.path)))) as parts:
+        with contextlib.closing(prefetch(self.batches(TextFile(self.path, self.options.live)))) as parts:
             for batch, skipped in parts:
                 rows, self.skipped = rows + batch.rows, skipped
                 if batch.rows:
@@ -74,17 +74,18 @@ class Texts(Source):
         with file:
             file.seek_to(byte)
             for raw in read_lines(file, self.name, line, self.options.lenient):
-                line, byte = line + 1, byte + len(raw)
-                row = self.split_line(raw, line)
-                if isinstance(row, tuple):
-                    labels.append(row[0])
-                    texts.append(row[1])
-                    lines.append(line)
-                elif row and not self.options.lenient:
-                    raise BadValue(f"{self.name}:{line}: {row}")
-                else:
-                    skipped += bool(row)
-                if len(texts) == ROWS:
+                if not isinstance(raw, Pause):
+                    line, byte = line + 1, byte + len(raw)
+                    row = self.split_line(raw, line)
+                    if isinstance(row, tuple):
+                        labels.append(row[0])
+                        texts.append(row[1])
+                        lines.append(line)
+                    elif row and not self.options.lenient:
+                        raise BadValue(f"{self.name}:{line}: {row}")
+                    else:
+                        skipped += bool(row)
+                if len(texts) >= (1 if isinstance(raw, Pause) else ROWS):
                     yield make_batch(), skipped
             yield make_batch(), skipped
 

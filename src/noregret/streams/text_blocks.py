@@ -41,6 +41,7 @@ class TextBlocks:
         self.file, self.size, self.begin, self.kind = file, size, begin, kind
         self.rest = b""
         self.first, self.over = begin == 0, False
+        self.live = getattr(file, "live", False)
 
     def read_into(self, parser: Any) -> TextBlock | ParsedBlock | None:
         """Read the next block into a parser's buffer, or into a longer one for a long line.
@@ -77,7 +78,7 @@ class TextBlocks:
         return TextBlock(buffer, end, cut_off, self.file.progress(), begin) if end else None
 
     def fill(self, buffer: bytearray, filled: int) -> int:
-        """Read until the buffer is full or the file ends; return how many bytes it holds."""
+        """Read until the buffer is full or the file ends; return how many bytes it holds. A live file is read once."""
         view, room = memoryview(buffer), len(buffer) - PAD
         while filled < room and not self.over:
             try:
@@ -87,6 +88,8 @@ class TextBlocks:
                 raise
             filled += got
             self.over = got == 0
+            if self.live:
+                break
         return filled
 
     def double_buffer(self, buffer: bytearray, filled: int) -> bytearray:

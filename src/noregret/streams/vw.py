@@ -63,7 +63,7 @@ class Vw(Source):
 
     def __iter__(self) -> Iterator[Batch]:
         self.begin()
-        file, begin = TextFile(self.path), read_position(self.start, "byte")
+        file, begin = TextFile(self.path, self.options.live), read_position(self.start, "byte")
         file.seek_to(begin)
         blocks = TextBlocks(file, self.window, begin, self.kind)
         parse = compile_parser()
