@@ -33,6 +33,7 @@ class Record:
     def __init__(self, fields: Fields, label: str | None, raw: bytes) -> None:
         self.fields, options = fields, fields.options
         self.features: dict[str, float] = {}
+        self.texts: dict[str, str] = {}
         self.numeric: dict[str, bool] = {}  # whether each path of this record holds numbers
         self.others: dict[str, Any] = {}
         self.kept: dict[str, Any] = {}
@@ -80,7 +81,9 @@ class Record:
                 raise BadRecord(f"field {path!r}: the value is too large for a float") from None
             if not math.isfinite(self.features[path]):
                 raise BadRecord(f"field {path!r}: the value is {value}; every value must be finite")
-        elif path in options.text:
+        elif path in options.text and path not in self.texts:
+            self.texts[path] = value
+        elif path in options.text:  # a second text of the same path, in a list of records
             for word in split_words(value, options.ngrams):
                 self.count(f"{path}={word}")
         else:

@@ -13,17 +13,20 @@ from typing import Any
 import numpy as np
 
 from noregret.data.batch import Batch
-from noregret.data.blocks import Rows, SparseBlock
 from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue
+from noregret.features import canonicalize
+from noregret.streams import words_text
 from noregret.streams.columns import expand_labels
 from noregret.streams.files import TextFile
 from noregret.streams.json_record import BadRecord, Fields, Record, RecordChecks
 from noregret.streams.lines import LongLine, Pause, read_lines
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
+from noregret.streams.record_features import RecordFeatures
 from noregret.streams.source import Source, read_position
 from noregret.streams.timestamps import TimeOrder
+from noregret.streams.words import counter_slots
 
 ROWS = 4096
 
@@ -57,6 +60,14 @@ class Jsonl(Source):
                     yield batch
         self.check_not_empty(rows)
 
+    def needs_compiling(self) -> bool:
+        from noregret.jit.compiled import is_cached
+
+        return bool(self.options.text) and not (
+            is_cached(words_text.words, counter_slots(), words_text.REPLACED)
+            and is_cached(canonicalize.entry, canonicalize.slots())
+        )
+
     def batches(self, file: TextFile) -> Generator[tuple[Batch, int, str | None], None, None]:
         """Yield every batch, how many rows were skipped up to its end, and the field of the label."""
         reader = RecordReader(self.options, self.name, TimeOrder(self.options, self.start))
@@ -76,22 +87,19 @@ class Jsonl(Source):
 
 
 class RecordReader:
-    """Collects the rows of a batch; features are numbered in order of appearance."""
+    """Collects the rows of a batch."""
 
     def __init__(self, options: ReadOptions, name: str, order: TimeOrder) -> None:
         self.options, self.name, self.order = options, name, order
         self.checks, self.fields = RecordChecks(options), Fields(options)
-        self.numbers: dict[str, int] = {}
-        self.names: list[str] = []
-        self.indicator: list[bool] = []
+        self.features = RecordFeatures(options)
         self.skipped = 0
         self.clear()
 
     def clear(self) -> None:
         """Start a new batch."""
-        self.rows, self.offsets = 0, [0]
-        self.idx: list[int] = []
-        self.val: list[float] = []
+        self.rows = 0
+        self.features.clear()
         self.labels: list[Any] = []
         self.weights: list[float] = []
         self.queries: list[Any] = []
@@ -115,14 +123,7 @@ class RecordReader:
             self.skipped += 1
             return
         self.fields.numeric.update(record.numeric)
-        for name, value in record.features.items():
-            if name not in self.numbers:
-                self.numbers[name] = len(self.names)
-                self.names.append(name)
-                self.indicator.append(name not in record.numeric)
-            self.idx.append(self.numbers[name])
-            self.val.append(value)
-        self.offsets.append(len(self.idx))
+        self.features.add(record.features, record.numeric, record.texts)
         self.labels.append(label)
         self.weights.append(weight)
         self.queries.append(query)
@@ -133,9 +134,7 @@ class RecordReader:
 
     def make_batch(self, progress: float | None, byte: int, line: int) -> Batch:
         """Return the rows collected, and start a new batch."""
-        idx, val = np.array(self.idx, np.int32), np.array(self.val)
-        block = SparseBlock(np.array(self.offsets, np.int64), idx, val, len(self.names), ready=False)
-        X = Rows(block, list(self.names), np.array(self.indicator, bool))
+        X = self.features.make_rows()
         y = self.collect_labels()
         weight = np.array(self.weights) if self.options.weight is not None else None
         position = {"byte": byte, "line": line, **self.order.dump()}

@@ -118,10 +118,14 @@ def compile_counter() -> Callable[..., None]:
     """Return the compiled word counter."""
     from noregret.jit.compiled import compile_function
 
-    slots: dict[str, tuple[int, Any]] = {
+    return compile_function(text.words, counter_slots(), text.REPLACED)
+
+
+def counter_slots() -> dict[str, tuple[int, Any]]:
+    """Where the compiled counter finds its arrays, with an example of each."""
+    return {
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "ends": (text.ENDS, np.zeros(1, np.int64)),
         "out": (text.OUT, text.allocate(1, 1, 1, 1)),
         "known": (text.KNOWN, name_table.create_table(1)),
     }
-    return compile_function(text.words, slots, text.REPLACED)
