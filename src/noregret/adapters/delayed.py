@@ -92,9 +92,20 @@ class Delayed(BaseLearner):
                 raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
             row = snapshot_row(x)
             prediction = self.learner.predict_one(row)
-            too_many = 0 if self.room is None else max(len(self.waiting) + 1 - self.room, 0)
-            self.replace(list(islice(self.waiting, too_many)), {key: Question(row, prediction)})
+            self._store(key, Question(row, prediction))
             return prediction
+
+    def wait(self, key: Any, x: Any, prediction: Any) -> None:
+        """Store a row under the key until its label arrives, with a prediction that was made before."""
+        with self._lock:
+            self._change.settle()
+            if check_key(key) in self.waiting:
+                raise BadValue(f"the key {shown(key)} waits for its label already; keys must differ while they wait")
+            self._store(key, Question(snapshot_row(x), prediction))
+
+    def _store(self, key: Any, question: Question) -> None:
+        too_many = 0 if self.room is None else max(len(self.waiting) + 1 - self.room, 0)
+        self.replace(list(islice(self.waiting, too_many)), {key: question})
 
     def replace(self, dropped: list[Any], new: dict[Any, Question]) -> None:
         """Drop questions and add others, which is completed also after an interrupt: it may be done again."""

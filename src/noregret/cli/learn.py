@@ -12,18 +12,21 @@ from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_p
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
     check_columns,
+    check_label,
     check_outputs,
     early_options,
     given_read_options,
     learner_options,
     missing_options,
     open_data,
+    wait_for_labels,
 )
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
+from noregret.evaluation.delayed_rows import DelayedTranscript
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
@@ -33,6 +36,7 @@ from noregret.evaluation.report import (
     describe_order,
     describe_reading,
     describe_source,
+    plain_label,
     report_entry,
     report_head,
 )
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         learner, source, path, every=args.every, fingerprint=fingerprint_source(source, args.data, args.seed),
         options=given_read_options(args),
     )  # fmt: skip
-    training = Training(checkpoints, screen)
+    training = Training(args, checkpoints, screen)
     screen.announce(source)
     try:
         with screen.live(), contextlib.ExitStack() as stack:
@@ -106,7 +110,7 @@ def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     settings = parse_settings(args.set, [card], args.task)
     early_options(args, [card]).make([card], settings)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
-    return learner_options(args, source, [card]).make([card], settings)[0], source
+    return wait_for_labels(args, learner_options(args, source, [card]).make([card], settings))[0], source
 
 
 def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
@@ -126,8 +130,8 @@ def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
 class Training:
     """A learner going through a source, with its progress on the screen."""
 
-    def __init__(self, checkpoints: Checkpoints, screen: Screen) -> None:
-        self.checkpoints, self.screen = checkpoints, screen
+    def __init__(self, args: argparse.Namespace, checkpoints: Checkpoints, screen: Screen) -> None:
+        self.args, self.checkpoints, self.screen = args, checkpoints, screen
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
         self.run = Run(self.learner, compare=False)
@@ -144,6 +148,7 @@ class Training:
                 first = False
             check_interrupt()
             transcript = self.run.play(self.source, batch)
+            self.checkpoints.advance()
             if self.out is not None:
                 self.out.write(predicted_columns(self.learner, batch, transcript))
                 flush_if_live("-", self.live)
@@ -156,6 +161,7 @@ class Training:
     def begin(self, batch: Batch) -> None:
         """Describe the source and compile what the learner needs."""
         check_columns(self.learner, self.source, self.screen)
+        check_label(self.args, self.source)
         self.screen.note(describe_source(self.source, batch))
         for text in describe_reading(self.learner, self.source):
             self.screen.note(f"  {text}")
@@ -223,7 +229,8 @@ def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) ->
     """What was predicted for the rows of a batch before they were learned, with their labels."""
     real = task_of(learner).real
     predicted = transcript.scores if transcript.predictions is None else transcript.predictions
-    found = {**(batch.kept or {}), "prediction": [to_cell(label) for label in plain_labels(predicted, real)]}
+    answers = transcript.answers if isinstance(transcript, DelayedTranscript) else plain_labels(predicted, real)
+    found = {**(batch.kept or {}), "prediction": [to_cell(plain_label(label)) for label in answers]}
     if batch.y is not None:
         found["label"] = [to_cell(label) for label in (batch.y if isinstance(batch.y, list) else batch.y.tolist())]
     return found

@@ -84,6 +84,7 @@ def add_race_options(race: Parser) -> None:
                       "(default: 2)")  # fmt: skip
     add_source_options(race)
     add_holdout_options(race)
+    add_delay_options(race)
     add_learner_options(race)
     add_output_options(race)
     add_confusion_option(race)
@@ -107,6 +108,7 @@ def add_learn_options(learn: Parser) -> None:
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     add_source_options(learn)
     add_holdout_options(learn)
+    add_delay_options(learn)
     add_learner_options(learn)
     add_output_options(learn)
     add_confusion_option(learn)
@@ -214,6 +216,16 @@ def add_holdout_options(parser: Parser) -> None:
                        "this share of them (0.2); predict them at the end, as rows that are new")  # fmt: skip
     group.add_argument("--holdout-seed", type=int, metavar="SEED", help="hold out a random share of the rows instead "
                        "of the last ones")  # fmt: skip
+
+
+def add_delay_options(parser: Parser) -> None:
+    group = parser.add_argument_group("labels that are missing or come later")
+    group.add_argument("--unlabelled", metavar="MARKS", type=lambda text: text.split(","), help="tables: marks of "
+                       "labels that are not known, separated by commas, as in '?'; empty cells count, too. Such rows "
+                       "are predicted and not learned")  # fmt: skip
+    group.add_argument("--key", metavar="COLUMN", help="tables, with --unlabelled: the column that tells rows apart. A "
+                       "row without a label waits until a row with its key brings the label, and is learned then; it "
+                       "counts as it was predicted at first")  # fmt: skip
 
 
 def share_or_count(text: str) -> float:

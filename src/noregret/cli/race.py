@@ -19,6 +19,7 @@ from noregret.cli.setup import (
     learner_options,
     missing_options,
     open_data,
+    wait_for_labels,
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.learners is None or args.learners.strip() == ALL:
         cards = select_cards(args, options.given.get("task"))
         settings = parse_settings(args.set, cards, args.task)
-    learners = options.make(cards, settings)
+    learners = wait_for_labels(args, options.make(cards, settings))
     screen.announce(source)
     with screen.live():
         leaderboard = race(source, learners, threads=args.threads, observer=ScreenObserver(screen, source))

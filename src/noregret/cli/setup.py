@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from noregret.adapters.delayed import delayed
 from noregret.cli.cost_options import parse_class_weight, parse_cost
 from noregret.cli.learner_names import parse_value
 from noregret.cli.screen import Screen
@@ -89,6 +90,21 @@ class LearnerOptions:
             make(card, **{**accepted_options(card, self.suggested), **self.given, **settings[card.name]})
             for card in cards
         ]
+
+
+def wait_for_labels(args: argparse.Namespace, learners: Sequence[Learner]) -> list[Learner]:
+    """The learners, each able to wait for labels where rows have keys; refuses --key where it means nothing."""
+    if args.key is not None and args.unlabelled is None:
+        raise BadValue("--key is for labels that come later: say by --unlabelled how their absence is marked")
+    if args.unlabelled is not None and args.holdout is not None:
+        raise BadValue("--holdout needs rows with labels; leave --unlabelled or --holdout out")
+    return [delayed(learner) for learner in learners] if args.key is not None else list(learners)
+
+
+def check_label(args: argparse.Namespace, source: Source) -> None:
+    """Refuse rows whose label is missing altogether."""
+    if args.unlabelled is not None and source.label is None:
+        raise BadValue(f"{source.name}: no column is known to hold the label; name it with --label")
 
 
 def early_options(args: argparse.Namespace, cards: Sequence[Card] = ()) -> LearnerOptions:

@@ -22,11 +22,11 @@ FOUND = {"label": str, "zero_based": bool}  # what reading found out, by the typ
 PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
 ROLES = (
     "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
-    "labels_by",
+    "labels_by", "unlabelled", "key",
 )  # fmt: skip
 READ_OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
-    "labels_by", "skip", "limit", "shuffle", "passes", "query", "holdout", "holdout_seed",
+    "labels_by", "skip", "limit", "shuffle", "passes", "query", "holdout", "holdout_seed", "unlabelled", "key",
 )  # fmt: skip
 
 Options: TypeAlias = Mapping[str, Any]  # read options that were given, by name
@@ -51,6 +51,7 @@ class Checkpoints:
         self.rounds = learner.rounds  # rounds that the learner has learned
         self.rows = self.skip  # rows of the source that it has learned
         self.current: Batch | None = None
+        self.done = False
         self.saved_at, self.cost = time.monotonic(), 0.0
 
     def find_position(self, saved: Mapping[str, Any]) -> Cursor:
@@ -74,12 +75,16 @@ class Checkpoints:
             if self.path is not None and time.monotonic() - self.saved_at >= max(self.every, PAUSE * self.cost):
                 self.save(ended=False)
 
+    def advance(self) -> None:
+        """Say that the current batch is done, also where none of its rows was learned."""
+        self.done = True
+
     def count(self) -> None:
         """Count the current batch if it was learned: a call learns a whole batch or nothing of it."""
-        if self.current is not None and self.learner.rounds != self.rounds:
+        if self.current is not None and (self.done or self.learner.rounds != self.rounds):
             self.cursor.advance(self.current)
             self.rounds, self.rows = self.learner.rounds, self.rows + self.current.rows
-        self.current = None
+        self.current, self.done = None, False
 
     def save(self, ended: bool) -> None:
         """Write what the learner must remember of the source, and the learner if there is a path."""
@@ -153,7 +158,11 @@ def saved_reading(saved: Mapping[str, Any]) -> dict[str, Any]:
 def saved_options(saved: Mapping[str, Any]) -> dict[str, Any]:
     """The read options a model was learned with: those given, and the label and first feature that were found."""
     found = {name: saved[name] for name, kind in FOUND.items() if isinstance(saved.get(name), kind) and saved[name]}
-    return {**found, **saved_reading(saved)}
+    reading = {**found, **saved_reading(saved)}
+    left_out = saved.get("left_out")
+    if isinstance(left_out, str) and isinstance(reading.get("drop", []), (list, tuple)):
+        reading["drop"] = [*reading.get("drop", ()), left_out]
+    return reading
 
 
 def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
@@ -165,6 +174,8 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
         options["categorical"] = texts
     if allows_missing(learner):
         options["keep_missing"] = True
+    if learner.source:  # what was left out at first is among what it remembers to drop
+        options["label_left_out"] = False
     return {**options, "optional": tuple(options)}
 
 

@@ -91,7 +91,12 @@ def open_for_tasks(source: object, tasks: Iterable[type[Task]]) -> Source:
 def play_batch(learner: Learner, source: Source, batch: Batch) -> Transcript:
     """Play a batch; an error names the line of the source at which the row stands."""
     query = batch.query if task_of(learner).needs_query else None
+    options = getattr(source, "options", None)
     try:
+        if options is not None and options.unlabelled is not None:
+            from noregret.evaluation.delayed_rows import play_rows
+
+            return play_rows(learner, batch, options.key)
         return learner.play(batch.X, batch.y, batch.weight, query)
     except BadValue as error:
         if error.row is None or batch.lines is None:

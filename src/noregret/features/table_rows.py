@@ -52,6 +52,10 @@ class TableReading:
         options = {**reading} if isinstance(reading, dict) else {}
         if isinstance(source.get("label"), str):
             options.setdefault("label", source["label"])
+        if isinstance(source.get("left_out"), str):
+            options["drop"] = [*names_in(options, "drop"), source["left_out"]]
+        if isinstance(options.get("key"), str):
+            options["drop"] = [*names_in(options, "drop"), options["key"]]
         known = {name: kind for name, kind in columns.items() if kind in (NUMBERS, TEXT)} if columns else None
         return cls(known, {**options, "keep_missing": keep_missing})
 

@@ -161,6 +161,8 @@ class ColumnarSource(Source):
             "query",
             "drop",
             "keep",
+            "key",
+            "unlabelled",
             "categorical",
             "text",
             "ngrams",

@@ -8,6 +8,7 @@ from noregret.errors import BadValue, shown
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source
 
+NO_LABEL = "NONE"  # in place of a column: there is no label
 USUAL_LABELS = ("label", "target", "class", "y")
 
 
@@ -54,7 +55,11 @@ def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> Co
     others = {names[one] for one in (weight, timestamp, query) if one is not None}
     if options.label is None:  # what was named as features is not guessed to be the label
         others |= {*options.text, *options.categorical}
-    label = find_label([name for name in left if name not in others], options, source)
+    candidates = [name for name in left if name not in others]
+    label = find_label(candidates, options, source)
+    if label is None and options.label_left_out and options.label is None and len(candidates) > 1:
+        source.left_out = candidates[-1]
+        drop = (*drop, names.index(candidates[-1]))
     return ColumnRoles(
         None if label is None else names.index(label),
         weight,
@@ -81,8 +86,15 @@ def find_column(column: str, names: Sequence[str], source: str, kind: str = "") 
 def find_label(names: Sequence[str], options: ReadOptions, source: Source) -> str | None:
     """Return the column of the label; None if rows may lack one and there is none."""
     wanted, lower = options.label, [name.lower() for name in names]
+    if wanted == NO_LABEL and wanted not in names and not options.labelled:
+        return None
     usual = [lower.index(name) for name in USUAL_LABELS if name in lower]
     if wanted is None:
+        if not usual and not options.labelled and options.label_left_out and len(names) > 1:
+            source.notes.append(
+                f"column {names[-1]!r}, the last one, would be the label and is left out; --label NONE reads all"
+            )
+            return None
         if not usual and not options.labelled:
             source.notes.append("no column is named as the label, so every column is read as a feature")
             return None

@@ -46,6 +46,7 @@ class ComposedSource(Source):
         notes = [f"column {name!r} holds {now[name]} in {source.name}, and {before[name]} in the file before; "
                  f"categorical={[name]!r} would read both alike" for name in changed]  # fmt: skip
         self.label, self.columns, self.zero_based = source.label, source.columns, source.zero_based
+        self.left_out = source.left_out
         self.skipped = sum(one.skipped for one in self.sources) + sum(one.single_rows for one in self.grouped)
         self.notes += [note for note in (*source.notes, *notes) if note not in self.notes]
 

@@ -67,6 +67,8 @@ class Csv(Source):
             "query",
             "drop",
             "keep",
+            "key",
+            "unlabelled",
             "categorical",
             "text",
             "ngrams",

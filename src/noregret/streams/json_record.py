@@ -118,7 +118,8 @@ class RecordChecks:
             usual = {path.lower(): path for path in reversed(list(record.others))}
             self.label = next((usual[name] for name in USUAL_LABELS if name in usual), None)
         value = record.others.get(self.label) if self.label is not None else None
-        if value is None:
+        marks = self.options.unlabelled
+        if value is None or (marks is not None and isinstance(value, str) and value in ("", *marks)):
             if not self.options.labelled:
                 return None
             if self.label is None:

@@ -36,7 +36,20 @@ class Jsonl(Source):
 
     kind = "jsonl"
     accepts = frozenset(
-        {"label", "weight", "timestamp", "query", "drop", "keep", "categorical", "text", "ngrams", "keep_missing"}
+        {
+            "label",
+            "weight",
+            "timestamp",
+            "query",
+            "drop",
+            "keep",
+            "key",
+            "unlabelled",
+            "categorical",
+            "text",
+            "ngrams",
+            "keep_missing",
+        }
     )
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 

@@ -12,7 +12,9 @@ from noregret.streams.holdout import check_holdout
 ROW_OPTIONS = ("skip", "limit", "shuffle", "passes", "holdout", "holdout_seed")
 """Options of any source: which rows are read, how often, and in which order."""
 COLUMNS = (list, tuple, set, frozenset, NoneType)  # what columns can be given as
-GENERAL = frozenset({"format", "on_bad", "targets", "sets", "labelled", "lists", "live", "optional", *ROW_OPTIONS})
+GENERAL = frozenset(
+    {"format", "on_bad", "targets", "sets", "labelled", "label_left_out", "lists", "live", "optional", *ROW_OPTIONS}
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class ReadOptions:
     targets: labels are real numbers.
     sets: a row may have several labels: a list in JSON lines, or a cell with `labels_by` between them in a table.
     labelled: False if labels may be missing, as in rows to be predicted; y is None where there are none.
+    label_left_out: where no column is named as the label, the one that would be taken for it is no feature either.
+    unlabelled: marks of labels that are not known yet, as in ["?"], for tables; y is None where they or nothing stand.
+    key: the column that tells rows apart, so that the label of a row can come later.
     skip, limit: how many rows to leave out at the start, and to read at most.
     shuffle: a seed; rows are shuffled within a buffer.
     passes: how often the source is read.
@@ -60,6 +65,9 @@ class ReadOptions:
     sets: bool = False
     labels_by: str = ","
     labelled: bool = True
+    label_left_out: bool = False
+    unlabelled: tuple[str, ...] | None = None
+    key: str | None = None
     skip: int = 0
     limit: int | None = None
     shuffle: int | None = None
@@ -78,7 +86,13 @@ class ReadOptions:
             if not all(isinstance(column, str) for column in columns):
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
             object.__setattr__(self, name, columns)
-        for name in ("format", "label", "weight", "timestamp", "query"):
+        if self.unlabelled is not None:
+            object.__setattr__(self, "unlabelled", tuple(self.unlabelled))
+            object.__setattr__(self, "labelled", False)
+        if self.key is not None:
+            object.__setattr__(self, "keep", tuple(dict.fromkeys((*self.keep, self.key))))
+            object.__setattr__(self, "drop", tuple(dict.fromkeys((*self.drop, self.key))))
+        for name in ("format", "label", "weight", "timestamp", "query", "key"):
             if not isinstance(getattr(self, name), (str, NoneType)):
                 raise BadValue(f"{name} must be a name, not {shown(getattr(self, name))}")
         for name in ("header", "keep_missing", "zero_based", "targets", "sets", "labelled", "lists", "live"):

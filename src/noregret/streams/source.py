@@ -22,6 +22,7 @@ class Source:
     rows: int | None = None  # the number of rows, if known in advance
     learner_defaults: Mapping[str, Any] = MappingProxyType({})  # options of learners that suit this source
     label: str | None = None  # in tables: the column of the label
+    left_out: str | None = None  # in tables: a column that was left out because it may be the label
     columns: Mapping[str, str] | None = None  # in tables: whether each feature column holds numbers or text
     zero_based = False  # in libsvm text: whether the first feature is number 0
     lists = False  # whether batches end only where a query ends
@@ -61,6 +62,8 @@ class Source:
         entries: dict[str, Any] = {"name": self.name, "kind": self.kind, "skipped": self.skipped}
         if self.label is not None:
             entries["label"] = self.label
+        if self.left_out is not None:
+            entries["left_out"] = self.left_out
         if self.columns is not None:
             entries["columns"] = dict(self.columns)
         if self.zero_based:

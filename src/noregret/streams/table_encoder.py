@@ -29,7 +29,7 @@ class TableEncoder:
 
     def __init__(self, layout: Layout, options: ReadOptions = DEFAULTS) -> None:
         self.layout, self.labelled, self.targets = layout, options.labelled, options.targets
-        self.keep_missing = options.keep_missing
+        self.keep_missing, self.unlabelled = options.keep_missing, options.unlabelled or ()
         self.separator = options.labels_by if options.sets else None  # between the labels of a cell
         self.text_columns = [WordColumn(options.ngrams) for _ in layout.texts]
         self.names = [layout.columns[index] for index in (*layout.numeric, *layout.truths)]
@@ -198,7 +198,9 @@ class TableEncoder:
         return expand_labels([*values, None] if column.null_count else values, codes)
 
     def label(self, cell: str) -> Any:
-        """Return the label, or labels, in a cell."""
+        """Return the label, or labels, in a cell; None for a mark of labels that are not known."""
+        if cell in self.unlabelled:
+            return None
         if self.separator is not None:
             labels = parse_labels(cell, self.separator)
             return labels if labels or self.labelled else None

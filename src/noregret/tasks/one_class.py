@@ -53,7 +53,7 @@ class OneClass(Task):
     needs_labels = False
     scores_unknown = True
     own_params = ("radius",)  # the radius of a set to stay in means nothing where rows have a centre
-    reading = {"labelled": False}
+    reading = {"labelled": False, "label_left_out": True}
     bias_by_default = False
     notes = ("rows are learned as one class; those labelled -1 are scored, not learned",)
     no_classes = "one-class has a single class"
