@@ -52,6 +52,7 @@ def test_transforms_are_kept_in_the_header_and_the_arrays() -> None:
 def test_files_without_transforms_are_written_as_ever() -> None:
     before = nr.make("pa1", scale=True, bias=True).learn(ROWS, y)
     names = {"scaling.count", "scaling.mean", "scaling.spread", "state.w", "names.bytes", "names.offsets"}
+    names |= {"recent_scores"}
     assert set(tensors(before)) == names
     assert "transforms" not in header(before)["parameters"]
 

@@ -25,7 +25,10 @@ def test_fit_in_order_is_the_learner_itself(estimator: Any, classes: int) -> Non
     assert (fitted.t_, fitted.n_iter_) == (2 * len(y), 2) == (learner.rounds, 2)
     if is_classifier(estimator):
         order = np.argsort(learner.classes)
-        scores = learner.scores(X) if classes == 2 else learner.scores(X)[:, order]
+        scores = learner.scores(X)
+        scores = scores[:, order] if scores.ndim > 1 else scores
+        if classes == 2 and scores.ndim > 1:
+            scores = scores[:, 1] - scores[:, 0]
         np.testing.assert_array_equal(fitted.decision_function(X), scores)
 
 

@@ -182,7 +182,7 @@ def test_without_the_ratchet_nothing_is_remembered() -> None:
     X, y = noisy(5)
     learner = nr.make("perceptron_pocket", ratchet=False).learn(X, y)
     assert learner.model.arrays.n.sample_seen == learner.model.arrays.n.right == 0.0
-    assert set(tensors(learner)) == {"state.w", "state.w_old", "state.w_stamp"}
+    assert set(tensors(learner)) == {"state.w", "state.w_old", "state.w_stamp", "recent_scores"}
     assert nr.make("perceptron_pocket", native=False).learn(X, y).model.arrays.n.sample_seen == 300.0
 
 

@@ -48,6 +48,7 @@ class LabelCodes:
             raise AttributeError(f"{learner.card.name} has no scores, so there is no decision_function")
         by_label = np.argsort(self.labels)
         if len(self.labels) <= 2:
+            scores = one_score(learner, scores)
             return scores if by_label[-1] == len(self.labels) - 1 else -scores
         known = classes_of(learner)
         out = np.full((len(scores), len(self.labels)), -np.inf)
@@ -75,8 +76,22 @@ class LabelCodes:
         if len(self.labels) == 1:
             return np.repeat(self.labels, X.shape[0])
         scores = scores_of(learner, X) if len(self.labels) == 2 else None
-        if scores is not None:
+        if scores is not None and scores.ndim == 1:
             return np.asarray(self.labels[(scores >= 0.0).astype(int)])
+        if scores is not None:
+            return np.asarray(self.labels[np.asarray(learner.predict(X), int)])
         if hasattr(learner, "scores"):
             return np.asarray(self.classes[np.argmax(self.decide(learner, X), axis=1)])
         return np.asarray(self.labels[np.asarray(learner.predict(X), int)])
+
+
+def one_score(learner: Learner, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One score for two classes, positive for the second, where a learner has a score of each."""
+    if scores.ndim == 1:
+        return scores
+    known = np.asarray(classes_of(learner), int)
+    if len(known) == 1:
+        return np.full(len(scores), 2.0 * known[0] - 1.0)
+    each = np.empty((len(scores), 2))
+    each[:, known] = scores
+    return np.asarray(each[:, 1] - each[:, 0])
