@@ -230,6 +230,13 @@ def test_a_guess_of_targets_is_measured_by_the_deviation_of_those_before(size: i
     assert level.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
+def test_the_deviation_of_targets_whose_squares_underflow_is_a_number() -> None:
+    y = np.array([0.0, *[2.7e-162, 3.4e-162] * 50])
+    found = TargetBaselines().deviations(y)
+    assert np.isfinite(found).all()
+    assert (found >= 0.0).all()
+
+
 def test_rounds_of_neither_class_are_nobodys_to_guess() -> None:
     labels = ["a", nr.UNIVERSUM, "b", "b", nr.UNIVERSUM, "a"]
     mixed, plain = LabelBaselines(), LabelBaselines()
