@@ -337,6 +337,9 @@ OTHERS: list[tuple[Any, int]] = [
     (["in", "out"], 0),
     ([1, "1"], 0),
     ([None, 0], 1),
+    ([None, 2], 1),
+    ([None, 1 + 0j], 1),
+    ([None, complex("nan")], 1),
     ([None, "in"], 1),
 ]
 
