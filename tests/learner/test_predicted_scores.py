@@ -14,7 +14,6 @@ AVERAGED: list[tuple[str, dict[str, Any]]] = [
     ("pa1", {"average": True}),
     ("arow", {"average": 10}),
     ("ogd", {"average": True}),
-    ("pa_all", {"average": True}),
 ]
 EVERY: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in APART), *AVERAGED]
 KERNEL: list[tuple[str, dict[str, Any]]] = [
@@ -38,7 +37,7 @@ PLAYS = [
     for task in ("binary", "multiclass", "regression")
     for name, options in EVERY + KERNEL
     if task in nr.learners()[name].tasks
-]
+] + [("pa_all", {"average": True}, "multiclass")]
 
 
 @pytest.mark.parametrize(("name", "options", "task"), PLAYS)
