@@ -59,6 +59,32 @@ def test_known_pairs_keep_their_sign_and_of_others_the_first_is_negative(
     assert learner.predict(rows).tolist() == labels
 
 
+@pytest.mark.parametrize("size", [1, 2], ids=["one call each", "one call"])
+@pytest.mark.parametrize("row", [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], ids=["like", "unlike", "other"])
+@pytest.mark.parametrize(
+    ("first", "second", "guess"),
+    [(1, 2, 1), (1, "b", 1), (2, 1, None), ("a", "b", None), (1, -1, 1), (-1, 1, 1), (0, 1, 1), (True, False, True)],
+)
+def test_the_round_of_a_new_class_is_predicted_from_the_classes_before(
+    first: Any, second: Any, guess: Any, row: list[float], size: int
+) -> None:
+    """A guess on the very first round is made where the label says what the other one is."""
+    rows, labels = np.array([[1.0, 0.0], row]), [first, second]
+    said = plain(bias=False).learn(rows[:1], labels[:1]).predict_one(rows[1])
+    learner = plain(bias=False)
+    played = [learner.play(rows[at : at + size], labels[at : at + size]) for at in range(0, 2, size)]
+    assert [label for part in played for label in part.predictions.tolist()] == [guess, said]
+    assert [wrong for part in played for wrong in part.mistakes.tolist()] == [guess != first, said != second]
+
+
+def test_one_is_opposed_to_minus_one_until_zero_appears() -> None:
+    learner = plain(bias=False)
+    assert learner.play([[1.0]], [1]).predictions.tolist() == [1]
+    assert learner.predict_one(np.array([-1.0])) == -1
+    zero = learner.play([[-1.0]], [0])
+    assert (zero.predictions.tolist(), zero.mistakes.tolist()) == ([0], [False])
+
+
 def test_one_alone_is_positive_and_turns_when_two_appears() -> None:
     X, _ = small_stream()
     learner = plain().learn(X, [1] * len(X))

@@ -37,7 +37,7 @@ PLAYS = [
     for task in ("binary", "multiclass", "regression")
     for name, options in EVERY + KERNEL
     if task in nr.learners()[name].tasks
-]
+] + [("pa_all", {"average": True}, "multiclass")]
 
 
 @pytest.mark.parametrize(("name", "options", "task"), PLAYS)
@@ -73,17 +73,47 @@ def test_margins_are_those_of_the_weights_that_are_trained(algebra: str, task: A
     assert told.losses.tolist() != trained.losses.tolist()
 
 
+def play_both(name: str, X: Any, y: Any, query: Any = None, **told: Any) -> tuple[nr.Transcript, nr.Transcript]:
+    """Without an average and with one; the rule must have been given the same rounds."""
+    plain, averaged = (nr.make(name, native=False, **told, **more) for more in ({}, {"average": True}))
+    trained, predicted = plain.play(X, y, query=query), averaged.play(X, y, query=query)
+    assert predicted.updated.tolist() == trained.updated.tolist()
+    assert predicted.scores.tolist() != trained.scores.tolist()
+    assert averaged.model.arrays.w.v.tolist() == plain.model.arrays.w.tolist()
+    return trained, predicted
+
+
 @pytest.mark.parametrize("competitor", ["predicted", "rest"])
 def test_other_competitors_are_trained_as_without_an_average(competitor: str) -> None:
     X, y = stream("multiclass", dense=False)
-    plain, averaged = (
-        nr.make("perceptron", task="multiclass", competitor=competitor, native=False, **more)
-        for more in ({}, {"average": True})
-    )
-    trained, told = plain.play(X, y), averaged.play(X, y)
-    assert told.updated.tolist() == trained.updated.tolist()
-    assert told.scores.tolist() != trained.scores.tolist()
+    _, told = play_both("perceptron", X, y, task="multiclass", competitor=competitor)
     assert (told.margins is None) == (competitor == "rest")
+
+
+def test_rules_of_all_classes_are_trained_as_without_an_average() -> None:
+    X, y = stream("multiclass", dense=False)
+    _, told = play_both("pa_all", X, y, task="multiclass")
+    assert told.margins is None
+
+
+def test_margins_that_are_told_are_what_is_left_of_the_required_ones() -> None:
+    X, y = stream("multiclass", dense=False)
+    trained, told = play_both("pa1", X, y, cost={(0, 1): 3.0, (1, 0): 0.25}, task="multiclass")
+    assert told.margins is not None
+    assert np.maximum(0.0, 1.0 - told.margins) == pytest.approx(trained.losses, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("threshold", ["virtual", "zero"])
+def test_sets_are_trained_as_without_an_average(threshold: str) -> None:
+    X, y = streams.dense(30, 5, seed=1)
+    sets = [{int(one > 0), 2 + int(x[0] > 0)} for x, one in zip(X, y, strict=True)]
+    play_both("pa1", X, sets, task="multilabel", threshold=threshold)
+
+
+@pytest.mark.parametrize("pairs", ["all", "each", "worst", "max_loss"])
+def test_lists_are_trained_as_without_an_average(pairs: str) -> None:
+    X, y = streams.dense(30, 5, seed=1)
+    play_both("pa1", X, np.round(2.0 * X[:, 0] + y), np.arange(30) // 3, task="ranking", pairs=pairs)
 
 
 def test_multilabel_and_ranking_predict_with_the_average() -> None:

@@ -1,5 +1,6 @@
 """The baselines are what the simplest guesses would have done, each made before the truth is seen."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from noregret.data.labels import as_array
 from noregret.metrics import (
     Confusion,
     LabelBaselines,
+    LabelChanges,
     LearningCurve,
     Loss,
     Metric,
@@ -73,6 +75,17 @@ def test_long_runs_in_pieces_are_guessed_as_the_obvious_loop_guesses(classes: in
     for start in range(0, 300, piece):
         metric.see(None, transcript(labels[start : start + piece]))
     assert metric.report() == naive_labels(labels.tolist())
+
+
+@pytest.mark.parametrize("piece", [1, 7, 60])
+@pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["a", "b", "c"]), as_array([("a",), ("a", "b"), ()])])
+def test_labels_that_differ_from_the_one_before_are_counted_in_any_pieces(names: Any, piece: int) -> None:
+    labels = names[np.random.default_rng(1).integers(3, size=60)]
+    metric = LabelChanges()
+    for start in range(0, 60, piece):
+        metric.see(None, transcript(labels[start : start + piece]))
+        metric.see(None, transcript(labels[:0]))
+    assert metric.report() == {"label_changes": sum(a != b for a, b in pairwise(labels.tolist()))}
 
 
 def test_who_leads_at_the_end_of_a_piece_leads_when_many_classes_come() -> None:
@@ -230,6 +243,13 @@ def test_a_guess_of_targets_is_measured_by_the_deviation_of_those_before(size: i
     assert level.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
+def test_the_deviation_of_targets_whose_squares_underflow_is_a_number() -> None:
+    y = np.array([0.0, *[2.7e-162, 3.4e-162] * 50])
+    found = TargetBaselines().deviations(y)
+    assert np.isfinite(found).all()
+    assert (found >= 0.0).all()
+
+
 def test_rounds_of_neither_class_are_nobodys_to_guess() -> None:
     labels = ["a", nr.UNIVERSUM, "b", "b", nr.UNIVERSUM, "a"]
     mixed, plain = LabelBaselines(), LabelBaselines()
@@ -285,7 +305,7 @@ def test_numbers_after_words_are_labels_of_their_own() -> None:
     assert counted.report() == naive_labels(["1", "2", "1", 1, 2, 1])
 
 
-@pytest.mark.parametrize("make", [LabelBaselines, TargetBaselines])
+@pytest.mark.parametrize("make", [LabelBaselines, LabelChanges, TargetBaselines])
 def test_without_truths_or_rounds_nothing_is_counted(make: Any) -> None:
     metric, nothing = make(), np.zeros(0)
     metric.see(None, nr.Transcript(None, None, np.zeros(3), np.zeros(3, bool), np.zeros(3, bool), None))

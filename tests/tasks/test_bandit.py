@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.algebra.partial_features import PRIME
 from noregret.learner.model_file import pack
-from noregret.tasks.bandit import drawn
+from noregret.tasks.bandit import drawn, past_plays
 from tests.conformance.plays import rows_of
 from tests.tasks.bandits import K, player, stream, weights
 
@@ -264,3 +264,9 @@ def test_what_is_drawn_is_where_the_random_number_falls() -> None:
     assert [drawn(odds, share * PRIME) for share in (0.1, 0.25, 0.6, 0.75, 0.999)] == [0, 2, 2, 3, 3]
     assert drawn(np.array([5.0 / PRIME, 1.0 - 5.0 / PRIME]), 5.0) == 1  # a chance ends where it is reached
     assert drawn(np.array([0.5, 0.4999, 0.0]), PRIME - 1.0) == 1  # never what has no chance
+
+
+def test_of_a_class_that_was_played_before_the_truth_is_not_known() -> None:
+    played = past_plays(np.array([2.0, 0.0]), np.array([0.5, 0.25]), np.array([1.0, 0.0]))
+    assert played.columns.tolist() == [[-1.0, 2.0, 0.5, 1.0], [-1.0, 0.0, 0.25, 0.0]]
+    assert len(played) == len(played[:1]) + 1 == 2

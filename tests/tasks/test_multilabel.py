@@ -335,7 +335,9 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "not whole": ([{0}, [1.5], {1}], {}, "row 1: the label 1.5 is not a class"),
     "not 0 or 1": (np.array([[1, 0], [0, 2], [0, 1]]), {"classes": [0, 1]}, "row 1: an array of labels holds only 0"),
     "words": (np.array([["a", "b"]] * 3), {"classes": [0, 1]}, "an array of labels holds only 0 and 1"),
+    "objects": (np.eye(3, 2).astype(object), {}, "an array of labels holds only 0 and 1, as numbers .* of object"),
     "too many columns": (np.eye(3), {"classes": [0, 1]}, "y has 3 columns and the learner 2 classes"),
+    "more columns than labels": (np.eye(3), {}, "y has 3 columns and the learner 2 classes"),
     "one set for all": ({0, 1, 2}, {}, "y must be a list or an array of labels"),
 }
 

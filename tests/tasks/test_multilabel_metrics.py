@@ -62,6 +62,13 @@ def test_a_label_at_the_threshold_is_not_predicted() -> None:
     assert seen([[0.0, 1.0]], [[0, 1]])["hamming_loss"] == 0.0
 
 
+def test_rounds_without_scores_are_passed_over() -> None:
+    metric, nothing = Multilabel(), np.zeros(2)
+    none = nothing > 0
+    metric.see(None, Transcript(None, nothing, nothing, none, none, nothing, relevant=np.eye(2) > 0))
+    assert set(metric.report().values()) == {0.0}
+
+
 def test_rounds_of_one_label_are_passed_over() -> None:
     metric = Multilabel()
     metric.see(None, nr.make("pa1", native=False).play(np.eye(2), [1, -1]))

@@ -316,6 +316,9 @@ def test_on_the_command_line(tmp_path: Path, labelled: bool) -> None:
         (np.array([1.0, -1.0]), [1.0, -1.0]),
         ([1, None, -1.0, float("nan"), False], [1.0, 1.0, -1.0, 1.0, -1.0]),
         (np.array([1.0, np.nan, -1.0]), [1.0, 1.0, -1.0]),
+        (np.array([1, 1], np.uint8), [1.0, 1.0]),
+        ([np.True_, None, np.int8(-1)], [1.0, 1.0, -1.0]),
+        ([], []),
     ],
 )
 def test_rows_are_inside_unless_their_label_says_otherwise(labels: Any, expected: list[float]) -> None:
@@ -324,7 +327,37 @@ def test_rows_are_inside_unless_their_label_says_otherwise(labels: Any, expected
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("labels", [[1, 2], ["in", "out"], [1, -2], [1.5], [[1, -1]], np.array([[1, -1]]), [1, "1"]])
-def test_other_labels_are_refused(labels: Any) -> None:
-    with pytest.raises(nr.BadValue):
+OTHERS: list[tuple[Any, int]] = [
+    ([1, 2], 1),
+    ([1, -2], 1),
+    ([2, 2], 0),
+    (np.array([-1, 2]), 1),
+    ([0, 1], 0),
+    ([1.5], 0),
+    (["in", "out"], 0),
+    ([1, "1"], 0),
+    ([None, 0], 1),
+    ([None, 2], 1),
+    ([None, 1 + 0j], 1),
+    ([None, complex("nan")], 1),
+    ([None, "in"], 1),
+]
+
+
+@pytest.mark.parametrize(("labels", "row"), OTHERS)
+def test_other_labels_are_refused(labels: Any, row: int) -> None:
+    with pytest.raises(nr.BadValue, match=rf"^row {row}: the labels of one-class are 1 or True .*, not") as error:
         sides(labels)
+    assert error.value.row == row
+    assert f"not {np.asarray(labels).tolist()[row]!r};" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "labels", [[[1, -1]], np.array([[1, -1]]), np.ones((2, 1)), np.ones((2, 2), bool), [[1], [1, 1]]]
+)
+def test_a_row_has_one_label(labels: Any) -> None:
+    learner = player("pa1").learn(np.eye(2))
+    before = pack(learner)
+    with pytest.raises(nr.BadValue, match="y must be one label for every row"):
+        learner.learn(np.eye(2)[: len(labels)], labels)
+    assert pack(learner) == before

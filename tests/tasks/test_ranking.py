@@ -338,9 +338,13 @@ def test_what_makes_no_sense_is_said() -> None:
             nr.make(name, task="ranking")
 
 
-def test_a_list_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(nr.BadValue, match=r"row 2: query b has 100,001 rows; a list has at most 100,000"):
-        check_query(["a", "a", *["b"] * 100_001], 100_003)
+def test_a_list_too_long_is_refused() -> None:
+    lengths = (2, 100_001, 100_002)
+    for ids in (np.repeat([7, 8, 9], lengths), ["7", "7", *["8"] * 100_001]):
+        with pytest.raises(nr.BadValue, match=r"row 2: query 8 has 100,001 rows; a list has at most 100,000") as error:
+            check_query(ids, len(ids))
+        assert error.value.row == 2
+    assert check_query(np.repeat([7, 8], (100_000, 2)), 100_002).tolist() == [0, 100_000, 100_002]
 
 
 def test_no_rows_and_equal_relevances_teach_nothing() -> None:

@@ -186,6 +186,14 @@ def test_learners_that_cannot_refuse_it(rule: str, told: dict[str, Any], words: 
     assert "row 1" in message
 
 
+def test_one_class_is_enough_to_be_neither_of_two() -> None:
+    m = nr.make("pa1", native=False).learn(X[1:2], ["a"])
+    before = m.scores(X[1:2])[0]
+    m.learn(X[1:2], [U])
+    assert (m.rounds, m.classes) == (2, ["a"])
+    assert abs(before) > abs(m.scores(X[1:2])[0]) == pytest.approx(0.1)
+
+
 def test_neither_makes_no_sense_before_a_class_or_after_a_third() -> None:
     m = nr.make("pa1", native=False)
     assert "no class is known yet" in refused(m, lambda: m.learn(X[:2], [U, 1]))

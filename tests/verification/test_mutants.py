@@ -126,6 +126,15 @@ def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
     assert broken.co_code != romma.romma_bound.__code__.co_code
 
 
+def test_the_counters_of_a_card_are_found_also_where_they_have_a_name() -> None:
+    for card in nr.learners().rules.values():
+        if card.module.startswith("noregret.learners."):
+            file = Path(card.rule.__code__.co_filename)
+            written = patch.decorator_arguments(file.read_text(encoding="utf-8"), card.name).get("counters")
+            if written is not None:
+                assert patch.counters_in(written, patch.module_of(file)) == dict(card.counters)
+
+
 def test_scores_count_and_faults_are_told() -> None:
     mutant = Mutant(Path("a.py"), "f", "sign", 1, "was", "now", "")
     found = [verdicts.Verdict(("a",), mutant, killer="t")] * 8 + [verdicts.Verdict(("a",), mutant)] * 3

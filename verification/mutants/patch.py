@@ -47,6 +47,17 @@ def decorator_arguments(source: str, owner: str) -> dict[str, ast.expr]:
     raise KeyError(owner)
 
 
+def counters_in(value: ast.expr, module: ModuleType) -> dict[str, float]:
+    """The counters that a card declares, as written; a name stands for counters that the module has."""
+    if isinstance(value, ast.Name):
+        return dict(vars(module)[value.id])
+    assert isinstance(value, ast.Dict)
+    found: dict[str, float] = {}
+    for name, start in zip(value.keys, value.values, strict=True):
+        found |= counters_in(start, module) if name is None else {ast.literal_eval(name): ast.literal_eval(start)}
+    return found
+
+
 def install(mutant: Mutant) -> None:
     """Run the mutant in this process from now on."""
     module = module_of(mutant.file)
@@ -61,7 +72,7 @@ def install(mutant: Mutant) -> None:
             if getattr(thing, hook) and hook not in now:
                 object.__setattr__(thing, hook, None)
         if "counters" in now:
-            object.__setattr__(thing, "counters", ast.literal_eval(now["counters"]))
+            object.__setattr__(thing, "counters", counters_in(now["counters"], module))
         for cached in ("shape", "parameters"):
             vars(thing).pop(cached, None)
 

@@ -50,14 +50,23 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "multilabel": (
         "noregret.tasks.multilabel",
-        ("tests/tasks/test_multilabel.py", "tests/tasks/test_multilabel_doors.py", PREDICTED),
+        (
+            "tests/tasks/test_multilabel.py",
+            "tests/tasks/test_label_sets.py",
+            "tests/tasks/test_multilabel_doors.py",
+            PREDICTED,
+        ),
         (),
     ),
     "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py", PREDICTED), ("pa1", "ogd")),
     "one_class": ("noregret.tasks.one_class", ("tests/tasks/test_one_class.py",), ()),
     "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
     "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
-    "ranking": ("noregret.tasks.ranking", ("tests/tasks/test_ranking.py", "tests/tasks/test_ranking_metrics.py"), ()),
+    "ranking": (
+        "noregret.tasks.ranking",
+        ("tests/tasks/test_ranking.py", "tests/tasks/test_ranking_metrics.py", PREDICTED),
+        (),
+    ),
     "orders": ("noregret.metrics.ranking", ("tests/tasks/test_ranking_metrics.py",), ()),
     "hooks": (
         "noregret.tasks.hooks",

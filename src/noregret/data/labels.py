@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue, shown
 
-MANY = 32  # with more classes than this, one sort is faster than one pass over the labels per class
+MANY = 32  # with as many classes, looking up every label is faster than one pass over the labels per class
 
 
 class Universum:
@@ -103,39 +103,13 @@ class Labels:
         if isinstance(y, np.ndarray) and y.ndim != 1:
             raise BadValue(f"y must be one label for every row, not an array of shape {y.shape}")
         if isinstance(y, np.ndarray) and y.dtype.kind in "fiub":
-            return self.encode_numbers(y)
+            return encode_numbers(self.code, y)
         values = list(y)
         try:
             return np.fromiter(map(self.code.__getitem__, values), np.int64, len(values))
         except TypeError:
             bad = next(label for label in values if getattr(type(label), "__hash__", None) is None)
             raise BadValue(f"a label must be a number, a string or a truth value, not {shown(bad)}") from None
-
-    def encode_numbers(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the codes of numeric labels, with one pass over them per class while there are few classes."""
-        codes, encoded, count = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
-
-        def write(label: Any, code: int) -> int:
-            same = y == label
-            if code:
-                np.add(codes, code * same, out=codes)
-            np.logical_or(encoded, same, out=encoded)
-            return int(np.count_nonzero(same))
-
-        for label, code in list(self.code.items())[:MANY]:
-            if count < y.size and isinstance(label, (int, float)):
-                count += write(label, code)
-        while count < y.size:
-            if len(self.code) >= MANY:
-                rest = np.flatnonzero(~encoded)
-                values, first, where = np.unique(y[rest], return_index=True, return_inverse=True)
-                for at in np.argsort(first):
-                    self.code[values[at].item()]
-                codes[rest] = np.array([self.code[value.item()] for value in values])[where]
-                break
-            label = y[int(np.argmin(encoded))].item()
-            count += write(label, self.code[label])
-        return codes
 
     def refuse_new(self, before: int, codes: NDArray[np.int64]) -> None:
         """Raise an error for a label that is not among the fixed classes."""
@@ -188,6 +162,33 @@ class Labels:
         if is_number(only, -1) or is_number(only, 0):
             return only, 1
         return only, only
+
+
+def encode_numbers(known: dict[Any, int], y: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the codes of numeric labels, with one pass over them per class while there are few classes.
+
+    `known` is a dict from label to code that gives a new label the next code when it is looked up.
+    """
+    codes, encoded, count = np.zeros(y.size, np.int64), np.zeros(y.size, bool), 0
+
+    def write(label: Any, code: int) -> int:
+        same = y == label
+        if code:
+            np.add(codes, code * same, out=codes)
+        np.logical_or(encoded, same, out=encoded)
+        return int(np.count_nonzero(same))
+
+    for label, code in list(known.items()) if len(known) < MANY else ():
+        if count < y.size and isinstance(label, (int, float)):
+            count += write(label, code)
+    while count < y.size:
+        if len(known) >= MANY:
+            rest = np.flatnonzero(~encoded)
+            codes[rest] = np.fromiter(map(known.__getitem__, y[rest].tolist()), np.int64, rest.size)
+            break
+        label = y[int(np.argmin(encoded))].item()
+        count += write(label, known[label])
+    return codes
 
 
 def is_number(label: Any, value: int) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
+from noregret.data.labels import encode_numbers
 from noregret.data.transcript import Transcript
 
 FEW = 8  # up to this many classes, counts are computed for all rounds at once
@@ -30,20 +31,6 @@ class LabelCodes(dict[Any, int]):
     def __missing__(self, label: Any) -> int:
         code = self[label] = len(self)
         return code
-
-    def encode_numbers(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """The code of every label of a numeric array, by one pass for each of the first labels."""
-        codes = np.full(labels.size, -1, np.int64)
-        for label, code in list(self.items())[:FEW]:
-            if not isinstance(label, str):
-                codes[labels == label] = code
-        while (left := np.flatnonzero(codes < 0)).size:
-            if len(self) >= FEW:
-                codes[left] = np.fromiter(map(self.__getitem__, labels[left].tolist()), np.int64, left.size)
-                break
-            label = labels[left[0]].item()
-            codes[labels == label] = self[label]
-        return codes
 
 
 def is_label(label: object) -> bool:
@@ -84,7 +71,7 @@ class LabelBaselines:
     def encode(self, truth: NDArray[Any]) -> NDArray[np.int64]:
         """The codes of some labels, without those of rounds that have no class."""
         if truth.dtype.kind in "biuf":
-            return self.code.encode_numbers(truth)
+            return encode_numbers(self.code, truth)
         labels = [label for label in truth.tolist() if is_label(label)] if truth.dtype == object else truth.tolist()
         return np.fromiter(map(self.code.__getitem__, labels), np.int64, len(labels))
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
+from noregret.data.labels import encode_numbers
 from noregret.data.transcript import Transcript
 from noregret.metrics.baselines import LabelCodes, is_label
 
@@ -65,7 +66,7 @@ class Confusion:
     def encode(self, labels: NDArray[Any]) -> Counts:
         """The code of every label; -1 for what is not a label."""
         if labels.dtype.kind in "fiub":
-            return self.code.encode_numbers(labels)
+            return encode_numbers(self.code, labels)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
         return np.array([self.code[label] if is_label(label) else -1 for label in values], np.int64)
 

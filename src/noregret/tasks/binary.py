@@ -129,8 +129,7 @@ class Binary(Classification):
         if outcome.segment.known == 1 and negative == positive:
             wrong[:] = False
         if outcome.known_at_first < outcome.segment.known:
-            first = first_sides(labels, outcome)[int(f[0] >= 0.0)]
-            wrong[0] = first != labels.order[outcome.segment.known - 1]
+            wrong[0] = first_prediction(labels, outcome) != labels.order[outcome.segment.known - 1]
         return np.asarray(wrong & (y != 0.0))
 
     def predictions(self, labels: Labels, outcome: Outcome) -> NDArray[Any]:
@@ -138,8 +137,7 @@ class Binary(Classification):
         sides = as_array(list(labels.sides(outcome.segment.known)))
         found = sides[(f >= 0.0).astype(int)]
         if outcome.known_at_first < outcome.segment.known:
-            first = first_sides(labels, outcome)[int(f[0] >= 0.0)]
-            return as_array([first, *found[1:].tolist()])
+            return as_array([first_prediction(labels, outcome), *found[1:].tolist()])
         return np.asarray(found)
 
     def training_margins(self, outcome: Outcome) -> Floats | None:
@@ -162,16 +160,12 @@ def fill_universum(labels: Labels, y: LabelsLike) -> list[Any]:
     return filled
 
 
-def first_sides(labels: Labels, outcome: Outcome) -> tuple[Any, Any]:
-    """The two labels that could be predicted on the round that brought a new class."""
-    known = outcome.known_at_first
-    negative, positive = labels.sides(known)
-    if known == 0:
-        negative, positive = labels.sides(1)
-        if negative == positive:
-            return None, None
-    elif labels.turns(2):
-        return positive, negative
-    elif labels.has_signs():
-        return labels.sides(2)
-    return negative, positive
+def first_prediction(labels: Labels, outcome: Outcome) -> Any:
+    """The label that was predicted on the round that brought a new class; None where none could be."""
+    known, f = outcome.known_at_first, outcome.scores[0]
+    negative, positive = labels.sides(2 if known == 1 and labels.has_signs() else 1)
+    if known == 0 and negative == positive:
+        return None
+    if labels.turns(outcome.segment.known):  # the weights have changed their sign since
+        f = -f
+    return positive if f >= 0.0 else negative

@@ -235,10 +235,8 @@ def at_row(message: str, at: int, rows: int) -> BadValue:
 
 def encode_sets(labels: Labels, y: LabelsLike) -> Codes:
     """The labels of every row: any collection of them, or one alone. New ones of a set come in the order of sorting."""
-    if not isinstance(y, np.ndarray):
-        y = list(y)
     starts, found = [0], list[int]()
-    for at, given in enumerate(y if isinstance(y, list) else y.tolist()):
+    for at, given in enumerate(y):
         try:
             found += dict.fromkeys(labels.code[label] for label in labels_of(given))
         except TypeError:
@@ -265,12 +263,13 @@ def encode_matrix(labels: Labels, y: LabelsLike) -> Codes:
     y = np.asarray(y)
     if not labels.fixed and labels.order != list(range(len(labels))):
         raise BadValue("the columns of y are classes, and this learner knows others by name; give classes=[...]")
-    if (labels.fixed or len(labels)) and y.shape[1] != len(labels):
+    if len(labels) and y.shape[1] != len(labels):
         raise BadValue(f"y has {y.shape[1]} columns and the learner {len(labels)} classes; they must match")
-    sound = y.dtype.kind in "fiub" and bool(((y == 0) | (y == 1)).all())
-    if not sound:
-        wrong = int(np.argmax(~((y == 0) | (y == 1)).all(axis=1))) if y.dtype.kind in "fiub" else None
-        raise BadValue(f"{'' if wrong is None else f'row {wrong}: '}an array of labels holds only 0 and 1", wrong)
+    if y.dtype.kind not in "fiub":
+        raise BadValue(f"an array of labels holds only 0 and 1, as numbers or truth values; this is one of {y.dtype}")
+    sound = ((y == 0) | (y == 1)).all(axis=1)
+    if not sound.all():
+        raise at_row("an array of labels holds only 0 and 1", int(np.argmin(sound)), len(y))
     sizes = np.count_nonzero(y, axis=1)
     if not sizes.all():
         at = int(np.argmin(sizes))

@@ -94,20 +94,31 @@ class OneClass(Task):
 
 def sides(y: LabelsLike) -> np.ndarray:
     """+1 for rows inside and -1 for those outside; a row without a label is inside."""
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        raise BadValue("y must be one label for every row") from None
+    if labels.ndim != 1:
+        raise BadValue(f"y must be one label for every row, not an array of shape {labels.shape}")
     if labels.dtype.kind == "b":
-        return np.where(labels, 1.0, -1.0)
-    if labels.dtype.kind in "iuf" and labels.ndim == 1 and bool(np.isin(labels, (-1, 1)).all()):
-        return labels.astype(np.float64)
-    return np.array([side(label, row) for row, label in enumerate(labels.tolist() if labels.ndim == 1 else [y])])
+        found = np.where(labels, 1.0, -1.0)
+    elif labels.dtype.kind in "iuf":
+        found = np.select([(labels == 1) | np.isnan(labels), labels == -1], [1.0, -1.0])
+    else:
+        found = np.array([side(label) for label in labels.tolist()])
+    wrong = np.flatnonzero(found == 0.0)
+    if wrong.size:
+        row = int(wrong[0])
+        expected = f"1 or True for a row inside, -1 or False for one outside, not {shown(labels.item(row))}"
+        raise BadValue(f"row {row}: the labels of one-class are {expected}; leave y out to learn all rows", row=row)
+    return found
 
 
-def side(label: Any, row: int) -> float:
+def side(label: Any) -> float:
+    """+1 inside, -1 outside, 0 for what is no label of this task."""
+    label = label.item() if isinstance(label, np.generic) else label
     if label is None or label is True or (isinstance(label, float) and label != label):
         return 1.0
     if label is False:
         return -1.0
-    if isinstance(label, (int, float)) and label in (-1, 1):
-        return float(label)
-    expected = f"1 or True for a row inside, -1 or False for one outside, not {shown(label)}"
-    raise BadValue(f"row {row}: the labels of one-class are {expected}; leave y out to learn all rows", row=row)
+    return float(label) if isinstance(label, (int, float)) and label in (-1, 1) else 0.0

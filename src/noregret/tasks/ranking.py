@@ -258,9 +258,10 @@ def check_query(query: LabelsLike, rows: int) -> np.ndarray:
     lengths = np.diff(ends)
     for fault, why in (
         (lengths == 1, "has this row only; a list has two rows at least, one after the other"),
-        (lengths > LONGEST, f"has {lengths.max(initial=0):,} rows; a list has at most {LONGEST:,}"),
+        (lengths > LONGEST, f"has {{:,}} rows; a list has at most {LONGEST:,}"),
     ):
         if fault.any():
-            row = int(ends[np.argmax(fault)])
-            raise BadValue(f"row {row}: query {ids[row]!s} {why}", row=row)
+            at = int(np.argmax(fault))
+            row = int(ends[at])
+            raise BadValue(f"row {row}: query {ids[row]!s} {why.format(lengths[at])}", row=row)
     return ends
