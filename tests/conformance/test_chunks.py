@@ -227,7 +227,7 @@ def test_predicting_one_row_is_predicting_it_among_others(name: str, native: boo
     assert singly == learner.scores(rows).tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in MANY if nr.learners()[name].usual_task == "binary"])
+@pytest.mark.parametrize("name", [name for name in MANY if nr.make(name).task == "binary"])
 def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -> None:
     X, y = stream("binary", dense=False, seed=10)
     learner = nr.make(name, native=False).learn(X, np.where(y > 0, "yes", "no"))
