@@ -90,7 +90,7 @@ endef
 
 # The interpreter is an order-only need: its file time is the system's, not ours.
 $(RUNS): pyproject.toml | $(BIN)/python
-	$(call install,,$@)
+	$(call install,[all],$@)
 
 $(TESTED): pyproject.toml | $(BIN)/python
 	$(call install,[test],$@)

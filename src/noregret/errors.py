@@ -1,5 +1,6 @@
 """Every error a user can meet. Each message says what was found, where, and what to do."""
 
+from importlib import import_module
 from typing import Any
 
 
@@ -26,3 +27,15 @@ def shown(value: Any) -> str:
     """What was found, on one line and not too long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def import_extra(module: str, extra: str, work: str) -> Any:
+    """Import a module that only some work needs; where its package is not installed, say how to get it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        name = {"sklearn": "scikit-learn"}.get(package, package)
+        raise Error(f"{work} needs {name}, which is not installed: pip install 'noregret[{extra}]'") from None

@@ -5,7 +5,11 @@
 
 from typing import Any
 
-from noregret.interop.class_factory import built_in_families, make_class
+from noregret.errors import import_extra
+
+import_extra("sklearn", "sklearn", "noregret.sklearn")
+
+from noregret.interop.class_factory import built_in_families, make_class  # noqa: E402
 
 __all__ = list(built_in_families())
 

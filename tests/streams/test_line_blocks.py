@@ -142,7 +142,7 @@ def test_lines_of_one_length_and_a_last_one_without_an_end(tmp_path: Path, monke
     rows = [[str(t % 7), "2", "3", str(t % 2)] for t in range(4000)]  # eight bytes, as many as are looked at together
     files: list[TextFile] = []
 
-    def opened(path: str, live: bool = False) -> TextFile:
+    def opened(path: str, live: bool = False, encoding: str | None = None) -> TextFile:
         files.append(TextFile(path))
         return files[-1]
 

@@ -195,6 +195,10 @@ def add_source_options(parser: Parser) -> None:
                        "too")  # fmt: skip
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: a column whose "
                        "numbers are categories; each becomes a feature of its own; may be repeated")  # fmt: skip
+    group.add_argument("--missing", metavar="MARKS", type=lambda text: text.split(","), help="tables: marks of missing "
+                       "values, separated by commas, as in NA,?,null; such a cell counts as empty")  # fmt: skip
+    group.add_argument("--encoding", metavar="NAME", help="text: the encoding, if it is not UTF-8, as in latin-1 or "
+                       "cp1252")  # fmt: skip
     group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must not decrease")
     group.add_argument("--query", metavar="COLUMN", help="tables, with --task ranking: the column that says which "
                        "list a row belongs to (libsvm text has qid:)")  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from noregret.cli.output import open_output
-from noregret.errors import BadValue
+from noregret.errors import BadValue, import_extra
 
 Columns = Mapping[str, Sequence[Any]]
 PARQUET = (".parquet", ".pq")
@@ -56,9 +56,8 @@ class ParquetWriter:
         self.writer: Any = None
 
     def write(self, columns: Columns) -> None:
-        import pyarrow
-        import pyarrow.parquet
-
+        pyarrow = import_extra("pyarrow", "tables", "a Parquet file")
+        import_extra("pyarrow.parquet", "tables", "a Parquet file")
         if self.writer is None:
             table = pyarrow.table({name: as_column(values) for name, values in columns.items()})
             self.writer = pyarrow.parquet.ParquetWriter(self.path, table.schema)
@@ -75,8 +74,7 @@ class ParquetWriter:
 
 def as_column(values: Sequence[Any], kind: Any = None) -> Any:
     """Values as a column of one type; values of several types, or of another than before, as text."""
-    import pyarrow
-
+    pyarrow = import_extra("pyarrow", "tables", "a Parquet file")
     try:
         return pyarrow.array(values, kind)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):

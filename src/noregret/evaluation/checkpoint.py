@@ -22,11 +22,12 @@ FOUND = {"label": str, "zero_based": bool}  # what reading found out, by the typ
 PAUSE = 20  # between two checkpoints passes at least this many times as long as one takes
 ROLES = (
     "header", "label", "weight", "timestamp", "query", "drop", "text", "ngrams", "categorical", "zero_based",
-    "labels_by", "unlabelled", "key",
+    "labels_by", "unlabelled", "key", "missing", "encoding",
 )  # fmt: skip
 READ_OPTIONS = (
     "format", "header", "label", "weight", "timestamp", "drop", "text", "categorical", "ngrams", "zero_based", "on_bad",
     "labels_by", "skip", "limit", "shuffle", "passes", "query", "holdout", "holdout_seed", "unlabelled", "key",
+    "missing", "encoding",
 )  # fmt: skip
 
 Options: TypeAlias = Mapping[str, Any]  # read options that were given, by name

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -165,6 +166,11 @@ def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
     if len(labels) > 1 and mixes_features(learner):
         found.append(f"{learner.card.name} has positive weights only, so that no feature speaks against a class; "
                      "use eg_signed")  # fmt: skip
+    several = [label for label in labels if isinstance(label, str) and re.search(r"\w[,;|] ?\w", label)]
+    if len(several) > len(labels) / 3:
+        found.append(
+            f"labels such as {several[0]!r} look like several labels of a row; --task multilabel reads them so"
+        )
     if len(labels) == 1:
         found.append(f"every label is {labels[0]!r}; with one class there is nothing to learn")
     elif len(labels) > MANY_CLASSES and not any(isinstance(label, str) for label in labels):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import LARGEST_INDEX, Rows, SparseBlock
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, import_extra, shown
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", "narwhals")
 
@@ -65,11 +65,9 @@ def convert_frame(X: Any, allow_missing: bool = False) -> Any:
 
 def read_frame(X: Any) -> tuple[NDArray[Any], list[Any]]:
     """Return a frame as a matrix, with NaN for missing values, and the names of its columns."""
-    import narwhals
-
+    narwhals = import_extra("narwhals", "tables", "a data frame")
     if library_of(X) == "pyarrow" and not hasattr(X, "group_by"):  # a RecordBatch
-        import pyarrow
-
+        pyarrow = import_extra("pyarrow", "tables", "a data frame")
         X = pyarrow.Table.from_batches([X])
     if not hasattr(type(X), "__len__"):
         raise BadValue(f"a {type(X).__name__} is lazy; collect it first")

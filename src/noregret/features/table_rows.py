@@ -9,16 +9,25 @@ import math
 import numbers
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.errors import BadValue, shown
-from noregret.features.cells import BLANKS, read_number, split_words, write_number
+from noregret.errors import BadValue, import_extra, shown
+from noregret.features.cells import (
+    BLANKS,
+    read_number,
+    read_time,
+    split_words,
+    time_categories,
+    time_numbers,
+    write_number,
+)
 from noregret.features.frames import check_columns, convert_frame, is_frame, library_of
 
-NUMBERS, TEXT = "numbers", "text"  # what a column of a table holds
+NUMBERS, TEXT, TIMES = "numbers", "text", "times"  # what a column of a table holds
 ROLES = ("label", "weight", "timestamp", "query")
 DEEP = 50  # nested records, at most
 FEW = 5  # names in a warning
@@ -56,7 +65,7 @@ class TableReading:
             options["drop"] = [*names_in(options, "drop"), source["left_out"]]
         if isinstance(options.get("key"), str):
             options["drop"] = [*names_in(options, "drop"), options["key"]]
-        known = {name: kind for name, kind in columns.items() if kind in (NUMBERS, TEXT)} if columns else None
+        known = {name: kind for name, kind in columns.items() if kind in (NUMBERS, TEXT, TIMES)} if columns else None
         return cls(known, {**options, "keep_missing": keep_missing})
 
     # ---- rows ----------------------------------------------------------------------------------------------------
@@ -96,11 +105,9 @@ class TableReading:
 
     def read_frame(self, frame: Any) -> Rows:
         """The rows of a data frame."""
-        import narwhals
-
+        narwhals = import_extra("narwhals", "tables", "a data frame")
         if library_of(frame) == "pyarrow" and not hasattr(frame, "group_by"):  # a RecordBatch
-            import pyarrow
-
+            pyarrow = import_extra("pyarrow", "tables", "a data frame")
             frame = pyarrow.Table.from_batches([frame])
         table = narwhals.from_native(frame, eager_only=True)
         names = list(table.columns)
@@ -179,6 +186,13 @@ class Features:
         elif name in reading.text:
             for word in split_words(to_text(value), reading.ngrams):
                 self.count(f"{name}={word}")
+        elif kind == TIMES or (isinstance(value, date) and self.reading.columns is None):
+            moment = read_time(value.strip(BLANKS) if isinstance(value, str) else value)
+            if moment is None:
+                raise BadValue(f"column {name!r}: {shown(value)} is not a time")
+            self.numbers |= {f"{name}.{part}": number for part, number in time_numbers(moment).items()}
+            for part, text in time_categories(moment).items():
+                self.count(f"{name}.{part}={text}")
         elif kind == NUMBERS:
             self.numbers[name] = to_number(name, value)
         else:
@@ -192,7 +206,9 @@ class Features:
             if kind is not None:
                 return kind
             column, equals, _ = name.partition("=")
-            if not (equals and (column in reading.columns or column in reading.warned)):  # otherwise it is a feature
+            column = column if column in reading.columns or column in reading.warned else column.rpartition(".")[0]
+            made = reading.columns.get(column) == TIMES or (equals and column in {*reading.columns, *reading.warned})
+            if not made:  # otherwise it is a feature already
                 self.unknown.append(name)
         return TEXT if isinstance(value, str) or name in reading.categorical else NUMBERS
 

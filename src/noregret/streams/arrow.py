@@ -163,6 +163,7 @@ class ColumnarSource(Source):
             "keep",
             "key",
             "unlabelled",
+            "missing",
             "categorical",
             "text",
             "ngrams",
@@ -266,11 +267,16 @@ class ColumnarSource(Source):
                 layout.numeric.append(index)
             elif is_text(kind) or is_list(kind) or (is_number(kind) and index in roles.categorical):
                 layout.categories.append(index)
+            elif arrow().types.is_timestamp(kind) or arrow().types.is_date(kind):
+                layout.times.append(index)
             else:
-                hint = "name it with --timestamp, or " if arrow().types.is_temporal(kind) else ""
-                raise BadValue(f"{self.name}: column {names[index]!r} holds {kind}; {hint}leave it out with --drop")
+                raise BadValue(f"{self.name}: column {names[index]!r} holds {kind}; leave it out with --drop")
         text = [*layout.categories, *layout.texts]
-        kinds = dict.fromkeys(text, "text") | dict.fromkeys(layout.numeric, "numbers")
+        kinds = (
+            dict.fromkeys(text, "text")
+            | dict.fromkeys(layout.numeric, "numbers")
+            | dict.fromkeys(layout.times, "times")
+        )
         self.columns = {names[index]: kind for index, kind in sorted(kinds.items())}
         return layout
 

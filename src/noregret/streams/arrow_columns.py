@@ -73,6 +73,9 @@ def extract_columns(layout: Layout, encoder: TableEncoder, table: Any) -> Column
         cells[index] = to_dictionary(column)
     for index in layout.texts:
         cells[index] = combine_chunks(table.column(index)).cast(arrow().string())
+    for index in layout.times:
+        moments = combine_chunks(table.column(index)).cast(arrow().timestamp("us"))
+        cells[index] = to_dictionary(moments.cast(arrow().string()))
     for name in encoder.kept:
         index = layout.columns.index(name)
         if index not in cells and index not in layout.numeric:

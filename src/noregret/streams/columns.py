@@ -8,17 +8,18 @@ numbers is an error, reported with its line. Any other column holds text.
 
 import re
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.features.cells import BLANKS, NOT_FINITE, NUMBER, TRUTH, is_number, is_truth
+from noregret.errors import import_extra
+from noregret.features.cells import AMOUNT, BLANKS, NOT_FINITE, NUMBER, TIME, TRUTH, is_number, read_number, read_time
 from noregret.streams.column_roles import ColumnRoles
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 MISSING = r"(?i)^(?:na|n/a|#n/a|<na>|null|none|nil|\?|-)$"
+AS_TEXT = "correct it, leave it empty, or read the column as text with --categorical"
 NO_QUERY = "the query is empty; every row needs one"
 
 is_not_finite = re.compile(NOT_FINITE).match
@@ -33,7 +34,7 @@ ENOUGH, NEARLY = 20, 0.9  # with so many numbers, and this share of them, any ot
 
 def arrow(part: str = "") -> Any:
     """Import pyarrow, or one of its modules, when the first table is read."""
-    return import_module("pyarrow" + part)
+    return import_extra("pyarrow" + part, "tables", "reading tables (CSV, Parquet, Arrow, frames) and times")
 
 
 def split_cells(line: str, delimiter: str) -> list[str]:
@@ -66,8 +67,10 @@ class Layout:
     numeric_times: bool = False  # whether times are numbers
     numeric: list[int] = field(default_factory=list)
     categories: list[int] = field(default_factory=list)  # columns of categories: each value is a feature
-    truths: list[int] = field(default_factory=list)  # columns of true and false: one feature, 1 or 0
+    spelled: list[int] = field(default_factory=list)  # columns of numbers in other words: true, $1.50, 1,234, 45%
+    times: list[int] = field(default_factory=list)  # columns of dates or times: several features each
     texts: list[int] = field(default_factory=list)  # columns of free text: each word is a feature
+    first_virtual: int = 0  # the first of the columns that an encoder makes of others
     number_shares: dict[int, float] = field(
         default_factory=dict
     )  # the share of numbers in the sample, where it is below 1
@@ -91,9 +94,14 @@ def detect_types(layout: Layout, table: Any) -> None:
         if index in layout.texts:
             continue
         share = None if index in layout.roles.categorical else share_of_numbers(table.column(index))
-        if share is None and index not in layout.roles.categorical and holds_truths(table.column(index)):
-            layout.truths.append(index)
-            continue
+        if share is None and index not in layout.roles.categorical:
+            cells = table.column(index)
+            if holds_only(cells, TRUTH) or holds_only(cells, f"{AMOUNT}|{NUMBER}"):
+                layout.spelled.append(index)
+                continue
+            if holds_only(cells, TIME):
+                layout.times.append(index)
+                continue
         (layout.categories if share is None else layout.numeric).append(index)
         if share is not None and share < 1.0:
             layout.number_shares[index] = share
@@ -112,19 +120,26 @@ def share_of_numbers(cells: Any) -> float | None:
     return share if share == 1.0 or (numbers >= ENOUGH and share >= NEARLY) else None
 
 
-def holds_truths(cells: Any) -> bool:
-    """Return whether all cells that are not empty are true or false."""
+def holds_only(cells: Any, pattern: str) -> bool:
+    """Return whether all cells that are not empty match a regular expression, and there are some."""
     compute = arrow(".compute")
     cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
     cells = cells.filter(compute.not_equal(cells, ""))
-    return len(cells) > 0 and count_matches(cells, TRUTH) == len(cells)
+    return len(cells) > 0 and count_matches(cells, pattern) == len(cells)
 
 
-def truth_fault(cell: str | None) -> str | None:
-    """Return why a cell cannot be in a column of truth values, or None if it can."""
-    if not cell or is_truth(cell):
+def spelled_fault(cell: str | None) -> str | None:
+    """Return why a cell cannot be in a column of numbers in other words, or None if it can."""
+    if not cell or read_number(cell) is not None:
         return None
-    return f"{cell!r} is neither true nor false, as the first cells of this column are; --categorical reads any text"
+    return f"{cell!r} is not like the first cells of this column, which stand for numbers; {AS_TEXT}"
+
+
+def moment_fault(cell: str | None) -> str | None:
+    """Return why a cell cannot be in a column of dates or times, or None if it can."""
+    if not cell or read_time(cell) is not None:
+        return None
+    return f"{cell!r} is not a time like the first cells of this column; {AS_TEXT}"
 
 
 def count_matches(cells: Any, pattern: str) -> int:
@@ -145,7 +160,7 @@ def number_fault(cell: str, share: float | None = None) -> str | None:
     if is_number(cell):
         return None
     if is_missing(cell):
-        return f"{cell!r} is among numbers; leave the cell empty where the value is not known"
+        return f"{cell!r} is among numbers; leave the cell empty where the value is not known, or say --missing {cell}"
     if share is None:
         return f"{cell!r} is not a number, as the cells of this column were before; correct it or leave it empty"
     share = min(share, 0.999)

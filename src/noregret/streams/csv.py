@@ -5,15 +5,17 @@ value, which is 1 in the rows that have it. An empty cell is a feature that the 
 requested column, or else a column named label, target, class or y, or else the last one. Which columns hold numbers is
 decided from the first megabyte; see `columns`. Blanks around a cell are ignored.
 
-A row is one line: a quoted cell may contain the delimiter and doubled quotes, but no line break, so that an open quote
-spoils one row and not the rest of the file. If the first line contains a number, it is a row, and the columns are named
-c1, c2, ...
+A row is one line: a quoted cell may contain the delimiter and doubled quotes, so that an open quote spoils one row and
+not the rest of the file. Line breaks in quotes are read as blanks if the first megabyte has some and is sound. If the
+first line contains a number, it is a row, and the columns are named c1, c2, ...
 """
 
 import contextlib
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -35,6 +37,7 @@ from noregret.streams.line_blocks import LONGEST, LineBlocks, parse_blocks
 from noregret.streams.lines import add_line_number
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
+from noregret.streams.recoding import QuotedLines, join_quoted_lines
 from noregret.streams.row_validator import RowValidator
 from noregret.streams.source import Source, read_position
 from noregret.streams.table_encoder import TableEncoder
@@ -44,7 +47,7 @@ from noregret.streams.timestamps import TimeOrder
 SAMPLE, FEWEST = 1 << 20, 21  # the bytes, and the fewest lines, from which the types of the columns are detected
 ROWS = 8192
 MOST_COLUMNS = 1 << 20
-MANY = 1000  # distinct values of a column that are worth a note, if there are not many more rows
+MANY = 50  # distinct values of a column that are worth a note, if there are not many more rows
 
 
 class CountedBatch(NamedTuple):
@@ -69,6 +72,8 @@ class Csv(Source):
             "keep",
             "key",
             "unlabelled",
+            "missing",
+            "encoding",
             "categorical",
             "text",
             "ngrams",
@@ -93,7 +98,7 @@ class Csv(Source):
         self.notes = []
         rows = empty = 0
         with contextlib.closing(
-            prefetch(self.locate_errors(self.batches(TextFile(self.path, self.options.live))))
+            prefetch(self.locate_errors(self.batches(TextFile(self.path, self.options.live, self.options.encoding))))
         ) as parts:
             for batch, skipped, cells in parts:
                 rows, empty, self.skipped = rows + len(batch.X), cells, skipped
@@ -118,13 +123,18 @@ class Csv(Source):
 
     def batches(self, file: TextFile) -> Generator[CountedBatch, None, None]:
         """Yield the batches of a file, also those without rows, which count skipped rows."""
+        source: Any = file
         try:
             head = self.read_head(file)
+            joined, inside = join_quoted_lines(head, False)
+            if joined != head and is_table(joined) and not (inside and len(head) < SAMPLE):
+                self.notes.append("cells in quotes contain line breaks, read as blanks; line numbers count rows")
+                head, source = joined, QuotedLines(file, inside)
             line, byte, layout = self.read_layout(head)
             if self.start is not None:
                 line, byte = read_position(self.start, "line"), read_position(self.start, "byte")
             self.first_line = line
-            blocks = LineBlocks(file, head, byte, self.block)
+            blocks = LineBlocks(source, head, byte, self.block)
         except BaseException:
             file.close()
             raise
@@ -166,7 +176,10 @@ class Csv(Source):
         for index, known in zip(encoder.layout.categories, encoder.known, strict=True):
             if len(known) > max(MANY, lines // 2):
                 name = encoder.layout.columns[index]
-                self.notes.append(f"column {name!r} holds {len(known):,} different values, each a feature of its own")
+                self.notes.append(
+                    f"column {name!r} holds {len(known):,} different values, each a feature of its own; --text {name} "
+                    f"makes features of its words, --drop {name} leaves it out"
+                )
 
     # ---- the head -----------------------------------------------------------------------------------------------
 
@@ -218,7 +231,9 @@ class Csv(Source):
         try:
             first = head[start:stop].decode().rstrip("\r\n")
         except UnicodeDecodeError:
-            raise BadValue(f"{self.name}:{line}: this is not text in UTF-8") from None
+            raise BadValue(
+                f"{self.name}:{line}: this is not text in UTF-8; name its --encoding, as in latin-1"
+            ) from None
         sample = head[start : head.rfind(b"\n") + 1] or head[start:]
         delimiter = sniff_delimiter(sample)
         if delimiter != ",":
@@ -248,10 +263,10 @@ class Csv(Source):
 
     def detect_columns(self, layout: Layout, sample: bytes, line: int) -> None:
         """Find out which columns hold numbers, from a sample of lines."""
-        table = RowValidator(TableParser(layout), self.name, skip=True).split_rows(sample, line)[0]
+        table = RowValidator(TableParser(layout, self.options), self.name, skip=True).split_rows(sample, line)[0]
         detect_types(layout, table)
-        text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.truths]
-        kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers")
+        text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.spelled]
+        kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers") | dict.fromkeys(layout.times, "times")
         self.columns = {layout.columns[index]: kind for index, kind in sorted(kinds.items())}
         for index in layout.categories:
             if has_decimal_commas(table.column(index)):
@@ -260,7 +275,11 @@ class Csv(Source):
                 )
 
     def check_names(self, names: list[str], line: int) -> None:
-        """Refuse columns without a name, and duplicate names."""
+        """Refuse columns without a name, and duplicate names; a first column without a name is the index of a frame."""
+        if not names[0] and len(names) > 1:
+            names[0] = next(name for name in ("index", *(f"index {n}" for n in range(10**6))) if name not in names)
+            self.options = replace(self.options, drop=tuple(dict.fromkeys((*self.options.drop, names[0]))))
+            self.notes.append("the first column has no name, as the index of a frame; it is left out")
         nameless = [str(number) for number, name in enumerate(names, 1) if not name]
         if nameless:
             raise BadValue(f"{self.name}:{line}: column {', '.join(nameless[:10])} has no name; give every column one")
@@ -285,6 +304,16 @@ def parser_slots() -> dict[str, tuple[int, Any]]:
         "buffer": (text.BUFFER, np.zeros(1, np.uint8)),
         "out": (text.OUT, text.allocate(np.zeros(1, np.int8), 1, 1)),
     }
+
+
+def is_table(text: bytes) -> bool:
+    """Return whether all lines of a text have as many cells as the first, and quotes only around cells."""
+    lines = [line for line in text[: text.rfind(b"\n") + 1].decode(errors="replace").split("\n") if line.strip()]
+    delimiter = sniff_delimiter(text)
+    cell = rf'(?: *"(?:[^"]|"")*" *|[^"{re.escape(delimiter)}]*)'
+    whole = re.compile(rf"{cell}(?:{re.escape(delimiter)}{cell})*\r?").fullmatch
+    counts = {len(split_cells(line, delimiter)) for line in lines}
+    return len(lines) > 1 and len(counts) == 1 and counts != {1} and all(map(whole, lines))
 
 
 def read_fully(file: TextFile, size: int) -> bytes:

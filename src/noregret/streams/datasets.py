@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, import_extra
 from noregret.streams.synthetic import COMMON, GENERATORS
 
 FORMATS = {
@@ -55,8 +55,7 @@ def dataset(name: str, seed: int = 0) -> tuple[Any, Any]:
     """Load a built-in data set, with columns scaled to [-1, 1] and rows shuffled by a seed."""
     if name not in LOADERS:
         raise BadValue(f"there is no built-in data set {name!r}; there are {', '.join(LOADERS)}")
-    from sklearn import datasets
-
+    datasets = import_extra("sklearn.datasets", "sklearn", f"the built-in data set {name}")
     X, y = getattr(datasets, LOADERS[name])(return_X_y=True)
     largest = np.abs(X).max(axis=0)
     X = X / np.where(largest > 0.0, largest, 1.0)

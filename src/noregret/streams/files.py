@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, import_extra
+from noregret.streams.recoding import BOMS, Recoded
 
 SIGNATURE_BYTES = 16  # bytes from which the compression is detected
 BLOCK_BYTES = 1 << 16  # bytes decompressed at a time
@@ -85,7 +86,7 @@ class TextFile(io.RawIOBase):
     A live one is a pipe whose lines are wanted as soon as they come: no read waits for more than a line.
     """
 
-    def __init__(self, path: str, live: bool = False) -> None:
+    def __init__(self, path: str, live: bool = False, encoding: str | None = None) -> None:
         self.name = "standard input" if path == "-" else path
         self.path, self.peeked, self.consumed = path, b"", False
         self.raw: Any = None
@@ -97,6 +98,10 @@ class TextFile(io.RawIOBase):
             self.raw = RawFile(file, self.name, live and file_size(file) is None)
             self.kind, opener = detect_compression(self.raw.head)
             self.text = self.open_decompressor(opener)
+            if self.text is self.raw and self.raw.head[:2] in BOMS:
+                encoding = BOMS[self.raw.head[:2]]
+            if encoding is not None:
+                self.text = Recoded(self.text, encoding, self.name)
         self.size = file_size(self.raw.file)
         self.live = self.raw.live and self.text is self.raw
 
@@ -266,6 +271,5 @@ def open_xz(raw: Any) -> Any:
 
 
 def open_zstd(raw: Any) -> Any:
-    import pyarrow as pa
-
+    pa = import_extra("pyarrow", "tables", "a file compressed by zstd")
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")

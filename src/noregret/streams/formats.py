@@ -46,7 +46,7 @@ def file_source(path: str, spec: str, options: ReadOptions) -> Source:
     """Open a file in the requested format, or else by its suffix, or by its first lines."""
     if path != "-" and Path(path).is_dir():
         path = str(datasets.find_main_file(Path(path), spec))
-    kind = requested_format(options) or datasets.split_name(path)[1] or sniff_file(path, options.live)
+    kind = requested_format(options) or datasets.split_name(path)[1] or sniff_file(path, options)
     module, factory = FORMATS[kind]
     source: Source = getattr(import_module(f"noregret.streams.{module}"), factory)(path, options)
     options.check_applies(f"{source.kind} ({source.name})", source.accepts)
@@ -65,11 +65,11 @@ def requested_format(options: ReadOptions) -> str | None:
     return kind
 
 
-def sniff_file(path: str, live: bool = False) -> str:
+def sniff_file(path: str, options: ReadOptions) -> str:
     """Detect the format of a file; the bytes read from standard input are kept for its reader."""
     from noregret.streams.files import TextFile
 
-    with TextFile(path, live) as file:
+    with TextFile(path, options.live, options.encoding) as file:
         return sniff_format(file.peek(SNIFF_BYTES), file.name)
 
 

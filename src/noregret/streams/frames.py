@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, import_extra
 from noregret.streams.arrow import ColumnarSource, TableGroups
 from noregret.streams.columns import arrow
 from noregret.streams.read_options import ReadOptions
@@ -39,8 +39,7 @@ def to_arrow(frame: Any) -> Any:
         return arrow().Table.from_batches([frame])
     if isinstance(frame, arrow().Table):
         return frame
-    import narwhals
-
+    narwhals = import_extra("narwhals", "tables", "a data frame")
     try:
         table = narwhals.from_native(frame, eager_only=True).to_arrow()
     except (TypeError, arrow().ArrowException) as error:

@@ -62,7 +62,7 @@ class Record:
                 self.add_record(value, f"{path}.", depth + 1)
             elif isinstance(value, list):
                 self.add_list(value, path, depth)
-            elif value is not None:
+            elif value is not None and not (isinstance(value, str) and value in self.fields.options.missing):
                 self.add_value(value, path)
             elif self.fields.options.keep_missing and self.fields.numeric.get(path):
                 self.features[path] = math.nan
@@ -128,7 +128,8 @@ class RecordChecks:
         if self.options.sets and isinstance(value, list):
             return self.read_labels(value)
         if isinstance(value, (list, dict)):
-            raise BadRecord(f"the label is {shown(value)}; it must be a number or a text")
+            several = "; for several labels of a row say --task multilabel" if isinstance(value, list) else ""
+            raise BadRecord(f"the label is {shown(value)}; it must be a number or a text{several}")
         if self.options.targets:
             if isinstance(value, str) or not math.isfinite(value):
                 return self.refuse_label(f"the label {value!r} is not a finite number, but regression needs numbers")

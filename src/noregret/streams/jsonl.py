@@ -45,6 +45,8 @@ class Jsonl(Source):
             "keep",
             "key",
             "unlabelled",
+            "missing",
+            "encoding",
             "categorical",
             "text",
             "ngrams",
@@ -63,7 +65,9 @@ class Jsonl(Source):
         self.begin()
         self.notes = []
         rows = 0
-        with contextlib.closing(prefetch(self.batches(TextFile(self.path, self.options.live)))) as parts:
+        with contextlib.closing(
+            prefetch(self.batches(TextFile(self.path, self.options.live, self.options.encoding)))
+        ) as parts:
             for batch, skipped, label in parts:
                 rows, self.skipped = rows + batch.rows, skipped
                 if self.label is None and label is not None:

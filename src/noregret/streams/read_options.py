@@ -8,6 +8,7 @@ from typing import Any
 
 from noregret.errors import BadValue, shown
 from noregret.streams.holdout import check_holdout
+from noregret.streams.recoding import check_encoding
 
 ROW_OPTIONS = ("skip", "limit", "shuffle", "passes", "holdout", "holdout_seed")
 """Options of any source: which rows are read, how often, and in which order."""
@@ -30,6 +31,8 @@ class ReadOptions:
     categorical: columns whose values are categories even if they are numbers.
     keep_missing: an empty cell among numbers becomes NaN, for learners with the transform `missing`; otherwise the row
         does not have the feature.
+    missing: marks of missing values, as in ["NA", "?"]; such a cell counts as empty.
+    encoding: of a CSV file, JSON lines or text that is not in UTF-8.
     zero_based: the first feature is number 0 (libsvm).
     on_bad: "stop" raises an error for a row that cannot be used, "skip" leaves it out and counts it.
     targets: labels are real numbers.
@@ -59,6 +62,8 @@ class ReadOptions:
     categorical: tuple[str, ...] = ()
     ngrams: int = 1
     keep_missing: bool = False
+    missing: tuple[str, ...] = ()
+    encoding: str | None = None
     zero_based: bool = False
     on_bad: str = "stop"
     targets: bool = False
@@ -80,7 +85,7 @@ class ReadOptions:
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("drop", "keep", "text", "categorical"):
+        for name in ("drop", "keep", "text", "categorical", "missing"):
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given or ()) if isinstance(given, COLUMNS) else (0,)
             if not all(isinstance(column, str) for column in columns):
@@ -92,7 +97,9 @@ class ReadOptions:
         if self.key is not None:
             object.__setattr__(self, "keep", tuple(dict.fromkeys((*self.keep, self.key))))
             object.__setattr__(self, "drop", tuple(dict.fromkeys((*self.drop, self.key))))
-        for name in ("format", "label", "weight", "timestamp", "query", "key"):
+        if self.encoding is not None:
+            check_encoding(self.encoding)
+        for name in ("format", "label", "weight", "timestamp", "query", "key", "encoding"):
             if not isinstance(getattr(self, name), (str, NoneType)):
                 raise BadValue(f"{name} must be a name, not {shown(getattr(self, name))}")
         for name in ("header", "keep_missing", "zero_based", "targets", "sets", "labelled", "lists", "live"):

@@ -1,6 +1,6 @@
 """The row validator: reads a block of lines that the fast parsers gave up on, and finds the rows that are invalid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +13,12 @@ from noregret.streams.columns import (
     arrow,
     has_open_quote,
     label_fault,
+    moment_fault,
     number_fault,
     query_fault,
+    spelled_fault,
     split_cells,
     time_fault,
-    truth_fault,
     weight_fault,
 )
 from noregret.streams.table_parser import Columns, TableParser
@@ -35,7 +36,7 @@ class RowValidator:
     def validate(self, block: bytes, first: int) -> tuple[Columns, NDArray[np.int64]]:
         """Return the columns of the valid rows of a block, and their line numbers; the block begins at line `first`."""
         table, lines, bad = self.split_rows(block, first)
-        trimmed = {index: trim(column) for index, column in enumerate(table.columns)}
+        trimmed = {index: trim(column, self.parser.missing) for index, column in enumerate(table.columns)}
         self.check_cells(trimmed, lines, bad)
         if bad and not self.skip:
             line = min(bad)
@@ -58,7 +59,9 @@ class RowValidator:
             faults = {cell: label_fault(cell or "", self.parser.targets) for cell in set(cells)}
             for row in [row for row, cell in enumerate(cells) if faults[cell]]:
                 bad.setdefault(int(lines[row]), str(faults[cells[row]]))
-        for role, check in [*self.role_checks(), *((index, truth_fault) for index in self.layout.truths)]:
+        spelled: list[tuple[int, CheckCell]] = [(index, spelled_fault) for index in self.layout.spelled]
+        times: list[tuple[int, CheckCell]] = [(index, moment_fault) for index in self.layout.times]
+        for role, check in [*self.role_checks(), *spelled, *times]:
             for row, cell in enumerate(columns[role].to_pylist()):
                 why = check(cell)
                 if why:
@@ -107,7 +110,7 @@ class RowValidator:
         try:
             line = raw.decode()
         except UnicodeDecodeError as error:
-            return f"byte {error.start + 1} of the line is not text in UTF-8"
+            return f"byte {error.start + 1} of the line is not text in UTF-8; name its --encoding, as in latin-1"
         if "\r" in line:
             return "there is a carriage return in the middle of the line; a row is one line and ends in a line feed"
         if '"' in line and has_open_quote(line, self.layout.delimiter):
@@ -118,11 +121,12 @@ class RowValidator:
         return None if cells == expected else f"the row has {cells} cells; expected {expected}, one for every column"
 
 
-def trim(column: Any) -> Any:
-    """Remove the blanks around cells; empty cells become null."""
+def trim(column: Any, missing: Sequence[str] = ()) -> Any:
+    """Remove the blanks around cells; empty cells, and marks of missing values, become null."""
     compute = arrow(".compute")
     cells = compute.utf8_trim(column.combine_chunks(), characters=BLANKS)
-    return compute.if_else(compute.equal(cells, ""), arrow().scalar(None, arrow().string()), cells)
+    empty = compute.is_in(cells, arrow().array(["", *missing]))
+    return compute.if_else(empty, arrow().scalar(None, arrow().string()), cells)
 
 
 def find_invalid_numbers(cells: Any) -> list[int]:

@@ -1,5 +1,7 @@
 """Encodes the columns of a table as rows with feature names, labels and queries."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,9 +9,17 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows, SparseBlock, all_finite
 from noregret.errors import BadValue, shown
-from noregret.features.cells import BLANKS
+from noregret.features.cells import (
+    BLANKS,
+    TIME_CATEGORIES,
+    TIME_NUMBERS,
+    read_number,
+    read_time,
+    time_categories,
+    time_numbers,
+)
 from noregret.features.names import GrowingNames
-from noregret.streams.columns import Layout, expand_labels, parse_label, parse_label_or_none, parse_labels
+from noregret.streams.columns import Layout, arrow, expand_labels, parse_label, parse_label_or_none, parse_labels
 from noregret.streams.read_options import DEFAULTS, ReadOptions
 from noregret.streams.table_parser import Columns, distinct_cells
 from noregret.streams.word_columns import ABSENT, WordColumn, add_word_counts
@@ -28,11 +38,14 @@ class TableEncoder:
     """Turns columns into rows; keeps the names of all features so far."""
 
     def __init__(self, layout: Layout, options: ReadOptions = DEFAULTS) -> None:
-        self.layout, self.labelled, self.targets = layout, options.labelled, options.targets
+        self.layout, self.labelled, self.targets = add_time_columns(layout), options.labelled, options.targets
+        self.missing = options.missing
         self.keep_missing, self.unlabelled = options.keep_missing, options.unlabelled or ()
         self.separator = options.labels_by if options.sets else None  # between the labels of a cell
         self.text_columns = [WordColumn(options.ngrams) for _ in layout.texts]
-        self.names = [layout.columns[index] for index in (*layout.numeric, *layout.truths)]
+        layout = self.layout
+        self.names = [layout.columns[index] for index in (*layout.numeric, *layout.spelled)]
+        self.names += [f"{layout.columns[index]}.{part}" for index in layout.times for part in TIME_NUMBERS]
         self.names_view = GrowingNames(self.names, 0)  # the names of the last block
         self.flags = np.zeros(0, bool)
         self.used_names = set(self.names)
@@ -46,7 +59,7 @@ class TableEncoder:
 
     def encode(self, columns: Columns) -> tuple[Rows, Any]:
         """Return rows and labels of columns in which every row can be used."""
-        given = self.add_truths(columns)
+        given = self.add_numbers(columns)
         rows, numbers = given.shape
         if not (self.layout.categories or self.layout.texts) and all_finite(given):
             return self.encode_numbers(given), self.labels(columns)
@@ -79,17 +92,31 @@ class TableEncoder:
             self.flags = np.arange(len(self.names)) >= numbers
         return Rows(block, self.names_view, self.flags), self.labels(columns)
 
-    def add_truths(self, columns: Columns) -> NDArray[np.float64]:
-        """Return the numbers of all rows, with a column for each column of truth values: 1 or 0, NaN where empty."""
-        if not self.layout.truths:
+    def add_numbers(self, columns: Columns) -> NDArray[np.float64]:
+        """Return the numbers of all rows, with those of columns that are texts: NaN where a cell is empty.
+
+        The categories that a time has are added to the cells.
+        """
+        if not (self.layout.spelled or self.layout.times):
             return columns.numbers
         parts = [columns.numbers]
-        for index in self.layout.truths:
-            cells = columns.cells[index]
-            values = [float(cell.lower() == "true") if cell else np.nan for cell in distinct_cells(cells)]
-            codes = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            parts.append(np.array([*values, np.nan])[codes].reshape(-1, 1))
+        for index in self.layout.spelled:
+            values = [self.convert(cell, read_number) for cell in distinct_cells(columns.cells[index])]
+            parts.append(spread(columns.cells[index], [[np.nan if one is None else one] for one in values]))
+        for number, index in enumerate(self.layout.times):
+            times = [self.convert(cell, read_time) for cell in distinct_cells(columns.cells[index])]
+            nothing = dict.fromkeys(TIME_NUMBERS, np.nan)
+            numbers = [nothing if one is None else time_numbers(one) for one in times]
+            parts.append(spread(columns.cells[index], [[one[part] for part in TIME_NUMBERS] for one in numbers]))
+            categories = [{} if one is None else time_categories(one) for one in times]
+            for at, part in enumerate(TIME_CATEGORIES):
+                virtual = self.layout.first_virtual + number * len(TIME_CATEGORIES) + at
+                columns.cells[virtual] = recode(columns.cells[index], [one.get(part, "") for one in categories])
         return np.hstack(parts)
+
+    def convert(self, cell: str, read: Callable[[str], Any]) -> Any:
+        """Return what a cell stands for; None where it is empty or a mark of missing values."""
+        return None if not cell or cell in self.missing else read(cell)
 
     def encode_numbers(self, numbers: NDArray[np.float64]) -> Rows:
         """Return rows of numbers without empty cells: all have the same columns."""
@@ -109,7 +136,8 @@ class TableEncoder:
         values = [distinct_cells(column) for column in encoded]
         new: list[NewValue] = []
         for at, known in enumerate(self.known):
-            unknown = [code for code, value in enumerate(values[at]) if value and value not in known]
+            new_value = [bool(value) and value not in known and value not in self.missing for value in values[at]]
+            unknown = [code for code, is_new in enumerate(new_value) if is_new]
             if unknown:
                 first = np.zeros(len(values[at]) + 1, np.int64)
                 first[codes[at][::-1]] = np.arange(codes[at].size)[::-1]
@@ -205,3 +233,23 @@ class TableEncoder:
             labels = parse_labels(cell, self.separator)
             return labels if labels or self.labelled else None
         return parse_label(cell) if self.labelled else parse_label_or_none(cell, self.targets)
+
+
+def add_time_columns(layout: Layout) -> Layout:
+    """Return the layout with a column of categories for each category that a time has."""
+    first = len(layout.columns)
+    virtual = [f"{layout.columns[index]}.{part}" for index in layout.times for part in TIME_CATEGORIES]
+    categories = [*layout.categories, *range(first, first + len(virtual))]
+    return replace(layout, columns=[*layout.columns, *virtual], categories=categories, first_virtual=first)
+
+
+def spread(column: Any, values: list[list[float]]) -> NDArray[np.float64]:
+    """Return the values of every row, given those of each distinct cell; NaN where the cell is null."""
+    width = len(values[0]) if values else 1
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(np.array([*values, [np.nan] * width]).reshape(-1, width)[codes])
+
+
+def recode(column: Any, values: list[str]) -> Any:
+    """Return a column with other texts in place of its distinct cells."""
+    return arrow().DictionaryArray.from_arrays(column.indices, arrow().array(values, arrow().string()))

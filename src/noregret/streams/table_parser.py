@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.features.cells import BLANKS
-from noregret.streams.columns import Layout, arrow, has_open_quote, label_fault, parse_times, truth_fault
+from noregret.streams.columns import (
+    Layout,
+    arrow,
+    has_open_quote,
+    label_fault,
+    moment_fault,
+    parse_times,
+    spelled_fault,
+)
 from noregret.streams.number_text import NEWLINE, PAD
 from noregret.streams.read_options import DEFAULTS, ReadOptions
 
@@ -74,6 +82,7 @@ class TableParser:
 
     def __init__(self, layout: Layout, options: ReadOptions = DEFAULTS) -> None:
         self.layout, self.labelled, self.targets = layout, options.labelled, options.targets
+        self.missing = options.missing
         # An empty line is no row, which only a second column shows; and every column of text needs memory.
         self.can_compile = len(layout.columns) > 1 and len(layout.categories) <= MAX_TEXT_COLUMNS
 
@@ -151,7 +160,9 @@ class TableParser:
             csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
             csv.ParseOptions(delimiter=self.layout.delimiter),
             csv.ConvertOptions(
-                column_types=dict(zip(names, kinds, strict=True)), null_values=[""], strings_can_be_null=True
+                column_types=dict(zip(names, kinds, strict=True)),
+                null_values=["", *self.missing],
+                strings_can_be_null=True,
             ),
         )
 
@@ -195,7 +206,8 @@ class TableParser:
             self.labels_valid(columns)
             and weights_valid(columns)
             and self.queries_valid(columns)
-            and not any(truth_fault(cell) for at in self.layout.truths for cell in distinct_cells(columns.cells[at]))
+            and not any(spelled_fault(cell) for at in self.layout.spelled for cell in distinct_cells(columns.cells[at]))
+            and not any(moment_fault(cell) for at in self.layout.times for cell in distinct_cells(columns.cells[at]))
         )
 
     def labels_valid(self, columns: Columns) -> bool:

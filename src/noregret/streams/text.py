@@ -31,7 +31,7 @@ class Texts(Source):
     """Rounds from lines of a label and a text."""
 
     kind = "text"
-    accepts = frozenset({"ngrams"})
+    accepts = frozenset({"ngrams", "encoding"})
     learner_defaults = SPARSE_ROWS
 
     def __init__(self, path: str, options: ReadOptions) -> None:
@@ -42,7 +42,9 @@ class Texts(Source):
     def __iter__(self) -> Iterator[Batch]:
         self.begin()
         rows = 0
-        with contextlib.closing(prefetch(self.batches(TextFile(self.path, self.options.live)))) as parts:
+        with contextlib.closing(
+            prefetch(self.batches(TextFile(self.path, self.options.live, self.options.encoding)))
+        ) as parts:
             for batch, skipped in parts:
                 rows, self.skipped = rows + batch.rows, skipped
                 if batch.rows:
