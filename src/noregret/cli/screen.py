@@ -118,8 +118,9 @@ class Screen:
             draw()
             with repeat(draw, REFRESH):
                 self.finish(jobs, count_ready)
-        seconds = time.monotonic() - began
-        self.note(f"compiled {count_loops(len(jobs))} in {seconds:.1f} s, stored for later runs")
+        if ready == len(jobs):
+            seconds = time.monotonic() - began
+            self.note(f"compiled {count_loops(len(jobs))} in {seconds:.1f} s, stored for later runs")
 
     def finish(self, jobs: Sequence[Job], progress: Progress | None = None) -> None:
         """Compile; a loop that fails here is compiled again when it is used, with a better error message."""
