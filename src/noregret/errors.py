@@ -1,5 +1,6 @@
 """Every error a user can meet. Each message says what was found, where, and what to do."""
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +22,12 @@ class BadValue(Error, ValueError):
 
 class NotLearned(Error):
     """A prediction was asked for before any label was seen."""
+
+
+def is_quit(error: BaseException) -> bool:
+    """Whether a person left the debugger: that ends the program, and is no error of a rule."""
+    debugger = sys.modules.get("bdb")
+    return debugger is not None and isinstance(error, debugger.BdbQuit)
 
 
 def shown(value: Any) -> str:

@@ -1,5 +1,6 @@
 """The transcript: the record of what a learner predicted, lost and updated, round by round."""
 
+import html
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 MaybeNone: TypeAlias = Any  # None is possible; a type checker need not insist, since the task decides it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transcript:
     """What happened in a block of rounds; every prediction was made before its label was seen.
 
@@ -38,3 +39,12 @@ class Transcript:
     @property
     def rounds(self) -> int:
         return len(self.losses)
+
+    def __repr__(self) -> str:
+        counts = {"rounds": self.rounds, "mistakes": int(self.mistakes.sum()), "updates": int(self.updated.sum())}
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        return f"<transcript: {told}, loss {self.losses.sum():.6g}>"
+
+    def _repr_html_(self) -> str:
+        """A line for notebooks."""
+        return f"<code>{html.escape(repr(self))}</code>"

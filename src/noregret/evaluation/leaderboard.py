@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from noregret.evaluation.capabilities import asked_labels, class_weight_of, nonzeros_of, task_of
 from noregret.evaluation.play import Run, collect_reports
-from noregret.evaluation.tables import table
+from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
 from noregret.tasks.costs import Costs
@@ -202,6 +202,9 @@ class Leaderboard:
         return table(*self.table())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.table())
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Play one learner: source, batches, transcripts, metrics, report."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +17,15 @@ from noregret.streams import Source, open_source
 from noregret.tasks.task import Task
 
 
-def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
-    """Play a source through a learner; returns what the metrics report, by default those that suit its task."""
+def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = None, **reading: Any) -> dict[str, float]:
+    """Play a source through a learner; returns what the metrics report, by default those that suit its task.
+
+    Options of `open_source`, such as label="price", say how the source is read.
+    """
     if not is_learner(learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
     run = Run(learner, metrics)
-    opened = open_for_tasks(source, [task_of(learner)])
+    opened = open_for_tasks(source, [task_of(learner)], reading)
     for batch in opened:
         run.play(opened, batch)
     return run.report()
@@ -79,10 +84,17 @@ def collect_reports(metrics: Iterable[Metric]) -> dict[str, float]:
     return {name: value for metric in metrics for name, value in metric.report().items()}
 
 
-def open_for_tasks(source: object, tasks: Iterable[type[Task]]) -> Source:
+def open_for_tasks(
+    source: object, tasks: Iterable[type[Task]], reading: Mapping[str, Any] = MappingProxyType({})
+) -> Source:
     """Open a source whose batches suit these tasks: where one needs whole lists, no batch ends inside a list."""
+    tasks = list(tasks)
+    if reading and isinstance(source, Source):
+        raise BadValue(f"the source is open already; give {', '.join(reading)} to open_source")
     name = next((task.name for task in tasks if task.needs_query), None)
-    opened = open_source(source, lists=name is not None)
+    usual = {} if isinstance(source, tuple) else dict(tasks[0].reading)
+    options = {"lists": name is not None, "optional": tuple(usual), **usual, **reading}
+    opened = open_source(source, **options)
     if name is not None and not opened.lists:
         raise BadValue(f"{opened.name}: {name} needs whole lists in every batch; open the source with lists=True")
     return opened

@@ -1,5 +1,6 @@
 """Tables as aligned plain text, readable in a terminal, a pipe and a file."""
 
+import html
 from collections.abc import Callable, Sequence
 
 from noregret.metrics.confusion import Confusion
@@ -27,6 +28,15 @@ def align(head: Sequence[str], rows: Sequence[Sequence[str]], justify: Callable[
         return "  ".join([cells[0].ljust(widths[0]), *rest]).rstrip()
 
     return "\n".join(map(format_line, (head, ["-" * width for width in widths], *rows)))
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table for notebooks."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
 
 
 def confusion_table(confusion: Confusion) -> str:

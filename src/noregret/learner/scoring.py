@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, verify
+from noregret.errors import is_quit
 from noregret.learner.diagnose import locate_error
 from noregret.learner.engine import Loops, Unchecked
 from noregret.learner.model import Model
@@ -32,5 +33,7 @@ def score_slices(model: Model, loops: Loops, block: Block) -> NDArray[np.float64
         except Unchecked:
             raise
         except Exception as error:
+            if is_quit(error):
+                raise
             raise locate_error(model, error, model.rounds + 1) from error
     return out

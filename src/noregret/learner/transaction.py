@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, SparseBlock, check_weights, verify
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Unchecked, check_read
@@ -158,7 +158,7 @@ class Transaction:
         try:
             ended = engine.play(rows, y, self.h[start:stop], out, updated, aux)
         except Exception as error:
-            if engine.native:
+            if engine.native or is_quit(error):
                 raise
             raise RuleRaised from error
         if not ended:

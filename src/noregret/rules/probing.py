@@ -1,6 +1,8 @@
 """Probing: run a margin rule on a few margins, to see when it updates."""
 
-from collections.abc import Callable, Hashable
+import contextlib
+import sys
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from typing import Any, Protocol
 
@@ -35,6 +37,19 @@ class Probed(Hashable, Protocol):
     def shape(self) -> Shape: ...
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Run something that no debugger stops in, whatever breakpoints it has."""
+    hook, trace = sys.breakpointhook, sys.gettrace()
+    sys.breakpointhook = lambda *_, **__: None
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.breakpointhook = hook
+        sys.settrace(trace)
+
+
 @cache
 def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] | None = None) -> tuple[Any, ...]:
     """What a margin rule returns on some margins in the reference algebra; () if it raises an error.
@@ -55,7 +70,8 @@ def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] 
         return rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
 
     try:
-        return tuple(map(run, MARGINS))
+        with undisturbed():
+            return tuple(map(run, MARGINS))
     except Exception:  # the error is reported, with its line, when a learner of this rule plays
         return ()
 
