@@ -163,6 +163,9 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     assert results.partial_results(found, kept) == []
     assert "a survivor with all its tests." in report.page(found, scores, True, [])
     assert "earlier" not in report.page(found, scores)
+    text = report.page(found[1:], scores, recalled=True, untried=1)
+    assert "Code that has changed since has 1 mutants more, which were not run and are not counted." in text
+    assert "not counted" not in report.page(found, scores, recalled=True)
 
 
 def test_the_record_keeps_the_killer_of_every_mutant_that_was_killed_last(tmp_path: Path) -> None:

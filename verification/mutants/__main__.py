@@ -49,7 +49,7 @@ def main() -> int:
         print(*(f"{one.name}  {mutant}" for one in chosen for mutant in one.mutants), sep="\n")
         return 0
 
-    live = Live(sys.stdout)
+    live, untried = Live(sys.stdout), 0
     if not options.recall:
         try:
             with live:
@@ -64,19 +64,19 @@ def main() -> int:
         live.say(f"{len(run.tests)} tests, {len(run.left_out)} left out, {run.seconds:.0f} s on {run.jobs} processes")
     if options.recall or options.docs:
         verdicts, never = recall(everyone, listed)
+        untried = len(never)
         if never:
-            print(f"{len(never)} mutants have no result yet, for example {never[0]}: run make mutants")
-            return 1
+            print(f"{untried} mutants have no result yet, for example {never[0]}: run make mutants")
     found = scores(verdicts, [one.name for one in (everyone if options.recall or options.docs else chosen)])
     live.table(found, verdicts)
     if options.json:
         options.json.write_text(json.dumps(rows(verdicts), indent=1) + "\n", encoding="utf-8")
     if options.docs:
         pieced = options.recall or bool(options.names)
-        PAGE.write_text(page(verdicts, found, pieced, partial_results(verdicts)), encoding="utf-8")
+        PAGE.write_text(page(verdicts, found, pieced, partial_results(verdicts), untried), encoding="utf-8")
     wrong = faults(found, verdicts, listed)
     print(*wrong, sep="\n", end="\n" if wrong else "")
-    return 1 if wrong else 0
+    return 1 if wrong or untried else 0
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ def cells(score: Score) -> tuple[str, ...]:
     return (score.name, *map(str, counts), f"{100.0 * score.share:.1f} %")
 
 
-def describe_recall(in_part: Sequence[Verdict]) -> str:
-    """How the stored results of a page were obtained."""
+def describe_recall(in_part: Sequence[Verdict], untried: int) -> str:
+    """How the stored results of a page were obtained, and how many mutants have none."""
     said = (
         " from the results of earlier\nruns of some learners at a time. A killed mutant was run first with the test "
         "that killed it before; a survivor with all its tests"
@@ -39,15 +39,24 @@ def describe_recall(in_part: Sequence[Verdict]) -> str:
     if in_part:
         counts = " and ".join(f"{number} {what}" for number, what in parts if number)
         said += f".\nFor {counts} mutants the result is older: only some of their tests were run"
+    if untried:
+        said += f".\nCode that has changed since has {untried} mutants more, which were not run and are not counted"
     return said
 
 
 def page(
-    verdicts: Sequence[Verdict], found: dict[str, Score], recalled: bool = False, in_part: Sequence[Verdict] = ()
+    verdicts: Sequence[Verdict],
+    found: dict[str, Score],
+    recalled: bool = False,
+    in_part: Sequence[Verdict] = (),
+    untried: int = 0,
 ) -> str:
-    """The tables as a page of the docs; `in_part` are those whose mutants did not meet all their tests."""
+    """The tables as a page of the docs.
+
+    `in_part` are the verdicts on mutants that did not meet all their tests, `untried` how many mutants have none.
+    """
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
-    source = describe_recall(in_part) if recalled else ""
+    source = describe_recall(in_part, untried) if recalled else ""
     lines = [PREFACE.format(day=date.today().isoformat(), command=command, source=source)]
     lines += ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
     lines += ["| " + " | ".join(cells(one)) + " |" for one in [*found.values(), total(verdicts)]]
