@@ -155,5 +155,9 @@ class _Package(types.ModuleType):
         if not (name in _HOME and isinstance(value, types.ModuleType)):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> Any:
+        """Pickled by its name, as other modules are by cloudpickle and joblib."""
+        return importlib.import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Package

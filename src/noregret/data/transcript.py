@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 MaybeNone: TypeAlias = Any  # None is possible; a type checker need not insist, since the task decides it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transcript:
     """What happened in a block of rounds; every prediction was made before its label was seen.
 
@@ -34,6 +34,11 @@ class Transcript:
     lists: NDArray[np.int64] | None = None
     margins: NDArray[np.float64] | MaybeNone = None
     probabilities: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        wrong, updated = int(np.count_nonzero(self.mistakes)), int(np.count_nonzero(self.updated))
+        what = f"{self.rounds:,} rounds, {wrong:,} mistakes, loss {float(np.sum(self.losses)):.6g}, {updated:,} updates"
+        return f"<{type(self).__name__}: {what}>"
 
     @property
     def rounds(self) -> int:

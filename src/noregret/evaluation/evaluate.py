@@ -29,17 +29,19 @@ Floats = NDArray[np.float64]
 SEVERAL = (tuple, list, set, frozenset)  # a row may have several labels
 
 
-def evaluate(source: object, learner: Learner, metrics: Sequence[Metric] | None = None) -> dict[str, float]:
+def evaluate(
+    source: object, learner: Learner, metrics: Sequence[Metric] | None = None, **reading: Any
+) -> dict[str, float]:
     """Predict all rows of a source and report the metrics; the learner does not change.
 
     By default: the rows, the mistakes, those of always predicting the most frequent label, and what the task measures
     (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy, and log loss, Brier
-    score and calibration error of the probabilities.
+    score and calibration error of the probabilities. Keyword arguments say how the source is read.
     """
     if not is_learner(learner):
         raise BadValue(f"evaluate needs a learner, not {shown(learner)}")
     evaluation = Evaluation(learner, metrics)
-    for batch in open_for_tasks(source, [task_of(learner)]):
+    for batch in open_for_tasks(source, [task_of(learner)], reading):
         evaluation.see(batch)
     return evaluation.report()
 

@@ -13,7 +13,7 @@ from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.capabilities import accepted_options, is_learner, task_class, task_of
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
-from noregret.evaluation.play import Run, open_for_tasks, play_batch
+from noregret.evaluation.play import READING, Run, open_for_tasks, play_batch
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
@@ -48,13 +48,15 @@ def race(
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
     learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
-    with these options. Other options go to every learner made here.
+    with these options. Options of `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read;
+    others go to every learner made here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
-    opened = open_for_tasks(source, tasks)
+    reading = {name: options.pop(name) for name in list(options) if name in READING}
+    opened = open_for_tasks(source, tasks, reading)
     make_some = make_all_learners if learners == ALL else make_learners
     return Race(make_some(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)
 
