@@ -155,8 +155,8 @@ class _Package(types.ModuleType):
         if not (name in _HOME and isinstance(value, types.ModuleType)):
             super().__setattr__(name, value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In another process it is the package of that name there, so cloudpickle can ship functions that use it."""
+    def __reduce__(self) -> Any:
+        """Pickled by its name, as other modules are by cloudpickle and joblib."""
         return importlib.import_module, (self.__name__,)
 
 

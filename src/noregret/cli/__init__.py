@@ -12,6 +12,7 @@ from noregret.cli.options import parse
 from noregret.errors import Error
 
 REFUSED = 2
+CLOSED_PIPE = 141  # as of a program that SIGPIPE ends: whoever closes a pipe, as `head` does, has read enough
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,9 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(ended.code or 0)
     except BrokenPipeError:
         discard_output()
-        if was_interrupted():
-            return exit_code()
-        return print_error("standard output was closed before everything was written")
+        return exit_code() if was_interrupted() else CLOSED_PIPE
     except OSError as error:
         discard_output()
         if was_interrupted():  # as when the terminal is gone

@@ -5,6 +5,8 @@ import contextlib
 import sys
 from typing import Any
 
+from noregret.cli import discard_output
+from noregret.cli.curve_plot import draw_curve
 from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import plain_labels, print_confusion, to_cell, write_json
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
     path = args.save or args.resume
-    outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions}
+    outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions, "--plot": args.plot}
     check_outputs(outputs, [*args.data, rule_file(args.learner), *args.rule])
     for file in args.rule:
         import_file(file)
@@ -85,7 +87,11 @@ def run(args: argparse.Namespace) -> int:
     if not interrupted:
         training.run.held_out = evaluate_held_out(learner, source)
     entry = Entry.of(training.run)
-    write_json(args.json, make_report(args, source, entry, path, interrupted))
+    curve = training.full_curve()
+    write_json(args.json, {**make_report(args, source, entry, path, interrupted), "curve": report_curve(curve)})
+    if args.plot is not None:
+        counts_mistakes = task_of(learner).prediction != "target"
+        draw_curve(args.plot, curve, f"{entry.name} on {source.name}", counts_mistakes)
     if args.predictions == "-":
         screen.note(describe_result(entry, path, interrupted))
     elif args.json != "-":
@@ -169,13 +175,23 @@ class Training:
             self.screen.note(f"  going on after the {self.checkpoints.skip:,} rows learned before")
         self.screen.begin(self.source, [self.learner], batch)
 
+    def full_curve(self) -> list[CurvePoint]:
+        """The points of the curve, and the totals at the end."""
+        now = CurvePoint(self.curve.rounds, self.curve.mistakes, self.curve.loss, self.curve.updates)
+        return [*self.curve.points, *([] if self.curve.points and self.curve.points[-1] == now else [now])]
+
     def print_curve(self) -> None:
         """A line each time the number of rounds has doubled."""
-        if not self.screen.piped and not self.screen.quiet:
+        if self.screen.piped or self.screen.quiet:
+            return
+        try:
             for point in self.curve.points[self.printed :]:
                 sys.stdout.write((align(self.head) if self.printed == 0 else "") + align(self.cells(point)))
                 self.printed += 1
             sys.stdout.flush()
+        except BrokenPipeError:  # nobody reads on; the model is learned and saved nevertheless
+            discard_output()
+            self.screen.piped = True
 
     def show(self, done: float | None) -> None:
         if not self.screen.is_live:
@@ -218,11 +234,20 @@ def make_report(
     }
 
 
+def report_curve(curve: list[CurvePoint]) -> list[dict[str, float]]:
+    """The learning curve, for the report."""
+    return [point._asdict() for point in curve]
+
+
 def describe_result(entry: Entry, path: str | None, interrupted: bool) -> str:
     how = "stopped" if interrupted else "learned"
     asked = "" if entry.asked is None else f", {count_of(entry.asked, 'label')} asked for"
     saved = f"saved to {path}" if path else "not saved (--save PATH saves the model)"
-    return f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{asked}; {saved}"
+    learner, counts = entry.learner, entry.task.prediction != "target"
+    before = learner.rounds - entry.rounds
+    mistakes = f" with {count_of(learner.mistakes, 'mistake')}" if counts else ""
+    whole = f" ({learner.rounds:,} in all{mistakes})" if before > 0 else ""
+    return f"{how}: {entry.name}, {entry.summarize()} in {entry.rounds:,} rounds{whole}{asked}; {saved}"
 
 
 def predicted_columns(learner: Learner, batch: Batch, transcript: Transcript) -> dict[str, Any]:

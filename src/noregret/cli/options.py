@@ -103,6 +103,8 @@ def add_learn_options(learn: Parser) -> None:
                        "learned: .csv, .jsonl or .parquet; - is standard output, line by line where - is the "
                        "data")  # fmt: skip
     add_keep_option(learn)
+    learn.add_argument("--plot", metavar="PATH", help="draw the learning curve to a file (.png, .svg, .pdf); needs "
+                       "matplotlib")  # fmt: skip
     learn.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="how often to save a checkpoint of "
                        "the model while it learns (default: 30)")  # fmt: skip
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from noregret.cli.interrupts import check_interrupt
+from noregret.cli.interrupts import check_interrupt, exit_code
 from noregret.cli.learner_names import find_cards, parse_settings, rule_file
 from noregret.cli.output import print_confusion, write_json
 from noregret.cli.screen import Screen
@@ -61,9 +61,15 @@ def run(args: argparse.Namespace) -> int:
         settings = parse_settings(args.set, cards, args.task)
     learners = wait_for_labels(args, options.make(cards, settings))
     screen.announce(source)
-    with screen.live():
-        leaderboard = race(source, learners, threads=args.threads, observer=ScreenObserver(screen, source))
-    write_json(args.json, make_report(args, source, leaderboard))
+    observer, interrupted = ScreenObserver(screen, source), False
+    try:
+        with screen.live():
+            leaderboard = race(source, learners, threads=args.threads, observer=observer)
+    except KeyboardInterrupt:
+        if observer.leaderboard is None:
+            raise
+        leaderboard, interrupted = observer.leaderboard(), True
+    write_json(args.json, {**make_report(args, source, leaderboard), "interrupted": interrupted})
     if args.json != "-":
         print_result(args, leaderboard, source)
         if args.confusion:
@@ -78,6 +84,9 @@ def run(args: argparse.Namespace) -> int:
         if order is not None:
             screen.note(f"{source.name}: {order}")
     screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
+    if interrupted:
+        screen.warn("stopped before all rows were read; these are the standings so far")
+        return exit_code()
     return 0
 
 
@@ -106,6 +115,7 @@ class ScreenObserver(Observer):
 
     def __init__(self, screen: Screen, source: Source) -> None:
         self.screen, self.source = screen, source
+        self.leaderboard: Callable[[], Leaderboard] | None = None  # once a batch is played by all
 
     def begin(self, learners: Sequence[Learner], batch: Batch) -> None:
         self.screen.note(describe_source(self.source, batch))
@@ -114,6 +124,7 @@ class ScreenObserver(Observer):
         self.screen.begin(self.source, learners, batch)
 
     def progress(self, leaderboard: Callable[[], Leaderboard], done: float | None) -> None:
+        self.leaderboard = leaderboard
         check_interrupt()
         if self.screen.due():
             now = leaderboard()

@@ -161,6 +161,7 @@ class Screen:
         from rich.table import Table
         from rich.text import Text
 
+        head, rows = fit_columns(head, rows, self._drawing.console.width)
         table = Table(box=None, pad_edge=False)
         for number, name in enumerate(head):
             table.add_column(name, justify="right" if number else "left", style="bold" if number == 0 else None)
@@ -175,6 +176,17 @@ class Screen:
         if done is None or done <= 0.0:
             return speed
         return f"{100 * min(done, 1.0):.0f} %  {speed}, {format_time(seconds * (1.0 - done) / done)} to go"
+
+
+def fit_columns(
+    head: Sequence[str], rows: Sequence[Sequence[str]], width: int
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The columns of a table that fit on the terminal: the last ones are left out first, but never the first two."""
+    widths = [max(len(line[column]) for line in (head, *rows)) + 2 for column in range(len(head))]
+    count = len(head)
+    while count > 2 and sum(widths[:count]) - 2 > width:
+        count -= 1
+    return head[:count], [row[:count] for row in rows]
 
 
 def format_time(seconds: float) -> str:

@@ -36,14 +36,14 @@ class Transcript:
     margins: NDArray[np.float64] | MaybeNone = None
     probabilities: NDArray[np.float64] | None = None
 
+    def __repr__(self) -> str:
+        wrong, updated = int(np.count_nonzero(self.mistakes)), int(np.count_nonzero(self.updated))
+        what = f"{self.rounds:,} rounds, {wrong:,} mistakes, loss {float(np.sum(self.losses)):.6g}, {updated:,} updates"
+        return f"<{type(self).__name__}: {what}>"
+
     @property
     def rounds(self) -> int:
         return len(self.losses)
-
-    def __repr__(self) -> str:
-        counts = {"rounds": self.rounds, "mistakes": int(self.mistakes.sum()), "updates": int(self.updated.sum())}
-        told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-        return f"<transcript: {told}, loss {self.losses.sum():.6g}>"
 
     def _repr_html_(self) -> str:
         """A line for notebooks."""

@@ -45,7 +45,8 @@ class Checkpoints:
         saved = learner.source or {}
         before = saved_reading(saved)
         self.options = {**before, **options}
-        goes_on = saved.get("ended") is False or reads_same_rows(options, before)
+        self.reads_on = reads_more_rows(options, before)  # from where a smaller limit ended
+        goes_on = saved.get("ended") is False or reads_same_rows(options, before) or self.reads_on
         self.resumes = fingerprint is not None and saved.get("head") == fingerprint and goes_on
         self.cursor = self.find_position(saved)
         self.skip = saved_rows(saved) if self.resumes else 0
@@ -60,7 +61,7 @@ class Checkpoints:
         if not self.resumes:
             return Cursor()
         place = saved.get("place")
-        if isinstance(place, dict):
+        if isinstance(place, dict) and not self.reads_on:
             at, past = place.get("at"), place.get("past")
             if (at is None or is_position(at)) and type(past) is int and 0 <= past < LARGEST:
                 return Cursor(at, past)
@@ -150,6 +151,14 @@ def reads_same_rows(given: Options, before: Options) -> bool:
     )
 
 
+def reads_more_rows(given: Options, before: Options) -> bool:
+    """Whether the rows asked for begin with those of before, and go on where a limit ended them."""
+    then, now = before.get("limit"), given.get("limit")
+    others = [name for name in ROW_OPTIONS if name != "limit"]
+    plain = all(options.get(name) in (None, getattr(DEFAULTS, name)) for name in others for options in (given, before))
+    return type(then) is int and plain and (now is None or (type(now) is int and now > then))
+
+
 def saved_reading(saved: Mapping[str, Any]) -> dict[str, Any]:
     """The read options that were given for a model, from its file, which may have been written by others."""
     options = saved.get("reading")
@@ -182,10 +191,11 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
 
 def text_columns(saved: Mapping[str, Any], options: Options) -> tuple[str, ...]:
     """The columns that a model learned as categories: they are read so, even where new rows have numbers there."""
-    columns, free = saved.get("columns"), options.get("text") or ()
+    columns = saved.get("columns")
     found = [name for name, kind in columns.items() if kind == "text"] if isinstance(columns, dict) else []
-    others = {options.get(role) for role in ("label", "weight", "timestamp", "query")} | {*(options.get("drop") or ())}
-    return tuple(name for name in found if name not in free and name not in others)
+    given = [options.get(role) for role in ("label", "weight", "timestamp", "query", "key", "text", "drop")]
+    others = [name for one in given for name in (one if isinstance(one, (list, tuple)) else [one])]
+    return tuple(name for name in found if name not in others)
 
 
 def check_options(learner: Learner, given: Options, model: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from noregret.learner.protocol import Learner, Revertible
 ASK, TELL, LEARN = "ask", "tell", "learn"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DelayedTranscript(Transcript):
     """The rounds that were learned; `answers` holds the prediction for every row, with or without a label."""
 

@@ -1,10 +1,18 @@
 """The leaderboard: the results of a race, best first, as entries and as a table."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from noregret.evaluation.capabilities import asked_labels, class_weight_of, nonzeros_of, task_of
+from noregret.evaluation.capabilities import (
+    asked_labels,
+    class_weight_of,
+    given_options,
+    nonzeros_of,
+    parameters_of,
+    task_of,
+)
 from noregret.evaluation.play import Run, collect_reports
 from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
@@ -107,6 +115,27 @@ class Entry:
         return words if self.confusion is None or self.costs is None else f"{words}, cost {self.confusion.cost:,.6g}"
 
 
+def tell_apart(entries: list[Entry]) -> list[Entry]:
+    """Entries of one name get the parameters into their names in which they differ: pa1(C=0.1), pa1(C=1.0)."""
+    counts = Counter(entry.name for entry in entries)
+    found = []
+    for entry in entries:
+        others = [one for one in entries if one.name == entry.name]
+        if counts[entry.name] > 1:
+            all_params = [parameters_of(one.learner) | dict(given_options(one.learner)) for one in others]
+            own = parameters_of(entry.learner) | dict(given_options(entry.learner))
+            differing = [name for name in own if len({repr(params.get(name)) for params in all_params}) > 1]
+            text = ", ".join(f"{name}={show_value(own[name])}" for name in differing)
+            found.append(replace(entry, name=f"{entry.name}({text})" if text else entry.name))
+        else:
+            found.append(entry)
+    return found
+
+
+def show_value(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def signed(report: Mapping[str, float], key: str) -> float:
     """A measure to sort by, the smallest first; with a minus before its name the largest is the best."""
     return -report[key[1:]] if key.startswith("-") else float(report[key])
@@ -120,7 +149,7 @@ class Leaderboard:
     """
 
     def __init__(self, entries: Iterable[Entry], baselines: Mapping[str, float] | None = None) -> None:
-        unsorted = list(entries)
+        unsorted = tell_apart(list(entries))
         self.costs = next((entry.costs for entry in unsorted if entry.costs is not None), None)
         self.entries = sorted(unsorted, key=self.sort_key)
         self.baselines = dict(baselines or {})

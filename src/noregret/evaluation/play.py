@@ -1,7 +1,7 @@
 """Play one learner: source, batches, transcripts, metrics, report."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,17 @@ from noregret.evaluation.capabilities import costs_of, is_learner, task_of
 from noregret.learner.factory import full_information
 from noregret.learner.protocol import Learner
 from noregret.metrics import METRICS, Confusion, Loss, Metric, Mistakes, Runtime, Updates
-from noregret.streams import Source, open_source
+from noregret.streams import ReadOptions, Source, open_source
 from noregret.tasks.task import Task
+
+READING = frozenset(one.name for one in fields(ReadOptions))
+"""Keyword arguments that say how a source is read, as those of `open_source` do."""
 
 
 def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = None, **reading: Any) -> dict[str, float]:
     """Play a source through a learner; returns what the metrics report, by default those that suit its task.
 
-    Options of `open_source`, such as label="price", say how the source is read.
+    Keyword arguments say how the source is read, as in `open_source`: label="churn", drop=["id"], limit=1000.
     """
     if not is_learner(learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
@@ -84,17 +87,14 @@ def collect_reports(metrics: Iterable[Metric]) -> dict[str, float]:
     return {name: value for metric in metrics for name, value in metric.report().items()}
 
 
-def open_for_tasks(
-    source: object, tasks: Iterable[type[Task]], reading: Mapping[str, Any] = MappingProxyType({})
-) -> Source:
-    """Open a source whose batches suit these tasks: where one needs whole lists, no batch ends inside a list."""
+def open_for_tasks(source: object, tasks: Iterable[type[Task]], reading: Mapping[str, Any] | None = None) -> Source:
+    """Open a source as these tasks need it: labels as they are for them; where one needs lists, they stay whole."""
     tasks = list(tasks)
-    if reading and isinstance(source, Source):
-        raise BadValue(f"the source is open already; give {', '.join(reading)} to open_source")
     name = next((task.name for task in tasks if task.needs_query), None)
-    usual = {} if isinstance(source, tuple) else dict(tasks[0].reading)
-    options = {"lists": name is not None, "optional": tuple(usual), **usual, **reading}
-    opened = open_source(source, **options)
+    suited = {option: value for task in tasks for option, value in task.reading.items()}
+    if isinstance(source, Source) and reading:
+        raise BadValue(f"this source is open already; give {', '.join(reading)} to open_source instead")
+    opened = open_source(source, **{**suited, "lists": name is not None, **(reading or {})})
     if name is not None and not opened.lists:
         raise BadValue(f"{opened.name}: {name} needs whole lists in every batch; open the source with lists=True")
     return opened

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,18 +13,16 @@ from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.capabilities import accepted_options, is_learner, task_class, task_of
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
-from noregret.evaluation.play import Run, open_for_tasks, play_batch
+from noregret.evaluation.play import READING, Run, open_for_tasks, play_batch
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
 from noregret.rules.parameters import Component
 from noregret.streams import Source
-from noregret.streams.read_options import ReadOptions
 
 Entrant: TypeAlias = Card | Learner
 ALL = "all"  # in place of a list of learners
-READING = frozenset(one.name for one in fields(ReadOptions))
 NEUTRAL = ("native", "seed")  # options that do not change what is learned, or only where a learner draws at random
 
 
@@ -51,14 +48,14 @@ def race(
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
     learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
-    with these options. Options of `open_source`, such as label="price", say how the source is read; all others go to
-    every learner made here.
+    with these options. Options of `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read;
+    others go to every learner made here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
-    reading = {name: options.pop(name) for name in READING & options.keys()}
+    reading = {name: options.pop(name) for name in list(options) if name in READING}
     opened = open_for_tasks(source, tasks, reading)
     make_some = make_all_learners if learners == ALL else make_learners
     return Race(make_some(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)

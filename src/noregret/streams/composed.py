@@ -122,6 +122,9 @@ class ComposedSource(Source):
         progress = batch.progress
         if progress is not None:
             progress = (number + (file + progress) / len(self.sources)) / self.options.passes
+        if self.options.limit:
+            rows = min(max(seen - self.options.skip, 0), self.options.limit)
+            progress = max(progress or 0.0, (number + rows / self.options.limit) / self.options.passes)
         return batch._replace(position=position, progress=progress)
 
     def describe(self) -> dict[str, Any]:

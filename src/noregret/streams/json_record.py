@@ -25,6 +25,11 @@ class Fields:
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
         self.numeric: dict[str, bool] = {}
+        self.keeps, self.marks = bool(options.keep), options.missing
+
+    def is_mark(self, value: Any) -> bool:
+        """Whether a value is a mark of missing values."""
+        return isinstance(value, str) and value in self.marks
 
 
 class Record:
@@ -54,7 +59,7 @@ class Record:
             raise BadRecord(f"records are nested more than {DEEP} deep")
         for key, value in record.items():
             path = f"{prefix}{key}"
-            if path in self.fields.options.keep:
+            if self.fields.keeps and path in self.fields.options.keep:
                 self.kept[path] = value
             if path in self.not_features:
                 self.others[path] = value
@@ -62,7 +67,7 @@ class Record:
                 self.add_record(value, f"{path}.", depth + 1)
             elif isinstance(value, list):
                 self.add_list(value, path, depth)
-            elif value is not None and not (isinstance(value, str) and value in self.fields.options.missing):
+            elif value is not None and not (self.fields.marks and self.fields.is_mark(value)):
                 self.add_value(value, path)
             elif self.fields.options.keep_missing and self.fields.numeric.get(path):
                 self.features[path] = math.nan

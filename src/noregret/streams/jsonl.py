@@ -20,7 +20,7 @@ from noregret.streams import words_text
 from noregret.streams.columns import expand_labels
 from noregret.streams.files import TextFile
 from noregret.streams.json_record import BadRecord, Fields, Record, RecordChecks
-from noregret.streams.lines import LongLine, Pause, read_lines
+from noregret.streams.lines import LongLine, read_lines
 from noregret.streams.prefetch import prefetch
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.record_features import RecordFeatures
@@ -92,13 +92,15 @@ class Jsonl(Source):
         with file:
             file.seek_to(byte)
             for raw in read_lines(file, self.name, line, self.options.lenient):
-                if not isinstance(raw, Pause):
+                full = ROWS
+                if type(raw) is bytes:
                     line, byte = line + 1, byte + len(raw)
-                    if isinstance(raw, LongLine):
-                        reader.skipped += 1
-                    else:
-                        reader.read(raw, line)
-                if reader.rows >= (1 if isinstance(raw, Pause) else ROWS):
+                    reader.read(raw, line)
+                elif isinstance(raw, LongLine):
+                    line, byte, reader.skipped = line + 1, byte + len(raw), reader.skipped + 1
+                else:
+                    full = 1  # what had come is read
+                if reader.rows >= full:
                     yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
             yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
 

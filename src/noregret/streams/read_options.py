@@ -92,7 +92,10 @@ class ReadOptions:
                 raise BadValue(f"{name} is a column, or a list of columns, by name; not {shown(given)}")
             object.__setattr__(self, name, columns)
         if self.unlabelled is not None:
-            object.__setattr__(self, "unlabelled", tuple(self.unlabelled))
+            marks: Any = self.unlabelled
+            if not isinstance(marks, (list, tuple)) or not all(isinstance(mark, str) for mark in marks):
+                raise BadValue(f"unlabelled is a list of marks, not {shown(marks)}")
+            object.__setattr__(self, "unlabelled", tuple(marks))
             object.__setattr__(self, "labelled", False)
         if self.key is not None:
             object.__setattr__(self, "keep", tuple(dict.fromkeys((*self.keep, self.key))))

@@ -3,6 +3,7 @@
 Rows labelled as outside are scored, and not learned.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
 def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
         out[t] = distance(s.w, row(X, t)) - g.radius
+
+
+FEW = 50  # with fewer rounds, nothing is said about the radius
 
 
 class OneClass(Task):
@@ -87,6 +91,12 @@ class OneClass(Task):
 
     def mistakes(self, labels: Labels, outcome: Outcome) -> NDArray[np.bool_]:
         return np.asarray((outcome.scores <= 0.0) != (outcome.truth > 0.0))
+
+    def warnings(self, counters: Any, updates: int) -> Iterator[str]:
+        rounds = 0.0 if counters is None else float(counters.t)
+        if self.chosen["learn_radius"] == "no" and rounds >= FEW and updates > rounds / 2:
+            yield (f"most rows lie outside the radius {self.numbers['radius']:g}: --set radius=R makes it larger, "
+                   "--set learn_radius=yes learns it, up to the one that is given")  # fmt: skip
 
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         return np.where(outcome.truth > 0.0, 1.0 - outcome.scores, np.inf)
