@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue, Error
 from noregret.learner.finder import Finder
+from noregret.learner.packed_arrays import pack_arrays, unpack_arrays
 from noregret.learner.registry import load_cards
 from noregret.rules.card import Card
 
-FORMAT = 4
+FORMAT = 5
+WITHOUT_PACKED = 4  # the format of files in which every array is whole
 KEY = "noregret"
 LONGEST_MESSAGE = 400
 ABANDONED = 900.0  # seconds after which nobody writes a temporary file any more
@@ -105,7 +107,9 @@ def pack(learner: Any) -> bytes:
     header, arrays = learner.dump()
     try:
         source = {} if learner.source is None else {"source": learner.source}
-        header = {"format": FORMAT, "kind": learner.kind, **source, **header}
+        arrays, packed = pack_arrays(arrays)
+        version = {"format": FORMAT, "packed": packed} if packed else {"format": WITHOUT_PACKED}
+        header = {**version, "kind": learner.kind, **source, **header}
         text = json.dumps(header, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise Error(f"this learner cannot be saved: {error}; labels must be numbers, strings or truth values") from None
@@ -233,4 +237,4 @@ def parse(content: bytes, where: str) -> tuple[Header, Arrays]:
     }
     if metadata.get("sha256") != digest(text, arrays):
         raise Error(f"{where}: the model file was changed after it was written, or damaged")
-    return header, arrays
+    return header, unpack_arrays(header.pop("packed", {}), arrays)

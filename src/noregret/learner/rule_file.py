@@ -16,7 +16,7 @@ from noregret.features.hashing import HashedNames
 from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
-from noregret.learner.model_file import FORMAT, Arrays, FindCard, Header
+from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
 from noregret.learner.recent_scores import is_window
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
@@ -94,7 +94,7 @@ def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | No
 
 def upgrade(header: Header) -> Header:
     """The header of an older format in today's words."""
-    if header.get("format", FORMAT) >= FORMAT:
+    if header.get("format", FORMAT) >= WITHOUT_PACKED:
         return header
     names = {"game": "task", "met": "class_counts"}
     header = {names.get(name, name): value for name, value in header.items()}
