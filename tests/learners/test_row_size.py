@@ -138,3 +138,23 @@ def test_merged_learners_have_seen_the_rows_of_both() -> None:
     assert float(state.rows) == whole.rounds
     assert float(state.row_squares) == pytest.approx(squares)
     assert float(state.row_size) == max(float(one.model.arrays.n.row_size) for one in (a, b))
+
+
+THEOREMS: list[tuple[str, dict[str, float], int]] = [
+    ("eg", {"eta": 0.1}, 1),
+    ("eg", {"eta": 0.0}, 0),
+    ("eg_signed", {"eta": 0.1, "U": 1.0}, 1),
+    ("eg_signed", {"eta": 0.0, "U": 1.0}, 0),
+    ("eg_signed", {"eta": 0.1, "U": 0.0}, 0),
+    ("gradient_batch", {"eta": 0.1}, 1),
+    ("gradient_batch", {"eta": 0.0}, 0),
+    ("rda", {"gamma": 1.0}, 1),
+    ("rda", {"gamma": 0.0}, 0),
+    ("ogd", {"eta0": 0.3}, 1),
+    ("ogd", {"eta0": 0.0}, 1),
+]
+
+
+def test_a_theorem_for_a_given_parameter_does_not_speak_of_one_that_follows_the_rows() -> None:
+    for name, told, theorems in THEOREMS:
+        assert (name, told, len(nr.learners()[name].guarantees_for(told))) == (name, told, theorems)
