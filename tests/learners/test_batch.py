@@ -195,3 +195,14 @@ def test_a_batch_that_is_not_full_has_made_no_step_yet() -> None:
     facts = {"smallest_eigenvalue": 0.1, "largest_eigenvalue": 0.5, "initial_excess": 3.0}
     bounds = [bound_of(nr.make("adaline_batch", rho=0.5, batch=4.0), rounds=rounds, **facts) for rounds in (16, 19, 20)]
     assert bounds[0] == bounds[1] > bounds[2]
+
+
+def test_without_a_rate_the_gradient_of_a_round_counts_eight_parts_of_a_batch_over_the_size_of_the_rows() -> None:
+    X, y = streams.dense(40, 3, seed=5)
+    squares = (X**2).sum(axis=1)
+    sizes = np.maximum.accumulate(np.cumsum(squares) / np.arange(1, 41))
+    for batch, share in ((4.9, 1.0), (6.0, 1.0), (16.9, 0.5), (40.0, 0.2)):
+        rows = int(batch)
+        learner = nr.make("gradient_batch", loss="hinge", batch=batch, native=False).learn(X[:rows], y[:rows])
+        by_hand = share * (y / sizes)[:rows] @ X[:rows]  # every margin is 0, and every slope -1
+        np.testing.assert_allclose(weights(learner, 3), by_hand, rtol=1e-12)

@@ -138,3 +138,37 @@ def test_merged_learners_have_seen_the_rows_of_both() -> None:
     assert float(state.rows) == whole.rounds
     assert float(state.row_squares) == pytest.approx(squares)
     assert float(state.row_size) == max(float(one.model.arrays.n.row_size) for one in (a, b))
+
+
+THEOREMS: list[tuple[str, dict[str, float], int]] = [
+    ("eg", {"eta": 0.1}, 1),
+    ("eg", {"eta": 0.0}, 0),
+    ("eg_signed", {"eta": 0.1, "U": 1.0}, 1),
+    ("eg_signed", {"eta": 0.0, "U": 1.0}, 0),
+    ("eg_signed", {"eta": 0.1, "U": 0.0}, 0),
+    ("gradient_batch", {"eta": 0.1}, 1),
+    ("gradient_batch", {"eta": 0.0}, 0),
+    ("rda", {"gamma": 1.0}, 1),
+    ("rda", {"gamma": 0.0}, 0),
+    ("ogd", {"eta0": 0.3}, 1),
+    ("ogd", {"eta0": 0.0}, 1),
+]
+
+
+def test_a_theorem_for_a_given_parameter_does_not_speak_of_one_that_follows_the_rows() -> None:
+    for name, told, theorems in THEOREMS:
+        assert (name, told, len(nr.learners()[name].guarantees_for(told))) == (name, told, theorems)
+
+
+def test_a_rate_that_falls_with_the_steps_follows_the_rows_until_it_is_the_smaller() -> None:
+    y = [1, -1] * 20
+    learner = nr.make("ogd", schedule="inv_mistakes", loss="hinge", bias=False, native=False).learn(np.ones((40, 1)), y)
+    by_hand = sum(label * min(1.0, 32.0 / step) for step, label in enumerate(y, 1))
+    assert learner.updates == 40
+    assert learner.scores([[1.0]])[0] == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_rows_of_equal_values_give_eg_no_bound_on_squared_errors() -> None:
+    learner = nr.make("eg", loss="squared", eta=0.1)
+    bounds = [bound_of(learner, divergence=1.0, row_range=wide, comparator_squared_errors=1.0) for wide in (0.0, 1.0)]
+    assert np.isfinite(bounds).tolist() == [False, True]
