@@ -45,8 +45,8 @@ OWN_OPTIONS = (  # options of learners that have options of their own on the com
 )  # fmt: skip
 GUESS = f"note: the best learner is worse than always guessing the majority label; {TO_TRY}, or --learners all"
 LAST = (
-    "note: the best learner is worse than guessing the last label again: labels come in runs, as in sorted rows and time "
-    "series; try --shuffle SEED, or a column with the last label"
+    "note: the best learner is worse than guessing the last label again: labels come in runs, as in sorted rows and "
+    "time series; try --shuffle SEED, or a column with the last label"
 )
 
 
