@@ -272,8 +272,8 @@ class Csv(Source):
         for index in layout.categories:
             if holds_only(table.column(index), OTHER_DATES):
                 self.notes.append(
-                    f"column {layout.columns[index]!r} holds dates that are read as text; written as 2024-05-31 they have "
-                    "a year, a month, a weekday"
+                    f"column {layout.columns[index]!r} holds dates that are read as text; written as 2024-05-31 they "
+                    "would have a year, a month, a weekday"
                 )
             if has_decimal_commas(table.column(index)):
                 self.notes.append(
