@@ -70,3 +70,12 @@ def test_functions_that_use_the_package_can_be_shipped() -> None:
 
     assert cloudpickle.loads(cloudpickle.dumps(work))(3) == 2
     assert cloudpickle.loads(cloudpickle.dumps(nr)) is nr
+
+
+def test_errors_of_estimators_name_the_class_and_its_parameters() -> None:
+    from noregret.sklearn import AROWClassifier
+
+    with pytest.raises(TypeError, match=r"AROWClassifier has no parameter 'R'; did you mean 'r'\? it takes r, "):
+        AROWClassifier(R=1.0)
+    message = refusal(lambda: AROWClassifier(r=-1.0).fit([[1.0], [2.0]], [0, 1]))
+    assert message.startswith("AROWClassifier: r must be above 0")

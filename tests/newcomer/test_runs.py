@@ -106,3 +106,14 @@ def test_a_radius_that_leaves_most_rows_outside_is_noted(folder: Path) -> None:
     words = ["learn", "a.svm", "--task", "one-class", "--learner", "pa1", "--set"]
     assert "learn_radius=yes" in succeeded(noregret(*words, "radius=0.01", cwd=folder)).stderr
     assert "learn_radius=yes" not in succeeded(noregret(*words, "radius=100", cwd=folder)).stderr
+
+
+def test_a_learner_that_is_worse_than_guessing_is_told(folder: Path) -> None:
+    lines = [f"{1 if k % 4 else -1} 1:{(k * 7919) % 13} 2:{(k * 104729) % 11}" for k in range(400)]
+    (folder / "noise.svm").write_text("\n".join(lines) + "\n")
+    done = succeeded(noregret("learn", "noise.svm", "--learner", "perceptron", cwd=folder))
+    assert "most frequent label errs 100 times" in done.stderr
+    assert "--shuffle SEED" in done.stderr
+    assert (
+        "most frequent label errs" not in succeeded(noregret("learn", "a.svm", "--learner", "pa1", cwd=folder)).stderr
+    )

@@ -117,6 +117,12 @@ def test_dates_are_features(tmp_path: Path) -> None:
     assert list(rows_of(tmp_path / "t.csv", categorical=["when"])[0])[1] == "when=2024-05-31"
 
 
+def test_dates_in_another_order_are_noted(tmp_path: Path) -> None:
+    source = nr.open_source(written(tmp_path, "when,label", "1/31/2024,a", "2/1/2024,b"))
+    assert [list(batch.X.names) for batch in source] == [["when=1/31/2024", "when=2/1/2024"]]
+    assert any("2024-05-31" in note for note in source.notes)
+
+
 def test_amounts_are_numbers(tmp_path: Path) -> None:
     lines = ['$1.50,45%,"1,234",a', "$20,5%,17,b", '"$1,000.25",100%,"2,000,000",a']
     rows = rows_of(written(tmp_path, "price,share,people,label", *lines))

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
-from noregret.errors import BadValue
+from noregret.errors import BadValue, import_extra
 from noregret.metrics.basic import CurvePoint
 
 
 def draw_curve(path: str, points: Sequence[CurvePoint], title: str, counts_mistakes: bool) -> None:
     """Draw the share of mistakes, or the mean loss, over the rounds, on logarithmic scales."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise BadValue("--plot needs matplotlib: pip install matplotlib, or noregret[plots]") from None
+    import_extra("matplotlib", "plots", "--plot")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6.0, 4.0), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

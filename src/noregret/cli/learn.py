@@ -34,6 +34,7 @@ from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
 from noregret.evaluation.report import (
     count_of,
+    describe_guessing,
     describe_held_out,
     describe_order,
     describe_reading,
@@ -104,6 +105,8 @@ def run(args: argparse.Namespace) -> int:
     screen.note_later(source)
     if entry.confusion is not None and (order := describe_order(training.changes.changes, entry.confusion.rounds)):
         screen.note(f"{source.name}: {order}")
+    if (guessing := describe_guessing(entry)) is not None:
+        screen.note(f"{source.name}: {guessing}")
     screen.conclude(source, learner, entry.updates)
     return exit_code() if interrupted else 0
 

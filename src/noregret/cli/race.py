@@ -28,6 +28,7 @@ from noregret.evaluation.capabilities import given_options
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import ALL, Observer, race
 from noregret.evaluation.report import (
+    TO_TRY,
     describe_held_out,
     describe_order,
     describe_reading,
@@ -42,8 +43,11 @@ from noregret.streams import Source
 OWN_OPTIONS = (  # options of learners that have options of their own on the command line
     "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
 )  # fmt: skip
-GUESS = ("note: the best learner is worse than always guessing the majority label; try --bias, --scale, another "
-         "--transform, or other --learners (noregret learners lists them)")  # fmt: skip
+GUESS = f"note: the best learner is worse than always guessing the majority label; {TO_TRY}, or --learners all"
+LAST = (
+    "note: the best learner is worse than guessing the last label again: labels come in runs, as in sorted rows and "
+    "time series; try --shuffle SEED, or a column with the last label"
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -144,13 +148,15 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Sou
         lines.append(f"{describe_held_out(first, source)} by {first.name}, the best of them there")
     if is_worse_than_guessing(leaderboard):
         lines.append(GUESS)
+    elif is_worse_than_guessing(leaderboard, "last_label"):
+        lines.append(LAST)
     lines.append(f"train it: {training_command(args, best)}")
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def is_worse_than_guessing(leaderboard: Leaderboard) -> bool:
-    """Whether always guessing the majority label errs less than the best learner."""
-    return leaderboard.best.task.prediction == "label" and leaderboard.best.mistakes > leaderboard.baselines["majority"]
+def is_worse_than_guessing(leaderboard: Leaderboard, baseline: str = "majority") -> bool:
+    """Whether always guessing the majority label, or the last one, errs less than the best learner."""
+    return leaderboard.best.task.prediction == "label" and leaderboard.best.mistakes > leaderboard.baselines[baseline]
 
 
 def training_command(args: argparse.Namespace, best: Entry) -> str:

@@ -28,6 +28,7 @@ from noregret.streams import Source
 from noregret.version import __version__
 
 MANY_CLASSES = 50  # with more, the confusion matrix is left out of reports, and the labels may be targets
+TO_TRY = "try --bias, --scale, --shuffle SEED, --text COLUMN for columns of words, another --transform"
 MANY_ROWS = 200  # with fewer, nothing is said about their order
 SORTED = 0.5  # of the changes of labels that random order has
 TEXT_FORMATS = ("csv", "libsvm", "vw")  # formats whose features are known only when all was read
@@ -131,6 +132,16 @@ def describe_held_out(entry: Entry, source: Source) -> str:
     assert entry.held_out is not None
     rows = count_of(sum(batch.rows for batch in source.held_out), "row")
     return f"held out: {rows} that were not learned, {entry.task.summarize(entry.held_out)}"
+
+
+def describe_guessing(entry: Entry) -> str | None:
+    """A note where always predicting the most frequent label would have made fewer mistakes; None where not."""
+    if entry.confusion is None or entry.rounds < MANY_ROWS:
+        return None
+    errs = int(entry.confusion.rounds.sum() - entry.confusion.rounds.max())
+    if entry.mistakes <= errs:
+        return None
+    return f"always predicting the most frequent label errs {errs:,} times, which is less; {TO_TRY}, or noregret race"
 
 
 def describe_order(changes: int, rounds: NDArray[np.int64]) -> str | None:

@@ -101,7 +101,10 @@ class OnlineEstimator(BaseEstimator):
             if not isinstance(self.fit_intercept, bool | np.bool_):
                 raise BadValue(f"{family.name}: fit_intercept must be True or False, not {self.fit_intercept!r}")
             options["bias"] = bool(self.fit_intercept)
-        return make(card, **options)
+        try:
+            return make(card, **options)
+        except BadValue as error:
+            raise BadValue(f"{family.name}: {str(error).removeprefix(f'{card.name}: ')}") from None
 
     def _fit_all(self, learner: Learner, X: Any, y: NDArray[Any], weight: Floats | None) -> None:
         """All passes over the rows, each in an order of its own."""

@@ -11,6 +11,7 @@ from noregret.interop.family import TASK_OF, EstimatorParam, EstimatorType, Fami
 from noregret.learner.factory import card_of
 from noregret.learner.registry import load_cards
 from noregret.rules.card import Card
+from noregret.rules.parameters import suggestion
 
 BASES: dict[EstimatorType, type] = {"classifier": OnlineClassifier, "regressor": OnlineRegressor}
 HOME = "noregret.sklearn"
@@ -75,6 +76,13 @@ def make_initializer(params: tuple[EstimatorParam, ...]) -> Callable[..., None]:
     signature = inspect.Signature([me, *named])
 
     def store(self: Any, *args: Any, **given: Any) -> None:
+        unknown = next((name for name in given if name not in signature.parameters), None)
+        if unknown is not None:
+            names = [param.name for param in params]
+            hint = suggestion(unknown, names)
+            raise TypeError(
+                f"{type(self).__name__} has no parameter {unknown!r}{hint or ';'} it takes {', '.join(names)}"
+            )
         bound = signature.bind(self, *args, **given)
         bound.apply_defaults()
         for param in params:

@@ -23,13 +23,14 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.errors import BadValue, shown
-from noregret.features.cells import BLANKS, is_number
+from noregret.features.cells import BLANKS, OTHER_DATES, is_number
 from noregret.streams.column_roles import USUAL_LABELS, find_roles
 from noregret.streams.columns import (
     DELIMITERS,
     Layout,
     detect_types,
     has_decimal_commas,
+    holds_only,
     split_cells,
 )
 from noregret.streams.files import TextFile, Unreadable
@@ -269,6 +270,11 @@ class Csv(Source):
         kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers") | dict.fromkeys(layout.times, "times")
         self.columns = {layout.columns[index]: kind for index, kind in sorted(kinds.items())}
         for index in layout.categories:
+            if holds_only(table.column(index), OTHER_DATES):
+                self.notes.append(
+                    f"column {layout.columns[index]!r} holds dates that are read as text; written as 2024-05-31 they "
+                    "would have a year, a month, a weekday"
+                )
             if has_decimal_commas(table.column(index)):
                 self.notes.append(
                     f"column {layout.columns[index]!r} is read as text: a number has a decimal point, not a comma"
