@@ -40,7 +40,9 @@ def describe_recall(in_part: Sequence[Verdict], untried: int) -> str:
         counts = " and ".join(f"{number} {what}" for number, what in parts if number)
         said += f".\nFor {counts} mutants the result is older: only some of their tests were run"
     if untried:
-        said += f".\nCode that has changed since has {untried} mutants more, which have no result yet and are not counted"
+        said += (
+            f".\nCode that has changed since has {untried} mutants more, which have no result yet and are not counted"
+        )
     return said
 
 
