@@ -200,6 +200,16 @@ def test_the_first_rounds_have_probabilities_too() -> None:
         plain().predict_proba([[1.0]])
 
 
+@pytest.mark.parametrize(("classes", "options"), [(2, {}), (4, {}), (2, {"class_weight": {1: 9.0}})])
+def test_one_row_has_the_probabilities_of_many(classes: int, options: dict[str, Any]) -> None:
+    X, y = noisy(600, classes)
+    for name in ("pa1", "ogd"):
+        loss = {"loss": "logistic"} if name == "ogd" else {}
+        learner = nr.make(name, native=False, **loss, **options).learn(X, y)
+        single = [list(learner.predict_proba_one(x).values()) for x in X[:20]]
+        np.testing.assert_allclose(single, learner.predict_proba(X[:20]), rtol=1e-12)
+
+
 def test_a_fit_serves_many_predictions() -> None:
     X, y = noisy(2000)
     learner = plain().learn(X, y)

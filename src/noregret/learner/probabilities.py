@@ -43,9 +43,17 @@ class ClassProbabilities:
             if self.model.arrays is None:
                 self.check_probabilities()
                 return {}
-            found = self.scores_one(x)
-            scores = np.array([list(found.values())] if isinstance(found, dict) else [found])
-            return dict(zip(self.model.labels.order, self.probabilities(scores)[0].tolist(), strict=True))
+            found, labels = self.scores_one(x), self.model.labels
+            self.check_probabilities()
+            if len(labels) < 2:
+                return dict.fromkeys(labels.order, 1.0)
+            if self.model.task.scores_are_log_odds and self.model.task.many:
+                scores = np.array([list(found.values())])
+                return dict(zip(labels.order, self.probabilities(scores)[0].tolist(), strict=True))
+            signs = [] if isinstance(found, dict) else labels.signs(2).tolist()
+            each = [0.5 * found * sign for sign in signs] or list(found.values())
+            fitted = UNIT if self.model.task.scores_are_log_odds else self.calibration
+            return dict(zip(labels.order, fitted.apply_one(each), strict=True))
 
     def probabilities(self, scores: Floats, agree: bool = False) -> Floats:
         """The probability of every class, for rows with these scores.
@@ -68,9 +76,9 @@ class ClassProbabilities:
         recent, labels = self.model.recent, self.model.labels
         if recent is None or not recent.columns:
             return fit(np.zeros((0, 2)), np.zeros(0, np.int64))
-        at, rows = recent.to_fit()
-        key = (at, recent.columns, self.model)
+        key = (recent.fitted_at, recent.columns, recent)
         if self._fitted is None or self._fitted[0] != key:
+            rows = recent.to_fit()
             truth, scores = rows[:, 0], rows[:, 1:]
             if recent.columns == 1:
                 codes = np.where(truth == labels.signs(2)[0], 0, 1)

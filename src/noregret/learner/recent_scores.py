@@ -60,14 +60,21 @@ class RecentScores:
             return np.zeros((0, 1))
         return self.rows(max(0, self.count - len(self.table)), self.count)
 
-    def to_fit(self) -> tuple[int, Floats]:
-        """The rounds that a calibration is fitted to, and how many had been recorded then.
+    @property
+    def fitted_at(self) -> int:
+        """How many rounds had been recorded when a calibration was last fitted: a fit serves many predictions."""
+        count, step = self.count, self.step
+        return count if count < step else count - count % step
 
-        They change only after some rounds, so that a fit serves many predictions.
-        """
-        size, step = len(self.table), len(self.table) // PARTS
-        at = self.count if self.count < step else self.count - self.count % step
-        return at, self.rows(max(0, at - size + step), at)
+    @property
+    def step(self) -> int:
+        """After how many rounds a calibration is fitted anew."""
+        return capacity(self.columns) // PARTS
+
+    def to_fit(self) -> Floats:
+        """The rounds that a calibration is fitted to."""
+        at = self.fitted_at
+        return self.rows(max(0, at - len(self.table) + self.step), at)
 
     def add(self, truth: Floats, scores: Floats, count: int) -> None:
         """Record rounds, of which the last are given: as many as there were, or as are remembered."""
