@@ -253,6 +253,8 @@ class ColumnarSource(Source):
         names = list(schema.names)
         drop = tuple(name for name in self.options.drop if name not in self.top_columns or name in names)
         roles = find_roles(names, replace(self.options, drop=drop), self)
+        if self.left_out is not None and arrow().types.is_floating(schema.field(self.left_out).type):
+            roles = find_roles(names, replace(self.options, drop=drop, label_left_out=False), self)
         layout = Layout("", names, roles, numeric_times=True)
         if roles.label is not None and not self.options.sets and is_list(schema.field(roles.label).type):
             raise BadValue(f"{self.name}: column {names[roles.label]!r} holds lists; several labels of a row need "

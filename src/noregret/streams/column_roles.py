@@ -55,6 +55,7 @@ def find_roles(names: Sequence[str], options: ReadOptions, source: Source) -> Co
     others = {names[one] for one in (weight, timestamp, query) if one is not None}
     if options.label is None:  # what was named as features is not guessed to be the label
         others |= {*options.text, *options.categorical}
+    source.left_out = None
     candidates = [name for name in left if name not in others]
     label = find_label(candidates, options, source)
     if label is None and options.label_left_out and options.label is None and len(candidates) > 1:
@@ -95,6 +96,7 @@ def find_label(names: Sequence[str], options: ReadOptions, source: Source) -> st
                 f"column {names[-1]!r}, the last one, would be the label and is left out; --label NONE reads all"
             )
             return None
+        source.notes[:] = [note for note in source.notes if "would be the label" not in note]
         if not usual and not options.labelled:
             source.notes.append("no column is named as the label, so every column is read as a feature")
             return None

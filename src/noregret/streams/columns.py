@@ -131,6 +131,11 @@ def holds_only(cells: Any, pattern: str) -> bool:
     return len(trimmed) > 0
 
 
+def holds_fractions(cells: Any) -> bool:
+    """Return whether a column holds numbers that are not all whole: no classes."""
+    return share_of_numbers(cells) is not None and count_matches(cells, r"\.[0-9]*[1-9]") > 0
+
+
 def spelled_fault(cell: str | None) -> str | None:
     """Return why a cell cannot be in a column of numbers in other words, or None if it can."""
     if not cell or read_number(cell) is not None:

@@ -30,6 +30,7 @@ from noregret.streams.columns import (
     Layout,
     detect_types,
     has_decimal_commas,
+    holds_fractions,
     holds_only,
     split_cells,
 )
@@ -259,12 +260,14 @@ class Csv(Source):
             raise BadValue(f"{self.name}: there is only one column, {shown(cells[0])}; separate the cells by commas, "
                            "semicolons, tabs or bars")  # fmt: skip
         layout = Layout(delimiter, cells, find_roles(cells, self.options, self))
-        self.detect_columns(layout, sample, line)
+        table = RowValidator(TableParser(layout, self.options), self.name, skip=True).split_rows(sample, line)[0]
+        if self.left_out is not None and holds_fractions(table.column(cells.index(self.left_out))):
+            layout = Layout(delimiter, cells, find_roles(cells, replace(self.options, label_left_out=False), self))
+        self.detect_columns(layout, table)
         return line, stop, layout
 
-    def detect_columns(self, layout: Layout, sample: bytes, line: int) -> None:
-        """Find out which columns hold numbers, from a sample of lines."""
-        table = RowValidator(TableParser(layout, self.options), self.name, skip=True).split_rows(sample, line)[0]
+    def detect_columns(self, layout: Layout, table: Any) -> None:
+        """Find out which columns hold numbers, from a sample of rows given as text."""
         detect_types(layout, table)
         text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.spelled]
         kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers") | dict.fromkeys(layout.times, "times")
