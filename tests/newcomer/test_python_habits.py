@@ -58,6 +58,8 @@ def test_reprs_are_short() -> None:
     for number in range(200):
         waiting.ask(number, X[number])
     assert len(repr(waiting)) < 200
+    assert max(len(repr(card)) for card in nr.learners()) < 900
+    assert repr(nr.learners()["pa1"]).startswith("<card pa1(C=")
     board = nr.race((X, np.arange(1000) % 2), ["pa1"], native=False)
     assert board._repr_html_().startswith("<table><tr><th>learner</th>")
 

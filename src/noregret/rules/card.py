@@ -13,7 +13,7 @@ from noregret.rules.names import AlgebraName, TaskName
 from noregret.rules.parameters import Choice, Param, Parameter
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Card:
     """The declaration of a learner: name, paper, parameters, tasks, guarantee and merge law.
 
@@ -33,6 +33,10 @@ class Card:
     merge: Merge = NO_MERGE
     default_variant: bool = False
     runs_by_default: bool = False  # in a race that names no learners
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={param.default_text}" for name, param in self.params.items())
+        return f"<card {self.name}({options}): {self.about} Plays {', '.join(self.tasks)}. {self.paper}>"
 
     @property
     def built_in(self) -> bool:

@@ -27,7 +27,7 @@ from noregret.rules.registry import register, title_of
 Factory = TypeVar("Factory", bound=Callable[..., object])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MethodCard(Card):
     """The card of a method that is not a rule: it builds its learners itself."""
 

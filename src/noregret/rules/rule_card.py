@@ -31,7 +31,7 @@ STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, whe
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RuleCard(Card):
     """A rule with its declaration."""
 
