@@ -124,3 +124,15 @@ def test_one_class_leaves_out_what_would_be_the_label(tmp_path: Path) -> None:
     assert "lacks" not in done.stderr
     succeeded(noregret(*words, "--label", "NONE", cwd=tmp_path))
     assert "state=good" in nr.load(tmp_path / "m.nr").features
+
+
+def test_rows_of_a_table_that_wait_are_saved(tmp_path: Path) -> None:
+    learner = nr.delayed(nr.make("pa1", reads="table", native=False))
+    learner.learn_one({"plan": "basic", "active": True}, "yes")
+    learner.ask("k", {"plan": "plus", "active": False, "age": 30, "note": None})
+    learner.save(tmp_path / "m.nr")
+    loaded = nr.load(tmp_path / "m.nr")
+    for one in (learner, loaded):
+        one.tell("k", "no")
+    assert loaded.learner.weights == learner.learner.weights  # type: ignore[attr-defined]
+    assert loaded.predict_one({"plan": "plus"}) == "no"

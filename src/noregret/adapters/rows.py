@@ -30,6 +30,8 @@ def dump_row(x: Any) -> dict[str, Any]:
     if hasattr(x, "tocsr"):
         x = x.tocsr()
         x = dict(zip(x.indices.tolist(), x.data.tolist(), strict=True))
+    if isinstance(x, Mapping) and any(isinstance(value, str) for value in x.values()):
+        return {"cells": [[str(name), plain_cell(value)] for name, value in x.items()]}
     if isinstance(x, Mapping):
         return {"features": [[plain_name(name), plain_value(value)] for name, value in x.items()]}
     return {"values": [plain_value(value) for value in np.ravel(x).tolist()]}
@@ -47,8 +49,15 @@ def plain_value(value: Any) -> float | None:
     return None if number is None or number != number else number
 
 
+def plain_cell(value: Any) -> Any:
+    """A cell of a row of a table, as it is or as a number."""
+    return value if value is None or isinstance(value, (str, bool)) else plain_value(value)
+
+
 def restore_row(saved: Any) -> Any:
     """A row from a model file, checked."""
+    if isinstance(saved, dict) and isinstance(saved.get("cells"), list):
+        return restore_cells(saved["cells"])
     if isinstance(saved, dict) and isinstance(saved.get("values"), list):
         return np.array([read_value(value) for value in saved["values"]], np.float64)
     if not isinstance(saved, dict) or not isinstance(saved.get("features"), list):
@@ -59,6 +68,17 @@ def restore_row(saved: Any) -> Any:
             raise corrupt("a feature of a stored row must be a name and a value")
         row[entry[0]] = read_value(entry[1])
     return row if saved.get("indicators") is None else with_indicators(row, saved["indicators"])
+
+
+def restore_cells(cells: list[Any]) -> dict[str, Any]:
+    """A row of a table, checked."""
+    row: dict[str, Any] = {}
+    for entry in cells:
+        if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) is not str:
+            raise corrupt("a cell of a stored row must be a name and a value")
+        plain = entry[1] is None or isinstance(entry[1], (str, bool))
+        row[entry[0]] = entry[1] if plain else read_number(entry[1], "a value of a stored row")
+    return row
 
 
 def with_indicators(row: dict[Any, float], indicators: Any) -> Rows:
