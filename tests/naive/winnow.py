@@ -12,15 +12,32 @@ def reach(x: Array) -> int:
     return max((j + 1 for j in range(len(x)) if x[j] != 0.0), default=0)
 
 
-class Winnow(Rule):
+class Divided(Rule):
+    """Rows are divided by the largest |x_j| of the row and of those that led to an update, or by one."""
+
+    unit = "largest"
+    largest = 0.0
+
+    def divided(self, x: Array) -> Array:
+        most = max(self.largest, float(np.abs(x).max(initial=0.0)))
+        return x / most if self.unit == "largest" and most > 0.0 else x
+
+    def moved(self, r: Round) -> Array:
+        """The signed example of an update."""
+        z = np.outer(r.signs, self.divided(r.x))
+        self.largest = max(self.largest, float(np.abs(r.x).max(initial=0.0)))
+        return z
+
+
+class Winnow(Divided):
     """Scores w.x - theta from w = 1, and multiplies only after a mistake.
 
     theta = 0 stands for the number of coordinates in use: 1 + the largest index that has held a non-zero value in any
     round so far that had a margin, the current one included.
     """
 
-    def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve") -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve", unit: str = "largest") -> None:
+        self.alpha, self.unit = alpha, unit
         self.theta = theta
         self.demotion = demotion
         self.used = 0
@@ -30,12 +47,12 @@ class Winnow(Rule):
 
     def scores(self, x: Array) -> Array:
         theta = self.theta if self.theta != 0.0 else float(max(self.used, reach(x)))
-        return self.w @ x - theta
+        return self.w @ self.divided(x) - theta
 
     def update(self, r: Round) -> bool:
         self.used = max(self.used, reach(r.x))
         if r.wrong:
-            self.w = self.w * self.alpha**r.z
+            self.w = self.w * self.alpha ** self.moved(r)
             if self.demotion == "eliminate":
                 self.w[r.z < 0.0] = 0.0
         return r.wrong
@@ -74,23 +91,23 @@ class DuplicatedWinnow(Rule):
         return r.wrong
 
 
-class BalancedWinnow(Rule):
+class BalancedWinnow(Divided):
     """Keeps one exponent e a feature, from 0: w+ = start alpha^e, w- = alpha^-e; scores (w+ - w-).x - theta."""
 
-    def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0) -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0, unit: str = "largest") -> None:
+        self.alpha, self.unit = alpha, unit
         self.theta = theta
         self.first = start
 
     def scores(self, x: Array) -> Array:
-        return self.effective() @ x - self.theta
+        return self.effective() @ self.divided(x) - self.theta
 
     def effective(self) -> Array:
         return np.asarray(self.first * self.alpha**self.w - 1.0 / self.alpha**self.w)
 
     def update(self, r: Round) -> bool:
         if r.wrong:
-            self.w = self.w + r.z
+            self.w = self.w + self.moved(r)
         return r.wrong
 
 
