@@ -13,20 +13,24 @@ def reach(x: Array) -> int:
 
 
 class Divided(Rule):
-    """Rows are divided by the largest |x_j| of the row and of those that led to an update, or by one."""
+    """Rows are divided by the largest |x_j| so far, at first by 1; a round that changes that changes no weight."""
 
     unit = "largest"
     largest = 0.0
 
     def divided(self, x: Array) -> Array:
-        most = max(self.largest, float(np.abs(x).max(initial=0.0)))
-        return x / most if self.unit == "largest" and most > 0.0 else x
+        return x / (self.largest or 1.0)
+
+    def due(self, r: Round) -> bool:
+        """Whether a mistake leads to an update."""
+        before = self.largest or 1.0
+        if self.unit == "largest":
+            self.largest = max(self.largest, float(np.abs(r.x).max(initial=0.0)))
+        return r.wrong and (self.largest or 1.0) == before
 
     def moved(self, r: Round) -> Array:
         """The signed example of an update."""
-        z = np.outer(r.signs, self.divided(r.x))
-        self.largest = max(self.largest, float(np.abs(r.x).max(initial=0.0)))
-        return z
+        return np.outer(r.signs, self.divided(r.x))
 
 
 class Winnow(Divided):
@@ -51,11 +55,12 @@ class Winnow(Divided):
 
     def update(self, r: Round) -> bool:
         self.used = max(self.used, reach(r.x))
-        if r.wrong:
+        due = self.due(r)
+        if due:
             self.w = self.w * self.alpha ** self.moved(r)
             if self.demotion == "eliminate":
                 self.w[r.z < 0.0] = 0.0
-        return r.wrong
+        return due
 
 
 class DuplicatedWinnow(Rule):
@@ -106,9 +111,10 @@ class BalancedWinnow(Divided):
         return np.asarray(self.first * self.alpha**self.w - 1.0 / self.alpha**self.w)
 
     def update(self, r: Round) -> bool:
-        if r.wrong:
+        due = self.due(r)
+        if due:
             self.w = self.w + self.moved(r)
-        return r.wrong
+        return due
 
 
 RULES: dict[str, Callable[..., Rule]] = {

@@ -28,24 +28,35 @@ POOLED = Merge("exact", "the exponents of the weights add: updates are pooled; n
 DISJUNCTION = (
     "x in {0,1}^n; y is the disjunction of k of the n features; with theta = 0, the first row contains the last feature"
 )
-move = unit = unbound
+move = outgrows = unbound
 
 
-def largest_unit(s: S, x: X) -> float:
-    """The largest |x_j| of this row and of those that led to an update."""
-    found = max(s.n.largest, peak(x))
-    return float(found if found > 0.0 else 1.0)
+def scored_in(s: S) -> float:
+    """The unit, which is one as long as there is no other."""
+    return float(s.n.unit if s.n.unit > 0.0 else 1.0)
 
 
-def unit_of_one(s: S, x: X) -> float:
+def outgrown(s: S, z: Z) -> bool:
+    """Take the largest |x_j| so far as the unit; whether it is another than this round was scored in.
+
+    Such a round is only measured.
+    """
+    before = scored_in(s)
+    s.n.unit = max(s.n.unit, peak(z))
+    return bool(scored_in(s) != before)
+
+
+def never_outgrown(s: S, z: Z) -> bool:
     """Rows as they are."""
-    return 1.0
+    return False
 
 
 UNIT = Choice(
     "largest",
-    {"largest": largest_unit, "one": unit_of_one},
-    "what rows are divided by: the largest |x_j| so far, which for values of 0 and 1 changes nothing, or one",
+    {"largest": outgrown, "one": never_outgrown},
+    "what rows are divided by: the largest |x_j| so far (a round that changes it is only measured), or one; for values "
+    "of 0 and 1 that is the same",
+    binds="outgrows",
     search=("largest",),
 )
 
@@ -90,7 +101,7 @@ def eliminate(p: P, s: S, z: Z) -> None:
 def winnow_score(p: P, s: S, x: X) -> float:
     """w.x against the threshold."""
     theta = p.theta if p.theta > 0.0 else max(s.n.features, extent(x))
-    return float(dot(s.w, x) / unit(s, x) - theta + TIE)
+    return float(dot(s.w, x) / scored_in(s) - theta + TIE)
 
 
 @margin_rule(
@@ -112,7 +123,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
         "unit": UNIT,
     },
     state={"w": positive},
-    counters={"features": 0.0, "largest": 0.0},
+    counters={"features": 0.0, "unit": 0.0},
     score=winnow_score,
     guarantees=(
         Guarantee(
@@ -144,9 +155,8 @@ def winnow_score(p: P, s: S, x: X) -> float:
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Multiply the weights of the active features after a missed positive, divide them after a false positive."""
     s.n.features = max(s.n.features, extent(z))
-    if margin <= 0.0:
-        s.n.largest = unit(s, z)
-        move(p, s, scaled_by(z, 1.0 / s.n.largest))
+    if not outgrows(s, z) and margin <= 0.0:
+        move(p, s, scaled_by(z, 1.0 / scored_in(s)))
         return True
     return False
 
@@ -225,7 +235,7 @@ def balanced_bound(p: P, features: float, margin_1: float) -> float:
 
 def balanced_score(p: P, s: S, x: X) -> float:
     """(w+ - w-).x against the threshold; w+ is stored as a multiple of its first value."""
-    return float((p.start * dot(s.plus, x) - dot(s.minus, x)) / unit(s, x) - p.theta + TIE)
+    return float((p.start * dot(s.plus, x) - dot(s.minus, x)) / scored_in(s) - p.theta + TIE)
 
 
 @margin_rule(
@@ -237,15 +247,14 @@ def balanced_score(p: P, s: S, x: X) -> float:
         "unit": UNIT,
     },
     state={"plus": positive, "minus": positive},
-    counters={"largest": 0.0},
+    counters={"unit": 0.0},
     score=balanced_score,
     guarantees=(
         Guarantee(
             "updates",
             "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
             "n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
-            "where gamma ln alpha > ln cosh ln alpha; with unit = largest, what counts are the rows divided by it, "
-            "which are no larger and have no smaller margins",
+            "where gamma ln alpha > ln cosh ln alpha",
             balanced_bound,
             comparator="separating",
         ),
@@ -256,9 +265,8 @@ def balanced_score(p: P, s: S, x: X) -> float:
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow with two weights for every feature, whose difference can have either sign."""
-    if margin <= 0.0:
-        s.n.largest = unit(s, z)
-        divided = scaled_by(z, 1.0 / s.n.largest)
+    if not outgrows(s, z) and margin <= 0.0:
+        divided = scaled_by(z, 1.0 / scored_in(s))
         multiply(s.plus, p.alpha, divided)
         multiply(s.minus, 1.0 / p.alpha, divided)
         return True
