@@ -9,7 +9,13 @@ import noregret as nr
 from figures import COLOURS, show
 
 C = 0.03  # the largest step; with C = 1 PA-I does as badly as CW, AROW's r hardly matters, and CW has no such parameter
-LEARNERS: dict[str, dict[str, float]] = {"cw": {}, "arow": {}, "scw1": {"C": C}, "scw2": {"C": C}, "pa1": {"C": C}}
+LEARNERS: dict[str, dict[str, float]] = {
+    "cw": {},
+    "arow": {},
+    "scw1": {"C": C, "eta": 0.75, "floor": 1e-12},
+    "scw2": {"C": C, "eta": 0.9, "floor": 1e-12},
+    "pa1": {"C": C},
+}
 NOISE = (0.0, 0.05, 0.1, 0.2)
 
 

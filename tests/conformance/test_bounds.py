@@ -239,10 +239,10 @@ BY_HAND: dict[str, list[Case]] = {
     ],
     "truncated_gradient": [CONSTANT, FALLING, FOLLOWING],
     "winnow": [
-        ({}, {"features": 5, "relevant": 2}, 20),
+        ({"alpha": 2}, {"features": 5, "relevant": 2}, 20),
         ({"theta": 3, "alpha": 3}, {"features": 5, "relevant": 2}, 4 * 2 + 2.5),
         ({"theta": 0.5, "alpha": 3}, {"features": 5, "relevant": 2}, 15),
-        ({"demotion": "eliminate"}, {"features": 5, "relevant": 2}, 13),
+        ({"demotion": "eliminate", "alpha": 2}, {"features": 5, "relevant": 2}, 13),
         ({"demotion": "eliminate", "theta": 10, "alpha": 3}, {"features": 5, "relevant": 2}, 18.5),
     ],
     "winnow_balanced": [

@@ -32,7 +32,7 @@ def test_a_run_over_1024_variables_worked_by_hand() -> None:
     n = 1024
     X = [np.ones(n), row(n), row(n, 3, 4, 5), row(n, 1), row(n, 1, 3, 4), row(n, 1, 3, 1024)]
     y = np.array([1.0, -1.0, -1.0, 1.0, 1.0, 1.0])
-    learner = nr.make("winnow", theta=1024.0, native=False)
+    learner = nr.make("winnow", alpha=2.0, theta=1024.0, native=False)
     transcript = learner.play(csr_array(np.array(X)), y)
     written(transcript.scores + n, [1024, 0, 3, 1, 4, 7])
     assert transcript.mistakes.tolist() == [False, False, False, True, True, True]
@@ -44,13 +44,13 @@ def test_a_run_over_1024_variables_worked_by_hand() -> None:
 
 def test_one_variable_is_promoted_exactly_ten_times_on_the_way_to_1024() -> None:
     X = np.tile(row(1024, 1), (20, 1))
-    updated = nr.make("winnow", theta=1024.0, native=False).play(X, np.ones(20)).updated
+    updated = nr.make("winnow", alpha=2.0, theta=1024.0, native=False).play(X, np.ones(20)).updated
     assert updated.tolist() == [True] * 10 + [False] * 10
 
 
 def test_a_sum_of_exactly_theta_is_positive() -> None:
     X = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
-    transcript = nr.make("winnow", theta=2.0, native=False).play(X, [1, -1])
+    transcript = nr.make("winnow", alpha=2.0, theta=2.0, native=False).play(X, [1, -1])
     assert transcript.predictions.tolist() == [1, 1]
     assert transcript.mistakes.tolist() == [False, True]
     assert transcript.updated.tolist() == [False, True]
@@ -58,11 +58,11 @@ def test_a_sum_of_exactly_theta_is_positive() -> None:
 
 def test_without_a_threshold_the_features_seen_so_far_are_counted() -> None:
     X = csr_array(np.array([row(8, 2), row(8, 1), row(8, 5), row(8, 1)]))
-    written(nr.make("winnow", native=False).play(X, -np.ones(4)).scores, [1 - 2, 1 - 2, 1 - 5, 1 - 5])
+    written(nr.make("winnow", alpha=2.0, native=False).play(X, -np.ones(4)).scores, [1 - 2, 1 - 2, 1 - 5, 1 - 5])
 
 
 def test_a_row_of_zeros_teaches_nothing() -> None:
-    learner = nr.make("winnow", theta=3.0, native=False).learn(np.ones((1, 3)), [1])
+    learner = nr.make("winnow", alpha=2.0, theta=3.0, native=False).learn(np.ones((1, 3)), [1])
     said = learner.play(np.zeros((1, 3)), [1])
     assert (said.mistakes[0], said.updated[0]) == (True, False)
 
@@ -107,9 +107,9 @@ def test_the_bound_holds_for_any_factor_and_threshold(
 def test_without_a_threshold_the_bound_is_that_of_the_number_of_features(demotion: str) -> None:
     X, y, _ = streams.disjunction(500, 64, 4, active=12, seed=3)
     X[0, -1] = 1.0  # so that all features are known from the first round on
-    learner = nr.make("winnow", demotion=demotion, native=False)
+    learner = nr.make("winnow", alpha=2.0, demotion=demotion, native=False)
     y[0] = 1.0
-    given = nr.make("winnow", demotion=demotion, theta=64.0, native=False)
+    given = nr.make("winnow", alpha=2.0, demotion=demotion, theta=64.0, native=False)
     assert learner.play(X, y).scores.tolist() == given.play(X, y).scores.tolist()
     allowed = bound_of(given, features=64, relevant=4)
     assert bound_of(learner, features=64, relevant=4) == allowed == (74.0 if demotion == "halve" else 49.0)
@@ -119,7 +119,7 @@ def test_without_a_threshold_the_bound_is_that_of_the_number_of_features(demotio
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -> None:
     X, y, _ = streams.disjunction(500, n, k, active=12, seed=seed)
-    learner = nr.make("winnow", theta=float(n), native=False)
+    learner = nr.make("winnow", alpha=2.0, theta=float(n), native=False)
     transcript = learner.play(csr_array(X), y)
     promotions = (transcript.updated & (y > 0.0)).sum()
     demotions = (transcript.updated & (y < 0.0)).sum()
@@ -135,7 +135,7 @@ def test_a_disjunction_is_learned_with_few_mistakes(n: int, k: int, seed: int) -
 def test_a_false_alarm_over_1024_variables_worked_by_hand(demotion: str, left: float) -> None:
     n = 1024
     X = [row(n, 1)] * 9 + [row(n, 3)] * 8 + [row(n, 4)] * 8 + [row(n, 1024)] * 8 + [row(n, 1, 3, 1024)]
-    learner = nr.make("winnow", theta=1024.0, demotion=demotion, native=False)
+    learner = nr.make("winnow", alpha=2.0, theta=1024.0, demotion=demotion, native=False)
     said = learner.play(csr_array(np.array(X)), np.ones(34))
     assert said.updated.tolist() == [True] * 33 + [False]
     written(said.scores[-1:] + n, [512 + 256 + 256])
@@ -148,7 +148,7 @@ def test_a_false_alarm_over_1024_variables_worked_by_hand(demotion: str, left: f
 
 
 def test_an_eliminated_weight_stays_exactly_zero() -> None:
-    learner = nr.make("winnow", theta=2.0, demotion="eliminate", native=False).learn(np.ones((1, 3)), [-1])
+    learner = nr.make("winnow", alpha=2.0, theta=2.0, demotion="eliminate", native=False).learn(np.ones((1, 3)), [-1])
     assert factors(learner).tolist() == [0.0, 0.0, 0.0]
     said = learner.play(np.array([[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]), [1, 1])
     assert said.updated.tolist() == [True, False]  # 1 < 2, then 2
@@ -159,7 +159,7 @@ def test_an_eliminated_weight_stays_exactly_zero() -> None:
 @pytest.mark.parametrize(("n", "k"), [(50, 1), (64, 4), (400, 3)])
 def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, seed: int) -> None:
     X, y, relevant = streams.disjunction(500, n, k, active=12, seed=seed)
-    learner = nr.make("winnow", theta=float(n), demotion="eliminate", native=False)
+    learner = nr.make("winnow", alpha=2.0, theta=float(n), demotion="eliminate", native=False)
     updated = learner.play(csr_array(X), y).updated
     promotions, demotions = (updated & (y > 0.0)).sum(), (updated & (y < 0.0)).sum()
     assert 0 < promotions <= k * math.ceil(math.log2(n))
@@ -171,7 +171,7 @@ def test_elimination_costs_no_more_demotions_than_promotions(n: int, k: int, see
 def test_elimination_takes_as_many_demotions_as_promotions_where_the_stream_wants_it() -> None:
     """Eight variables, theta = 8: four are promoted to a sum of 8, and an alarm over them follows; twice."""
     X = np.array([row(8, 1, 2, 3, 4), row(8, 1, 2, 3, 4), row(8, 5, 6, 7, 8), row(8, 5, 6, 7, 8)])
-    learner = nr.make("winnow", theta=8.0, demotion="eliminate", native=False)
+    learner = nr.make("winnow", alpha=2.0, theta=8.0, demotion="eliminate", native=False)
     assert learner.play(X, [1, -1, 1, -1]).updated.all()
     assert not factors(learner).any()
 
@@ -233,7 +233,7 @@ def test_thousands_of_mistakes_leave_no_trace_of_rounding() -> None:
     X = (rng.random((20_000, 6)) < 0.5).astype(float)
     X[:, 0] = 1.0
     y = rng.choice([1.0, -1.0], size=20_000)
-    mine, other = nr.make("winnow_duplicated", features=6), nr.make("winnow", theta=12.0)
+    mine, other = nr.make("winnow_duplicated", features=6), nr.make("winnow", alpha=2.0, theta=12.0)
     assert mine.play(X, y).updated.tolist() == other.play(np.hstack([X, 1.0 - X]), y).updated.tolist()
     assert mine.updates > 5000
 
@@ -264,7 +264,7 @@ def pair(learner: nr.RuleLearner, start: float = 2.0) -> tuple[Array, Array]:
 def test_balanced_winnow_worked_by_hand() -> None:
     X = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     y = np.array([1.0, -1.0, -1.0, 1.0, 1.0])
-    learner = nr.make("winnow_balanced", native=False)
+    learner = nr.make("winnow_balanced", alpha=2.0, native=False)
     transcript = learner.play(X, y)
     written(transcript.scores, [0, 1, -2, -2, -1])
     assert transcript.updated.tolist() == [False, True, False, True, True]
@@ -272,7 +272,7 @@ def test_balanced_winnow_worked_by_hand() -> None:
 
 
 def test_a_balance_of_exactly_theta_is_positive() -> None:
-    learner = nr.make("winnow_balanced", native=False)
+    learner = nr.make("winnow_balanced", alpha=2.0, native=False)
     said = learner.play(np.array([[1.0, 0.0], [0.0, 1.0]]), [1, -1])
     assert said.predictions.tolist() == [1, 1]
     assert said.updated.tolist() == [False, True]
@@ -300,7 +300,7 @@ def test_the_product_of_the_two_weights_of_a_feature_never_changes(alpha: float,
 def test_a_negated_variable_is_learned() -> None:
     X = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
     y = np.where((X[:, 0] == 1.0) | (X[:, 1] == 0.0), 1.0, -1.0)
-    learner, plain = nr.make("winnow_balanced", native=False), nr.make("winnow", native=False)
+    learner, plain = nr.make("winnow_balanced", alpha=2.0, native=False), nr.make("winnow", alpha=2.0, native=False)
     for _ in range(30):
         learner.learn(X, y)
         plain.learn(X, y)
@@ -311,7 +311,7 @@ def test_a_negated_variable_is_learned() -> None:
 
 
 def test_a_row_of_zeros_teaches_balanced_winnow_nothing() -> None:
-    learner = nr.make("winnow_balanced", native=False).learn(np.ones((1, 3)), [-1])
+    learner = nr.make("winnow_balanced", alpha=2.0, native=False).learn(np.ones((1, 3)), [-1])
     said = learner.play(np.zeros((1, 3)), [1])
     assert (said.scores[0], said.mistakes[0], said.updated[0]) == (-1.0, True, False)
 
@@ -347,18 +347,18 @@ def test_two_opposite_rows_take_many_of_the_updates_that_the_bound_allows() -> N
 
 def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     balanced = nr.learners()["winnow_balanced"]
-    assert balanced.bound(features=10.0, margin_1=0.3) == math.inf
-    assert balanced.bound(features=10.0, margin_1=0.35) < math.inf
+    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3) == math.inf
+    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35) < math.inf
 
 
 def test_one_feature_or_none() -> None:
-    assert nr.make("winnow", native=False).play(np.zeros((1, 1)), [1]).scores[0] > 0.0
+    assert nr.make("winnow", alpha=2.0, native=False).play(np.zeros((1, 1)), [1]).scores[0] > 0.0
     scores = nr.make("winnow_duplicated", native=False).play(np.ones((1, 1)), [-1]).scores
     assert scores[0] == pytest.approx(1.0 - 2.0)
 
 
 def test_before_any_feature_was_seen_the_threshold_is_zero() -> None:
-    learner = nr.make("winnow", native=False, task="binary", algebra="sparse").learn([{}], [1])
+    learner = nr.make("winnow", alpha=2.0, native=False, task="binary", algebra="sparse").learn([{}], [1])
     assert learner.scores([{}])[0] == pytest.approx(0.0, abs=1e-300)
 
 
@@ -367,3 +367,51 @@ def test_a_threshold_below_one_is_a_threshold_of_its_own_in_the_bound() -> None:
     facts = {"features": 10.0, "relevant": 2.0}
     assert duplicated.bound({"theta": 0.5}, **facts) != duplicated.bound({"theta": 0.0}, **facts)
     assert duplicated.bound({"theta": 20.0}, **facts) == duplicated.bound({"theta": 0.0}, **facts)
+
+
+# ---- rows of any scale --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["winnow", "winnow_balanced"])
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_rows_of_any_scale_are_learned_alike(name: str, task: str) -> None:
+    """From the second round on that has a margin: before any, rows are scored as they are."""
+    X, y = streams.sparse(60, 8, density=0.4, seed=3)
+    X = np.abs(X)
+    usual = nr.make(name, task=task, native=False, algebra="sparse").play(X, y)
+    assert usual.updated.sum() > 5
+    for scale in (2.0**-20, 2.0**20):
+        scaled = nr.make(name, task=task, native=False, algebra="sparse").play(scale * X, y)
+        assert scaled.scores[5:].tobytes() == usual.scores[5:].tobytes()
+        assert scaled.updated.tolist() == usual.updated.tolist()
+
+
+@pytest.mark.parametrize("name", ["winnow", "winnow_balanced"])
+def test_values_of_0_and_1_are_learned_as_they_are_whatever_the_unit(name: str) -> None:
+    X, y, _ = streams.disjunction(80, 30, k=3, active=6, seed=1)
+    scores = {unit: nr.make(name, unit=unit, native=False).play(X, y).scores for unit in ("largest", "one")}
+    assert scores["largest"].tobytes() == scores["one"].tobytes()
+    other = nr.make(name, unit="one", native=False).play(3.0 * X, y).scores
+    assert not np.allclose(other, nr.make(name, unit="largest", native=False).play(3.0 * X, y).scores)
+
+
+@pytest.mark.parametrize("name", ["winnow", "winnow_balanced"])
+def test_a_round_of_larger_values_than_all_before_only_sets_the_unit(name: str) -> None:
+    learner = nr.make(name, native=False, algebra="dense").learn(np.array([[4.0, 1.0]]), [-1])
+    assert (learner.updates, float(learner.model.arrays.n.unit)) == (0, 4.0)
+    X, y = np.array([[4.0, 1.0], [4.0, 4.0]]), [1, -1]
+    scores = nr.make(name, native=False, algebra="dense").play(X / 4.0, y).scores
+    assert learner.play(X, y).scores.tolist() == scores.tolist()
+
+
+def test_updates_of_balanced_winnow_keep_their_bound_while_the_unit_grows() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1.0, 1.0, size=(400, 6)) * np.linspace(1.0, 10.0, 400)[:, None]
+    u = np.array([0.5, -0.5, 0.0, 0.0, 0.0, 0.0])
+    X = X[np.abs(X @ u) > 3.0]
+    y = np.sign(X @ u)
+    gamma = float((y * (X @ u)).min() / np.abs(X).max())
+    learner = nr.make("winnow_balanced", alpha=1.2, native=False)
+    for _ in range(30):
+        learner.learn(X, y)
+    assert 0 < learner.updates <= bound_of(learner, features=6, margin_1=gamma)

@@ -12,15 +12,36 @@ def reach(x: Array) -> int:
     return max((j + 1 for j in range(len(x)) if x[j] != 0.0), default=0)
 
 
-class Winnow(Rule):
+class Divided(Rule):
+    """Rows are divided by the largest |x_j| so far, at first by 1; a round that changes that changes no weight."""
+
+    unit = "largest"
+    largest = 0.0
+
+    def divided(self, x: Array) -> Array:
+        return x / (self.largest or 1.0)
+
+    def due(self, r: Round) -> bool:
+        """Whether a mistake leads to an update."""
+        before = self.largest or 1.0
+        if self.unit == "largest":
+            self.largest = max(self.largest, float(np.abs(r.x).max(initial=0.0)))
+        return r.wrong and (self.largest or 1.0) == before
+
+    def moved(self, r: Round) -> Array:
+        """The signed example of an update."""
+        return np.outer(r.signs, self.divided(r.x))
+
+
+class Winnow(Divided):
     """Scores w.x - theta from w = 1, and multiplies only after a mistake.
 
     theta = 0 stands for the number of coordinates in use: 1 + the largest index that has held a non-zero value in any
     round so far that had a margin, the current one included.
     """
 
-    def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve") -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: float = 2.0, theta: float = 0.0, demotion: str = "halve", unit: str = "largest") -> None:
+        self.alpha, self.unit = alpha, unit
         self.theta = theta
         self.demotion = demotion
         self.used = 0
@@ -30,15 +51,16 @@ class Winnow(Rule):
 
     def scores(self, x: Array) -> Array:
         theta = self.theta if self.theta != 0.0 else float(max(self.used, reach(x)))
-        return self.w @ x - theta
+        return self.w @ self.divided(x) - theta
 
     def update(self, r: Round) -> bool:
         self.used = max(self.used, reach(r.x))
-        if r.wrong:
-            self.w = self.w * self.alpha**r.z
+        due = self.due(r)
+        if due:
+            self.w = self.w * self.alpha ** self.moved(r)
             if self.demotion == "eliminate":
                 self.w[r.z < 0.0] = 0.0
-        return r.wrong
+        return due
 
 
 class DuplicatedWinnow(Rule):
@@ -74,24 +96,25 @@ class DuplicatedWinnow(Rule):
         return r.wrong
 
 
-class BalancedWinnow(Rule):
+class BalancedWinnow(Divided):
     """Keeps one exponent e a feature, from 0: w+ = start alpha^e, w- = alpha^-e; scores (w+ - w-).x - theta."""
 
-    def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0) -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0, unit: str = "largest") -> None:
+        self.alpha, self.unit = alpha, unit
         self.theta = theta
         self.first = start
 
     def scores(self, x: Array) -> Array:
-        return self.effective() @ x - self.theta
+        return self.effective() @ self.divided(x) - self.theta
 
     def effective(self) -> Array:
         return np.asarray(self.first * self.alpha**self.w - 1.0 / self.alpha**self.w)
 
     def update(self, r: Round) -> bool:
-        if r.wrong:
-            self.w = self.w + r.z
-        return r.wrong
+        due = self.due(r)
+        if due:
+            self.w = self.w + self.moved(r)
+        return due
 
 
 RULES: dict[str, Callable[..., Rule]] = {

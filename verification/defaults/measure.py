@@ -56,7 +56,7 @@ def key_of(card: nr.RuleCard, stream: Stream, point: dict[str, float]) -> str:
 def mistakes(card: nr.RuleCard, stream: Stream, rows: Rows, point: dict[str, float]) -> int | None:
     """The mistakes of one pass; None where the weights overflow."""
     X, y = rows
-    task = "multiclass" if stream.many else "binary"
+    task = "multiclass" if stream.many else card.usual_task
     learner = nr.make(card.name, task=task, algebra="sparse", bias="auto" if stream.is_sparse else False, **point)
     try:
         with warnings.catch_warnings():

@@ -1,5 +1,7 @@
 """The streams that defaults are measured on: built-in data, generated rows, and files of a folder, if there is one.
 
+Defaults were chosen on `BUILT_IN` and `FILES`; on `UNSEEN` they are confirmed, and no choice may look at these.
+
 Every stream has at most a few thousand rows, as a sparse matrix, in a fixed random order; drifting ones keep theirs.
 """
 
@@ -27,12 +29,13 @@ KINDS = ("table", "unscaled table", "binary features", "unit-length text", "coun
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream by name: what kind of rows it has, whether it has more than two classes, and how to load it."""
+    """A stream by name: its kind of rows, whether it has more than two classes, how to load it, if it is unseen."""
 
     name: str
     kind: str
     many: bool
     load: Callable[[], Rows]
+    unseen: bool = False
 
     @property
     def is_sparse(self) -> bool:
@@ -44,9 +47,9 @@ def find_streams(told: str | None) -> Iterator[Stream]:
     """All streams that can be had: those of the folder of data only where their files are."""
     yield from BUILT_IN
     base = find_folder(told)
-    for name, kind, many, file, read in FILES:
+    for unseen, (name, kind, many, file, read) in (*((False, one) for one in FILES), *((True, one) for one in UNSEEN)):
         if base is not None and (base / file).is_file():
-            yield Stream(name, kind, many, partial(read, base / file))
+            yield Stream(name, kind, many, partial(read, base / file), unseen)
 
 
 def find_folder(told: str | None) -> Path | None:
@@ -140,14 +143,14 @@ def svm_scaled(file: Path) -> Rows:
     return scaled_rows(X.toarray(), y)
 
 
-def table(file: Path, shuffle: bool = True, label: int = -1, head: int = 1) -> Rows:
+def table(file: Path, shuffle: bool = True, label: int = -1, head: int = 1, scaled: bool = True) -> Rows:
     """A table of numbers with one column of labels."""
     opened = lzma.open if file.suffix == ".xz" else gzip.open
     with opened(file, "rt") as lines:
         text = [line.rstrip().split("\t" if "\t" in line else ",") for line in islice(lines, head, LINES)]
     y = np.array([cells[label].strip().strip("'") for cells in text])
     X = np.array([cells[:-1] if label < 0 else cells[1:] for cells in text], np.float64)
-    return scaled_rows(X, y, shuffle)
+    return scaled_rows(X, y, shuffle) if scaled else prepare(X, y, shuffle=shuffle)
 
 
 def vectors(texts: list[str], y: list[Any], most: int = MOST_TEXT, unit: bool = True) -> Rows:
@@ -187,6 +190,19 @@ def sentiment(file: Path) -> Rows:
     return vectors(words, [label.strip() for _, _, label in pairs], unit=False)
 
 
+UNSEEN: tuple[tuple[str, str, bool, str, Callable[[Path], Rows]], ...] = (
+    ("diabetes", "table", False, "small_binary/diabetes_scale.svm.gz", svm),
+    ("ionosphere", "table", False, "small_binary/ionosphere.csv.gz", partial(table, head=0)),
+    ("phoneme", "table", False, "imbalanced/phoneme.csv.gz", partial(table, head=0)),
+    ("oil spills", "table", False, "imbalanced/oil-spill.csv.gz", partial(table, head=0)),
+    ("weather", "table", False, "weather_noaa/weather.csv.gz", partial(table, shuffle=False)),
+    ("vowel", "unscaled table", True, "vowel/vowel.svm.gz", svm),
+    ("optdigits", "unscaled table", True, "optdigits/optdigits.csv.gz", partial(table, scaled=False)),
+    ("outdoor", "table", True, "outdoor/outdoor_stream.csv.gz", partial(table, shuffle=False)),
+    ("subjectivity", "unit-length text", False, "movie_polarity/subjectivity.tsv.gz", messages),
+    ("lingspam", "unit-length text", False, "lingspam/lingspam_bare.jsonl.xz", partial(records, "text", "label")),
+    ("sentiment of kitchen goods", "counts of words", False, "amazon_sentiment/kitchen.txt.xz", sentiment),
+)  # fmt: skip
 FILES: tuple[tuple[str, str, bool, str, Callable[[Path], Rows]], ...] = (
     ("a9a", "binary features", False, "a9a/a9a.svm.gz", svm),
     ("w8a", "binary features", False, "w8a/w8a.svm.gz", svm),

@@ -286,7 +286,7 @@ PROMOTIONS = Section(
     "Printed: fewer than k log n. If only one of 1024 variables is on, it is promoted exactly ten times.",
     """
 n = 1024
-winnow = make("winnow", theta=n)
+winnow = make("winnow", alpha=2.0, theta=n)
 winnow.learn(np.eye(n)[[0] * 20], np.ones(20))
 """,
     (
@@ -300,7 +300,7 @@ DEMOTION = Section(
     "Printed: by more than n / 2. A false positive whose sum equals the threshold reduces it by exactly n / 2.",
     """
 n = 8
-winnow = make("winnow", theta=n)
+winnow = make("winnow", alpha=2.0, theta=n)
 before = winnow.play(np.ones((1, n)), [-1]).scores[0] + n
 after = winnow.scores(np.ones((1, n)))[0] + n
 """,
@@ -315,7 +315,7 @@ BALANCED = Section(
     """Printed: negative if the sum is <= theta, positive if it is >= theta. Both hold at equality. In the library a
 sum of exactly theta predicts positive.""",
     """
-balanced = make("winnow_balanced", theta=1.0)
+balanced = make("winnow_balanced", alpha=2.0, theta=1.0)
 said = balanced.play(np.array([[1.0], [1.0]]), [1, -1])  # w+ - w- is 2 - 1
 """,
     (

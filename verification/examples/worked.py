@@ -219,18 +219,18 @@ def sums(learner, X):
 
 
 first = rows(range(1, n + 1), [], [3, 4, 5], [1], [1, 3, 4], [1, 3, 1024])
-winnow = make("winnow", theta=n)
+winnow = make("winnow", alpha=2.0, theta=n)
 said = winnow.play(first, [1, -1, -1, 1, 1, 1])
 
 later = rows(*[[1]] * 9, *[[3]] * 8, *[[4]] * 8, *[[1024]] * 8)
 alarm = rows([3, *range(5, 773)])
-halving, eliminating = (make("winnow", theta=n, demotion=how) for how in ("halve", "eliminate"))
+halving, eliminating = (make("winnow", alpha=2.0, theta=n, demotion=how) for how in ("halve", "eliminate"))
 for learner in (halving, eliminating):
     learner.learn(later, np.ones(33))
 before = sums(halving, rows([1, 3, 1024], [1], [3], [4], [1024]))
 alarmed = [learner.play(alarm, [-1]).scores[0] + n for learner in (halving, eliminating)]
 
-lone = make("winnow", theta=n)
+lone = make("winnow", alpha=2.0, theta=n)
 lone.learn(rows(*[[1]] * 20), np.ones(20))
 """,
     (
@@ -253,7 +253,7 @@ numbers, are repeated until an epoch makes no update. The number of mistakes dep
     """
 every = np.array([[a, b, c, d, 1.0] for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)])
 target = (every[:, 0] == 1.0) | (every[:, 1] == 0.0)
-balanced = make("winnow_balanced")
+balanced = make("winnow_balanced", alpha=2.0)
 history = nr.epochs(balanced, every, np.where(target, 1, -1), shuffle=False)
 """,
     (

@@ -5,7 +5,7 @@ from typing import Any
 
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import blocks, coordinate, count, part, value
-from noregret.algebra.verbs import breadth, extent, helper, norm, power, side, sqnorm, sqsource
+from noregret.algebra.verbs import breadth, extent, helper, norm, peak, power, side, sqnorm, sqsource
 
 
 @sqnorm.on(Sparse)
@@ -63,6 +63,19 @@ def sum_of_powers(z: Any, p: float, a: float) -> Any:
         for k in range(count(q)):
             total += power(abs(a * value(q, k)), p)
     return total
+
+
+@peak.on(Sparse)
+@peak.on(SparseBlocks)
+@peak.on(Dense)
+@peak.on(DenseBlocks)
+def peak_example(z: Any) -> Any:
+    """All blocks hold the same row."""
+    largest = 0.0
+    q = part(z, 0)
+    for k in range(count(q)):
+        largest = max(largest, abs(value(q, k)))
+    return largest
 
 
 @side.on(Sparse)

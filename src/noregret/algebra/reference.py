@@ -25,6 +25,7 @@ from noregret.algebra.verbs import (
     breadth,
     extent,
     partial_features,
+    peak,
     side,
     sqnorm,
     sqsource,
@@ -130,6 +131,11 @@ def breadth_reference(z: Any) -> Any:
 @sqnorm.on(ReferenceExample)
 def sqnorm_reference(z: Any) -> Any:
     return dot_nonzeros(z.v, z.v)
+
+
+@peak.on(ReferenceExample)
+def peak_reference(z: Any) -> Any:
+    return float(np.abs(z.v).max(initial=0.0))
 
 
 @sqsource.on(ReferenceExample)

@@ -149,6 +149,11 @@ def sqnorm(z: Any) -> Any:
 
 
 @Verb
+def peak(z: Any) -> Any:
+    """The largest |z_j|"""
+
+
+@Verb
 def sqsource(g: Any) -> Any:
     """z . z, where g is a multiple of the signed example z"""
 

@@ -2,7 +2,8 @@
 
 import math
 
-from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, prune, side
+from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, peak, prune, side
+from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule
 from noregret.rules.guarantee import Guarantee
@@ -17,12 +18,47 @@ LITTLESTONE_1989 = (
 )
 TIE = 5e-324  # a sum of exactly theta counts as positive
 ROUNDING = 1e-9  # a sum that falls short of theta by this part of it counts as theta
-ALPHA = Param(2.0, above=1.0, about="the factor of a promotion or demotion", search=(1.05, 4.0, "log"))
+
+
+def factor(default: float) -> Param:
+    return Param(default, above=1.0, about="the factor of a promotion or demotion", search=(1.05, 4.0, "log"))
+
+
 POOLED = Merge("exact", "the exponents of the weights add: updates are pooled; no bound is known", "add")
 DISJUNCTION = (
     "x in {0,1}^n; y is the disjunction of k of the n features; with theta = 0, the first row contains the last feature"
 )
-move = unbound
+move = outgrows = unbound
+
+
+def scored_in(s: S) -> float:
+    """The unit, which is one as long as there is no other."""
+    return float(s.n.unit if s.n.unit > 0.0 else 1.0)
+
+
+def outgrown(s: S, z: Z) -> bool:
+    """Take the largest |x_j| so far as the unit; whether it is another than this round was scored in.
+
+    Such a round is only measured.
+    """
+    before = scored_in(s)
+    s.n.unit = max(s.n.unit, peak(z))
+    return bool(scored_in(s) != before)
+
+
+def never_outgrown(s: S, z: Z) -> bool:
+    """Rows as they are."""
+    return False
+
+
+UNIT = Choice(
+    "largest",
+    {"largest": outgrown, "one": never_outgrown},
+    "what rows are divided by: the largest |x_j| so far (a round that changes it is only measured), or one; for values "
+    "of 0 and 1 that is the same",
+    binds="outgrows",
+    search=("largest",),
+)
 
 
 def most_promotions(alpha: float, theta: float) -> float:
@@ -44,7 +80,7 @@ def halving_bound(alpha: float, theta: float, features: float, relevant: float) 
 
 
 def winnow_bound(p: P, features: float, relevant: float) -> float:
-    """(1 + alpha) u + alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); 3 u + 2 by default."""
+    """(1 + alpha) u + alpha n / ((alpha - 1) theta), u = k ceil(log theta / log alpha); 3 u + 2 if alpha = 2."""
     return halving_bound(p.alpha, p.theta if p.theta > 0.0 else features, features, relevant)
 
 
@@ -65,13 +101,13 @@ def eliminate(p: P, s: S, z: Z) -> None:
 def winnow_score(p: P, s: S, x: X) -> float:
     """w.x against the threshold."""
     theta = p.theta if p.theta > 0.0 else max(s.n.features, extent(x))
-    return float(dot(s.w, x) - theta + TIE)
+    return float(dot(s.w, x) / scored_in(s) - theta + TIE)
 
 
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": ALPHA,
+        "alpha": factor(1.35),
         "theta": Param(
             0.0,
             at_least=0.0,
@@ -84,9 +120,10 @@ def winnow_score(p: P, s: S, x: X) -> float:
             "what a false positive does to the weights of its features: divide them by alpha, or set them to zero",
             binds="move",
         ),
+        "unit": UNIT,
     },
     state={"w": positive},
-    counters={"features": 0.0},
+    counters={"features": 0.0, "unit": 0.0},
     score=winnow_score,
     guarantees=(
         Guarantee(
@@ -118,8 +155,8 @@ def winnow_score(p: P, s: S, x: X) -> float:
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Multiply the weights of the active features after a missed positive, divide them after a false positive."""
     s.n.features = max(s.n.features, extent(z))
-    if margin <= 0.0:
-        move(p, s, z)
+    if not outgrows(s, z) and margin <= 0.0:
+        move(p, s, scaled_by(z, 1.0 / scored_in(s)))
         return True
     return False
 
@@ -141,7 +178,7 @@ def duplicated_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1988,
     params={
-        "alpha": ALPHA,
+        "alpha": factor(2.0),
         "theta": Param(
             0.0,
             at_least=0.0,
@@ -198,17 +235,19 @@ def balanced_bound(p: P, features: float, margin_1: float) -> float:
 
 def balanced_score(p: P, s: S, x: X) -> float:
     """(w+ - w-).x against the threshold; w+ is stored as a multiple of its first value."""
-    return float(p.start * dot(s.plus, x) - dot(s.minus, x) - p.theta + TIE)
+    return float((p.start * dot(s.plus, x) - dot(s.minus, x)) / scored_in(s) - p.theta + TIE)
 
 
 @margin_rule(
     paper=LITTLESTONE_1989,
     params={
-        "alpha": ALPHA,
+        "alpha": factor(1.5),
         "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
         "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1", search=(1.0, 4.0, "linear")),
+        "unit": UNIT,
     },
     state={"plus": positive, "minus": positive},
+    counters={"unit": 0.0},
     score=balanced_score,
     guarantees=(
         Guarantee(
@@ -226,8 +265,9 @@ def balanced_score(p: P, s: S, x: X) -> float:
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow with two weights for every feature, whose difference can have either sign."""
-    if margin <= 0.0:
-        multiply(s.plus, p.alpha, z)
-        multiply(s.minus, 1.0 / p.alpha, z)
+    if not outgrows(s, z) and margin <= 0.0:
+        divided = scaled_by(z, 1.0 / scored_in(s))
+        multiply(s.plus, p.alpha, divided)
+        multiply(s.minus, 1.0 / p.alpha, divided)
         return True
     return False
