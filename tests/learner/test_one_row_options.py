@@ -213,3 +213,14 @@ def test_hashed_names_are_recorded_once_however_many_there_are(monkeypatch: pyte
     assert pack(one) == pack(batch)
     assert isinstance(one._loops.fast_path, hashed_path.HashedPath)
     assert len(one._loops.fast_path.known) <= 8
+
+
+def test_names_that_share_a_cell_are_summed_in_one_order() -> None:
+    one, batch = make("binary", {"bits": 2}), make("binary", {"bits": 2})
+    rng = np.random.default_rng(5)
+    for t in range(60):
+        row = {f"n{rng.integers(40)}": float(rng.normal() * 10.0 ** rng.integers(-3, 4)) for _ in range(20)}
+        one.learn_one(row, t % 2)
+        batch.learn([row], [t % 2])
+        assert one.scores_one(row) == batch.scores([row])[0]
+    assert pack(one) == pack(batch)

@@ -206,17 +206,19 @@ def verify(block: Block) -> Block:
 
 
 def sort_rows(block: SparseBlock) -> SparseBlock:
-    """Sort the features of every row and sum duplicates (scipy's canonical format)."""
+    """Sort the features of every row and sum duplicates (scipy's canonical format), in the order they came in."""
     rows = np.repeat(np.arange(block.rows), np.diff(block.indptr))
     order = np.lexsort((block.idx[: rows.size], rows))
     rows, idx, val = rows[order], block.idx[order], block.val[order]
     first = np.ones(rows.size, bool)
     first[1:] = (rows[1:] != rows[:-1]) | (idx[1:] != idx[:-1])
     starts = np.flatnonzero(first)
-    val = np.add.reduceat(val, starts) if starts.size else val
+    sums = val[starts]
+    if starts.size < val.size:
+        np.add.at(sums, np.cumsum(first)[~first] - 1, val[~first])  # one after another, as compiled code does it
     counts = np.bincount(rows[starts], minlength=block.rows)
     indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return SparseBlock(indptr, idx[starts], val, block.width, block.ready)
+    return SparseBlock(indptr, idx[starts], sums, block.width, block.ready)
 
 
 def check_offsets(indptr: NDArray[Any], idx: NDArray[Any], val: NDArray[Any], rows: int) -> None:
