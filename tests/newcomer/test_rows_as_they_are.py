@@ -101,6 +101,11 @@ def test_learning_goes_on_with_such_rows(folder: Path, tmp_path: Path) -> None:
     assert copy.predict_one(new[0]) == whole.predict_one(new[0])
 
 
+def test_a_model_of_the_command_line_is_saved_as_it_was(folder: Path, tmp_path: Path) -> None:
+    nr.load(folder / "csv.nr").save(tmp_path / "again.nr")
+    assert (tmp_path / "again.nr").read_bytes() == (folder / "csv.nr").read_bytes()
+
+
 def test_a_learner_made_in_python_takes_them_when_asked() -> None:
     rows = make_rows(200)
     labels = [row.pop("churn") for row in rows]

@@ -25,6 +25,7 @@ class TableLearner(RuleLearner):
     """Learns and predicts rows of a table. Rows that are encoded already, and matrices, are taken as they are."""
 
     reading: TableReading
+    asked_for = True  # whether it was made so; otherwise its source says how rows are read
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -41,6 +42,7 @@ class TableLearner(RuleLearner):
         """The same learner, reading rows so."""
         new = cls.of(learner.model)
         new.source, new.reading = learner.source, reading
+        new.asked_for = isinstance(learner, TableLearner) and learner.asked_for
         return new
 
     # ---- rows ----------------------------------------------------------------------------------------------------
@@ -107,17 +109,17 @@ class TableLearner(RuleLearner):
 
     def _copy(self) -> Self:
         new = super()._copy()
-        new.reading = self.reading
+        new.reading, new.asked_for = self.reading, self.asked_for
         return new
 
     def merge(self, other: RuleLearner) -> Self:
         new = super().merge(other)
-        new.reading = self.reading
+        new.reading, new.asked_for = self.reading, self.asked_for
         return new
 
     def dump(self) -> tuple[Header, Arrays]:
         header, arrays = super().dump()
-        return {**header, "reads": "table"}, arrays
+        return ({**header, "reads": "table"} if self.asked_for else header), arrays
 
     def __repr__(self) -> str:
         return super().__repr__().replace(f": {self.task}, ", f", reads='table': {self.task}, ", 1)
