@@ -13,7 +13,7 @@ def reach(x: Array) -> int:
 
 
 class Divided(Rule):
-    """Rows are divided by the largest |x_j| so far, at first by 1; a round that changes that changes no weight."""
+    """Rows are divided by the largest |x_j| of all mistakes, at first by 1; one that changes that changes no weight."""
 
     unit = "largest"
     largest = 0.0
@@ -24,7 +24,7 @@ class Divided(Rule):
     def due(self, r: Round) -> bool:
         """Whether a mistake leads to an update."""
         before = self.largest or 1.0
-        if self.unit == "largest":
+        if self.unit == "largest" and r.wrong:
             self.largest = max(self.largest, float(np.abs(r.x).max(initial=0.0)))
         return r.wrong and (self.largest or 1.0) == before
 

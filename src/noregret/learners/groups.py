@@ -70,7 +70,8 @@ def group_weight(p: P, s: S, j: int) -> float:
 )
 def group_lasso(p: P, s: S, g: G) -> None:
     """Dual averaging with a group lasso penalty: the weights minimise the mean gradient plus the norms of groups."""
-    count_row(s, sqsource(g))
+    if p.gamma == 0.0:
+        count_row(s, sqsource(g))
     add(s.G, 1.0, g)
 
 
@@ -134,5 +135,6 @@ def multitask(p: P, s: S, g: G) -> None:
 
     Rows are laid out by `stack_tasks`, and groups= is the number of tasks.
     """
-    count_row(s, sqsource(g))
+    if p.gamma == 0.0:
+        count_row(s, sqsource(g))
     add(s.G, 1.0, g)

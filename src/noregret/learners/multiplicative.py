@@ -37,7 +37,7 @@ def scored_in(s: S) -> float:
 
 
 def outgrown(s: S, z: Z) -> bool:
-    """Take the largest |x_j| so far as the unit; whether it is another than this round was scored in.
+    """Take the largest |x_j| of all mistakes as the unit; whether it is another than this round was scored in.
 
     Such a round is only measured.
     """
@@ -54,8 +54,8 @@ def never_outgrown(s: S, z: Z) -> bool:
 UNIT = Choice(
     "largest",
     {"largest": outgrown, "one": never_outgrown},
-    "what rows are divided by: the largest |x_j| so far (a round that changes it is only measured), or one; for values "
-    "of 0 and 1 that is the same",
+    "what rows are divided by: the largest |x_j| of all mistakes so far (one that changes it is only measured), or "
+    "one; for values of 0 and 1 that is the same",
     binds="outgrows",
     search=("largest",),
 )
@@ -155,7 +155,7 @@ def winnow_score(p: P, s: S, x: X) -> float:
 def winnow(p: P, s: S, z: Z, margin: float) -> bool:
     """Multiply the weights of the active features after a missed positive, divide them after a false positive."""
     s.n.features = max(s.n.features, extent(z))
-    if not outgrows(s, z) and margin <= 0.0:
+    if margin <= 0.0 and not outgrows(s, z):
         move(p, s, scaled_by(z, 1.0 / scored_in(s)))
         return True
     return False
@@ -265,7 +265,7 @@ def balanced_score(p: P, s: S, x: X) -> float:
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow with two weights for every feature, whose difference can have either sign."""
-    if not outgrows(s, z) and margin <= 0.0:
+    if margin <= 0.0 and not outgrows(s, z):
         divided = scaled_by(z, 1.0 / scored_in(s))
         multiply(s.plus, p.alpha, divided)
         multiply(s.minus, 1.0 / p.alpha, divided)

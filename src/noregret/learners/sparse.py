@@ -36,8 +36,8 @@ def has_gamma(p: P) -> str | None:
 
 
 def strength(p: P, s: S) -> float:
-    """gamma or, where it is 0, one that follows the rows."""
-    return float(p.gamma if p.gamma > 0.0 else row_size(s) / 32.0)
+    """gamma or, where it is 0, one that follows the rows, which are counted only then."""
+    return float(p.gamma + row_size(s) / 32.0)
 
 
 def beyond(s: S, j: int, lam: float, factor: float) -> float:
@@ -99,7 +99,8 @@ def rda_weight(p: P, s: S, j: int) -> float:
 )
 def rda(p: P, s: S, g: G) -> None:
     """Regularised dual averaging: the weights minimise the mean gradient plus an l1 penalty."""
-    count_row(s, sqsource(g))
+    if p.gamma == 0.0:
+        count_row(s, sqsource(g))
     add(s.G, 1.0, g)
 
 
@@ -143,7 +144,8 @@ def enhanced_weight(p: P, s: S, j: int) -> float:
 )
 def rda_enhanced(p: P, s: S, g: G) -> None:
     """RDA with an l1 part in its proximal term, for sparser weights in early rounds."""
-    count_row(s, sqsource(g))
+    if p.gamma == 0.0:
+        count_row(s, sqsource(g))
     add(s.G, 1.0, g)
 
 
@@ -154,7 +156,7 @@ def strongly_convex_regret(p: P, largest_gradient: float, rounds: float) -> floa
 
 def strongly_convex_weight(p: P, s: S, j: int) -> float:
     """The minimiser of the mean gradient plus the penalty, without a proximal term."""
-    return beyond(s, j, p.lam, -1.0 / (p.s if p.s > 0.0 else 1e-3 * row_size(s)))
+    return beyond(s, j, p.lam, -1.0 / (p.s + 1e-3 * row_size(s)))
 
 
 def has_strength(p: P) -> str | None:
@@ -192,5 +194,6 @@ def has_strength(p: P) -> str | None:
 )
 def rda_strongly_convex(p: P, s: S, g: G) -> None:
     """RDA with an elastic net penalty, whose regret grows only with the logarithm of the rounds."""
-    count_row(s, sqsource(g))
+    if p.s == 0.0:
+        count_row(s, sqsource(g))
     add(s.G, 1.0, g)
