@@ -305,7 +305,8 @@ def state(learner: nr.RuleLearner) -> dict[str, Any]:
     """The fields of the rule's state, with nothing left to multiply; the first axis is the class."""
     rest = learner.copy()
     settle(rest.model.arrays)
-    return {name.removeprefix("state."): found for name, found in arrays(rest).items() if name.startswith("state.")}
+    whole = rest.dump()[1]  # a model file may keep an array in two parts
+    return {name.removeprefix("state."): found for name, found in whole.items() if name.startswith("state.")}
 
 
 def same_bits(a: Any, b: Any) -> bool:
