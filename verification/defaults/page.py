@@ -94,10 +94,10 @@ learned as files are read: tables are scaled, with a constant of 1, and other ro
 values of the first (`bias="auto"`); unscaled tables are learned as they are. A `*` marks a mean above {GOAL}.
 
 "Left out" is the same mean where, for each stream, the point of the grid is chosen by all other streams: what a default
-that is chosen in this way does on data it has not seen. "Unseen" is the mean of the default over streams that were put
-aside before any default was chosen, and on which none was chosen. (What Winnow divides rows by was changed after they
-had been measured once, for its speed and for the other streams.) One of them counts for much: the rows of `outdoor` come in runs of ten of one class, which only the largest rates of a grid can follow; many a mean above {GOAL}
-is due to it alone.
+that is chosen in this way does on data it has not seen. "Unseen" is the mean of the default over streams that had no
+part in any choice. (What Winnow divides rows by was changed after they had been measured once, for its speed and for the
+other streams.) One of them counts for much: the rows of `outdoor` come in runs of ten of one class, which only the
+largest rates of a grid can follow; many a mean above {GOAL} is due to it alone.
 
 No fixed rate fits rows of every scale: the best rate of `ogd` is 15 for short messages of unit length, and 0.001 for
 the coordinates of pen strokes, whose |x|^2 is 60,000. So where a rate, a penalty or a required margin is 0, which is
