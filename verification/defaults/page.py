@@ -95,8 +95,8 @@ values of the first (`bias="auto"`); unscaled tables are learned as they are. A 
 
 "Left out" is the same mean where, for each stream, the point of the grid is chosen by all other streams: what a default
 that is chosen in this way does on data it has not seen. "Unseen" is the mean of the default over streams that had no
-part in any choice. (What Winnow divides rows by was changed after they had been measured once, for its speed and for the
-other streams.) One of them counts for much: the rows of `outdoor` come in runs of ten of one class, which only the
+part in any choice. (What Winnow divides rows by was changed after they had been measured once, for its speed and for
+the other streams.) One of them counts for much: the rows of `outdoor` come in runs of ten of one class, which only the
 largest rates of a grid can follow; many a mean above {GOAL} is due to it alone.
 
 No fixed rate fits rows of every scale: the best rate of `ogd` is 15 for short messages of unit length, and 0.001 for
