@@ -8,6 +8,7 @@ import pytest
 from noregret.cli import screen
 from noregret.evaluation.capabilities import compile_jobs
 from noregret.learner import config
+from noregret.learner import rule_file as rule_file  # imported here, or it would keep what a test puts in place
 from noregret.learner.engine import Engine
 from noregret.tasks.assemble import Plan
 from tests.support.cover import ALL
