@@ -157,9 +157,10 @@ def task_warnings(learner: Learner, updates: int) -> list[str]:
 
 
 def mixes_features(learner: Learner) -> bool:
-    """Whether its weights are positive shares of a whole, without a threshold: a mixture of the features."""
+    """Whether its only weights are positive shares of a whole: a mixture of the features, without a threshold."""
     card = learner.card
-    return bool(getattr(card, "nonnegative", False)) and getattr(card, "kind", "") == "gradient"
+    mixes = bool(getattr(card, "nonnegative", False)) and getattr(card, "kind", "") == "gradient"
+    return mixes and not task_of(learner).many  # with weights for each class they need not be negative
 
 
 def restarts_of(learner: Learner) -> int:
