@@ -37,11 +37,12 @@ def expected_to_fail(estimator: Any) -> dict[str, str]:
 
 
 @estimator_checks.parametrize_with_checks(FEW, expected_failed_checks=expected_to_fail)  # type: ignore[untyped-decorator]
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "estimator", [clone(one).set_params(passes=100) for one in (ONE_OF_A_KIND if ALL else OFTEN)], ids=str
 )

@@ -60,6 +60,7 @@ def test_a_later_process_needs_no_compiler_and_computes_the_same(first_process: 
     assert with_compiler != objects.supported()
 
 
+@only_in_test_all
 def test_a_damaged_file_costs_one_loop(first_process: tuple[Told, Path], tmp_path: Path) -> None:
     first, cache = first_process
     shutil.copytree(cache, tmp_path, dirs_exist_ok=True)
@@ -195,6 +196,7 @@ def test_only_an_edit_recompiles_and_only_the_rule_it_touches(tmp_path: Path) ->
     assert other != score
 
 
+@only_in_test_all
 def test_a_cache_that_cannot_be_written_is_said_once_and_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     playing = 'import noregret as nr; nr.make("pa1", algebra="sparse").learn(X, Y)'

@@ -304,7 +304,7 @@ def long_row(learner: nr.RuleLearner) -> dict[str, Any]:
         ("predict_one", MemoryError),
         ("learn_one", MemoryError),
         ("predict_one", KeyboardInterrupt),
-    ][: None if ALL else 2],
+    ][: None if ALL else 1],
 )
 def test_an_interrupt_at_any_line_leaves_the_state_before_or_after(act: str, error: type[BaseException]) -> None:
     """Rows with new names, rows of other kinds and rows that need more room."""

@@ -94,6 +94,7 @@ def test_a_docstring_may_be_added_to_a_function_that_uses_none() -> None:
     assert digest_code(made(bare, "f").__code__) == digest_code(made(told, "f").__code__)
 
 
+@only_in_test_all
 def test_the_order_of_a_set_in_this_process_does_not_count() -> None:
     program = f"import sys; sys.path[:] = {sys.path!r}\nfrom tests.jit.test_fingerprint import *\n"
     program += "print(fingerprint([made(TEXT)]))"
@@ -294,7 +295,7 @@ def edits() -> dict[str, tuple[Callable[..., Any], Callable[[str], bool]]]:
 
 
 @pytest.mark.parametrize("name", ["rule", "loss", "image", "largest", "reader", "compiler", "overload", "row"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 def test_an_edit_of_code_recompiles_what_uses_it_and_nothing_else(
     name: str, copied: Path, before: dict[str, str], tmp_path: Path
 ) -> None:

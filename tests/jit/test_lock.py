@@ -129,6 +129,7 @@ def test_an_error_while_the_lock_is_held_releases_it(folder: Path) -> None:
 # ---- ahead of time ------------------------------------------------------------------------------------------------
 
 
+@only_in_test_all
 def test_loops_are_made_ready_ahead_once(shared: Shared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOREGRET_CACHE", str(shared.folder))
     loops: list[tuple[str, dict[str, Any]]] = [

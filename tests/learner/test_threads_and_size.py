@@ -91,6 +91,7 @@ def test_a_million_names_one_round_at_a_time() -> None:
     assert learner.predict_one({f"w{MILLION - 1}": 1.0}) is False
 
 
+@only_in_test_all
 def test_a_million_names_in_batches() -> None:
     learner = nr.make("pa1")
     for start in range(0, MILLION, 100_000):
@@ -113,6 +114,7 @@ def test_rows_of_a_hundred_thousand_values() -> None:
     assert [loop.predict_one(dict(enumerate(row.tolist()))) for row in values] == [1, -1]
 
 
+@only_in_test_all
 @pytest.mark.parametrize("kind", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 def test_a_thousand_classes(kind: Any) -> None:
     classes = [f"class {number}" for number in range(1_000)]

@@ -218,6 +218,7 @@ def test_the_variance_that_is_left_is_measured_by_the_length_of_the_row(name: st
         assert (x @ covariance(learner) @ x.T).item() > 1e-12 * (x @ x.T).item()
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("name", "told", "runs"),
     [

@@ -19,7 +19,7 @@ from noregret.rules.rule_card import G, P, S, Z
 from noregret.state import counts, lazy, plain, scaled, top_k
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import ALL
+from tests.support.cover import ALL, only_in_test_all
 
 D = 20_000
 gate = unbound
@@ -194,6 +194,7 @@ def test_the_mean_of_the_weights_over_the_rounds(algebra: str, after: int) -> No
     assert again.learn(X, y).scores(X).tobytes() == learner.learn(X, y).scores(X).tobytes()
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_the_mean_for_many_classes_compiled() -> None:
     X, _ = streams.dense(80, 5, 2)
