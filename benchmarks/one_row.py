@@ -10,12 +10,12 @@ from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micr
 from benchmarks.stream import dictionaries
 
 TITLE = "One row at a time with options: predict_one, then learn_one, 10 features"
-PEER = "River StandardScaler | LogisticRegression"
+PEER = "River StandardScaler + LogisticRegression"
 ROUNDS, FEATURES = 5_000, 10
 PLAIN = "arow"
 AGAINST_RIVER: dict[str, tuple[str, dict[str, Any]]] = {
-    "scale | arow": ("arow", {"scale": True}),
-    "scale | ogd(logistic)": ("ogd", {"scale": True, "loss": "logistic"}),
+    "scale + arow": ("arow", {"scale": True}),
+    "scale + ogd(logistic)": ("ogd", {"scale": True, "loss": "logistic"}),
 }
 AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "bias": {"bias": True},
@@ -24,7 +24,7 @@ AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "class_weight, given": {"class_weight": {True: 2.0}},
     'class_weight="balanced"': {"class_weight": "balanced"},
     "tf_idf": {"transforms": ["tf_idf"]},
-    "min_max | clip": {"transforms": ["min_max", "clip"]},
+    "min_max + clip": {"transforms": ["min_max", "clip"]},
     "bits=18, scale, bias": {"bits": 18, "scale": True, "bias": True},
 }
 ROWS_OF_NUMBERS: dict[str, dict[str, Any]] = {
