@@ -148,10 +148,11 @@ class Loops:
         """Before a change: a round that is learned meanwhile must find the change first."""
         self.hidden, self.fast_path = self.fast_path, None
 
-    def show_fast_path(self) -> None:
-        """After a change that has left the fast path valid, as far as the model knows."""
+    def show_fast_path(self, by: "FastPath | None" = None) -> None:
+        """After a change that left the fast path valid, as far as the model knows; `by` made the change itself."""
         self.fast_path, self.hidden = self.hidden, None
-        self.check_fast_path()
+        if by is None:
+            self.check_fast_path()
 
     def check_fast_path(self) -> None:
         """Drop a fast path whose tables lead to arrays that the model has replaced."""

@@ -211,7 +211,7 @@ class FastPath:
         """Learn a round; False, with nothing changed, when the general path must learn it."""
         try:
             truth = as_target(y) if self.regression else self.truth[y]
-            h = 1.0 if weight is None and self.weights is None else self.importance(y, weight)
+            h = 1.0 if weight is self.weights else self.importance(y, weight)  # both are None
             learned = self.learn_row(x, truth, h)
             if learned is True:
                 return True
@@ -284,7 +284,7 @@ class FastPath:
 
         self.loops.hide_fast_path()
         learned = self.change.run(learn, forget)
-        self.loops.show_fast_path()
+        self.loops.show_fast_path(self)
         return learned
 
     def close(self) -> None:

@@ -80,5 +80,5 @@ class HashedPath(FastPath):
 
         self.loops.hide_fast_path()
         learned = self.change.run(learn, forget)
-        self.loops.show_fast_path()
+        self.loops.show_fast_path(self)
         return learned
