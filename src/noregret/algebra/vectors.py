@@ -80,42 +80,15 @@ def row_dot_any(w: Any, rows: Any, t: Any) -> Any:
 
 @row_dot.on(Plain, SparseRows)
 def row_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
-    """`dot` of a row that is checked while it is read, in the same partial sums.
-
-    An index beyond the width is taken for 0, and the row is invalid. A value that is not finite makes the sum so.
-    """
+    """`dot` of a row that is checked while it is read; a value that is not finite makes the sum so."""
     first, last = rows.indptr[t], rows.indptr[t + 1]
     idx, val = rows.idx[first:last], rows.val[first:last]
     if rows.width == 0:
         return dot(w, Sparse(idx, val, 1.0, 0.0))
-    width = np.uint32(min(rows.width, w.size))
-    c = d = e = f = 0.0
-    before, wrong = np.int64(-1), idx.size > width
-    size = idx.size
-    n = size - size % 4
-    for k in range(0, n, 4):
-        j0, j1, j2, j3 = read_once(idx, k), read_once(idx, k + 1), read_once(idx, k + 2), read_once(idx, k + 3)
-        wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
-        before = np.int64(j3)
-        c += w[within(j0, width)] * val[k]
-        d += w[within(j1, width)] * val[k + 1]
-        e += w[within(j2, width)] * val[k + 2]
-        f += w[within(j3, width)] * val[k + 3]
-    for k in range(n, size):
-        j0 = read_once(idx, k)
-        wrong = wrong | (j0 <= before)
-        before = np.int64(j0)
-        term = w[within(j0, width)] * val[k]
-        if k == n:
-            c += term
-        elif k == n + 1:
-            d += term
-        else:
-            e += term
-    if wrong or before >= rows.width:
+    total, _, sound = checked_dot(w, idx, val, rows, False)
+    if not sound:
         rows.bad_row[0] = t + 1
-        return 0.0
-    return 0.0 + ((c + d) + (e + f))
+    return total if sound else 0.0
 
 
 @row_and_dot.on(object)
@@ -132,35 +105,50 @@ def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
     if rows.width == 0:
         x = Sparse(idx, val, 1.0, squares(val))
         return x, dot(w, x)
-    copied, width, size = rows.copied, np.uint32(min(rows.width, w.size)), idx.size
-    if size > copied.size:
+    total, sq, sound = checked_dot(w, idx, val, rows, True)
+    if not sound or not sq <= LARGEST_FLOAT:
         rows.bad_row[0] = t + 1
         return Sparse(idx[:0], val[:0], 1.0, 0.0), 0.0
+    return Sparse(rows.own[: idx.size], val, 1.0, sq), total
+
+
+@helper
+def checked_dot(w: Any, idx: Any, val: Any, rows: Any, keeps: bool) -> Any:
+    """`dot` and `squares` of a row, in their partial sums, and whether its indices increase and are below the width.
+
+    An index beyond the width is taken for 0. With `keeps`, the indices that were checked are copied to `rows.copied`;
+    without, there are no squares.
+    """
+    copied, size, width = rows.copied, idx.size, np.uint32(min(rows.width, w.size))
+    if width == 0 or size > width or (keeps and size > copied.size):
+        return 0.0, 0.0, size == 0
     c = d = e = f = c2 = d2 = e2 = f2 = 0.0
     before, wrong = np.int64(-1), False
     n = size - size % 4
     for k in range(0, n, 4):
         j0, j1, j2, j3 = read_once(idx, k), read_once(idx, k + 1), read_once(idx, k + 2), read_once(idx, k + 3)
-        copied[k] = j0
-        copied[k + 1] = j1
-        copied[k + 2] = j2
-        copied[k + 3] = j3
         wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
         before = np.int64(j3)
-        c2 += val[k] * val[k]
-        d2 += val[k + 1] * val[k + 1]
-        e2 += val[k + 2] * val[k + 2]
-        f2 += val[k + 3] * val[k + 3]
+        if keeps:
+            copied[k] = j0
+            copied[k + 1] = j1
+            copied[k + 2] = j2
+            copied[k + 3] = j3
+            c2 += val[k] * val[k]
+            d2 += val[k + 1] * val[k + 1]
+            e2 += val[k + 2] * val[k + 2]
+            f2 += val[k + 3] * val[k + 3]
         c += w[within(j0, width)] * val[k]
         d += w[within(j1, width)] * val[k + 1]
         e += w[within(j2, width)] * val[k + 2]
         f += w[within(j3, width)] * val[k + 3]
     for k in range(n, size):
         j0 = read_once(idx, k)
-        copied[k] = j0
         wrong = wrong | (j0 <= before)
         before = np.int64(j0)
-        c2 += val[k] * val[k]
+        if keeps:
+            copied[k] = j0
+            c2 += val[k] * val[k]
         term = w[within(j0, width)] * val[k]
         if k == n:
             c += term
@@ -168,11 +156,7 @@ def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
             d += term
         else:
             e += term
-    sq = (c2 + d2) + (e2 + f2)
-    if wrong or before >= rows.width or not sq <= LARGEST_FLOAT:
-        rows.bad_row[0] = t + 1
-        return Sparse(idx[:0], val[:0], 1.0, 0.0), 0.0
-    return Sparse(rows.own[:size], val, 1.0, sq), 0.0 + ((c + d) + (e + f))
+    return 0.0 + ((c + d) + (e + f)), (c2 + d2) + (e2 + f2), not wrong and before < rows.width
 
 
 @helper

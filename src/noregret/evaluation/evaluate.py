@@ -38,7 +38,7 @@ def evaluate(
 
     By default: the rows, the mistakes, those of always predicting the most frequent label, and what the task measures
     (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy, and log loss, Brier
-    score and calibration error of the probabilities. Keyword arguments say how the source is read.
+    score and calibration error of the probabilities.
     """
     if not is_learner(learner):
         raise BadValue(f"evaluate needs a learner, not {shown(learner)}")

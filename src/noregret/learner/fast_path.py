@@ -254,24 +254,17 @@ class FastPath:
 
         The names are added before the round, so that the round completes the change; they are removed if it fails.
         """
-        known, room = self.known, self.room - self.used
-        if len(row) > room and sum(name not in known for name in row) > room:
+        if not self.has_room(row) or self.closed:  # closed: the code of a name called the learner, which has changed
             return False
-        if self.closed:  # the code of a name called the learner, which has changed
-            return False
-        used, rounds = self.used, self.totals[ROUNDS]
+        before, rounds = self.count_names(), self.totals[ROUNDS]
 
         def learn() -> bool:
-            new = list(filterfalse(known.__contains__, row))
-            if not (set(map(type, new)) <= PLAIN_NAMES or all(isinstance(name, str) for name in new)):
+            if not self.add_names(row):
                 return False
-            if new:
-                known.update(zip(new, range(used, used + len(new)), strict=True))
-                self.use_features(len(known))
             if values is None:
                 learned = self.trainer.call(row, truth, h) is True
             else:
-                numbers = struct.pack(f"{len(row)}q", *map(known.__getitem__, row))
+                numbers = struct.pack(f"{len(row)}q", *map(self.known.__getitem__, row))
                 learned = self.trainer.call(numbers, values, truth, h) is True
             if not learned:
                 forget()
@@ -279,13 +272,36 @@ class FastPath:
 
         def forget() -> None:
             if self.totals[ROUNDS] == rounds:
-                self.model.names.truncate(used)
-                self.use_features(used)
+                self.forget_names(before)
 
         self.loops.hide_fast_path()
         learned = self.change.run(learn, forget)
         self.loops.show_fast_path(self)
         return learned
+
+    def has_room(self, row: dict[Any, Any]) -> bool:
+        """Whether there are cells for the new names of a row."""
+        room = self.room - self.used
+        return len(row) <= room or sum(name not in self.known for name in row) <= room
+
+    def count_names(self) -> int:
+        """What `forget_names` needs to know of the names before a round."""
+        return self.used
+
+    def add_names(self, row: dict[Any, Any]) -> bool:
+        """Number the new names of a row; False where one is no string."""
+        new = list(filterfalse(self.known.__contains__, row))
+        if not (set(map(type, new)) <= PLAIN_NAMES or all(isinstance(name, str) for name in new)):
+            return False
+        if new:
+            self.known.update(zip(new, range(self.used, self.used + len(new)), strict=True))
+            self.use_features(len(self.known))
+        return True
+
+    def forget_names(self, before: int) -> None:
+        """Remove the names that came since."""
+        self.model.names.truncate(before)
+        self.use_features(before)
 
     def close(self) -> None:
         """Take no more rows: the model has changed around the tables."""

@@ -1,6 +1,5 @@
 """The fast path of learners that hash feature names: a name is hashed once, then found in a dict of bounded size."""
 
-import struct
 from collections.abc import Iterable
 from itertools import filterfalse
 from typing import Any
@@ -9,7 +8,6 @@ from noregret.features.hashing import CACHE_SIZE, HashedNames
 from noregret.jit import dict_reader
 from noregret.learner.fast_path import UNFIT, FastPath, snapshot
 from noregret.learner.model import Model
-from noregret.state.guarded_round import ROUNDS
 
 
 class HashedPath(FastPath):
@@ -54,31 +52,18 @@ class HashedPath(FastPath):
         names.update(zip(new, numbers.tolist(), strict=True))
         return new
 
-    def learn_names(self, row: dict[Any, Any], truth: float, h: float, values: bytes | None = None) -> bool:
-        """Learn a row with names that may be new: they are recorded before the round, and removed if it fails."""
-        if self.closed:  # the code of a name called the learner, which has changed
-            return False
-        size, rounds = self.names.size, self.totals[ROUNDS]
+    def has_room(self, row: dict[Any, Any]) -> bool:
+        return True
 
-        def learn() -> bool:
-            new = self.remember(self.known, row)
-            cells, _, fingerprints = self.names.hash_names(new)
-            self.names.record(cells, fingerprints)
-            if values is None:
-                learned = self.trainer.call(row, truth, h) is True
-            else:
-                numbers = struct.pack(f"{len(row)}q", *map(self.known.__getitem__, row))
-                learned = self.trainer.call(numbers, values, truth, h) is True
-            if not learned:
-                forget()
-            return learned
+    def count_names(self) -> int:
+        return self.names.size
 
-        def forget() -> None:
-            if self.totals[ROUNDS] == rounds:
-                self.known.clear()
-                self.names.truncate(size)
+    def add_names(self, row: dict[Any, Any]) -> bool:
+        """Hash the new names of a row, and record them in their cells."""
+        cells, _, fingerprints = self.names.hash_names(self.remember(self.known, row))
+        self.names.record(cells, fingerprints)
+        return True
 
-        self.loops.hide_fast_path()
-        learned = self.change.run(learn, forget)
-        self.loops.show_fast_path(self)
-        return learned
+    def forget_names(self, before: int) -> None:
+        self.known.clear()
+        self.names.truncate(before)

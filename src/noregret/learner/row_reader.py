@@ -18,6 +18,7 @@ from noregret.learner.prepared_round import (
     PreparedSlots,
     prepared_round,
 )
+from noregret.learner.transform_loops import place_arrays
 from noregret.state.guarded_round import LARGEST, SIGN
 from noregret.state.slots import count_slots
 
@@ -128,8 +129,3 @@ class PreparedRound:
         where = get_function(canonicalize.entry, places).address
         fill_named(self.table, PREPARED, sort=where, sort_table=address(table))
         self.kept += [table, arrays]
-
-
-def place_arrays(loop: Loop) -> dict[str, tuple[int, NDArray[np.generic]]]:
-    """The slot of every array of a transform's loop, with an example of the array."""
-    return {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}

@@ -1,6 +1,7 @@
 """The transforms of a learner, and the compiled loops that run them."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.blocks import SparseBlock, sort_rows
 from noregret.features import canonicalize
@@ -29,7 +30,7 @@ def choose_runner(native: bool) -> Runner:
 def run_compiled(loop: Loop, learn: bool, arrays: tuple[np.ndarray, ...]) -> None:
     from noregret.jit.compiled import compile_function
 
-    places = {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}
+    places = place_arrays(loop)
     table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
     table[LEARN] = learn
     compile_function(loop.entry, places)(table, *arrays)
@@ -50,3 +51,8 @@ def sort_rows_compiled(block: SparseBlock) -> SparseBlock:
     return canonicalize.renumber_block(
         NOTHING, copied, compile_function(canonicalize.entry, canonicalize.slots()), new_only=True
     )
+
+
+def place_arrays(loop: Loop) -> dict[str, tuple[int, NDArray[np.generic]]]:
+    """The slot of every array of a transform's loop, with an example of the array."""
+    return {name: (LEARN + 1 + 2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(loop.arrays.items())}

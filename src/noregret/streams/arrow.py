@@ -32,7 +32,7 @@ from noregret.streams.column_roles import find_roles
 from noregret.streams.columns import Layout, arrow
 from noregret.streams.files import open_stdin, retry_read
 from noregret.streams.prefetch import prefetch
-from noregret.streams.read_options import ReadOptions
+from noregret.streams.read_options import TABLE_OPTIONS, ReadOptions
 from noregret.streams.source import Source, read_position
 from noregret.streams.table_encoder import TableEncoder
 from noregret.streams.table_parser import Columns
@@ -153,24 +153,7 @@ class StandardInput(io.RawIOBase):
 class ColumnarSource(Source):
     """The rows of a columnar table."""
 
-    accepts = frozenset(
-        {
-            "label",
-            "weight",
-            "timestamp",
-            "query",
-            "drop",
-            "keep",
-            "key",
-            "unlabelled",
-            "missing",
-            "categorical",
-            "text",
-            "ngrams",
-            "keep_missing",
-            "labels_by",
-        }
-    )
+    accepts = TABLE_OPTIONS | {"labels_by"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(

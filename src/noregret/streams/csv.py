@@ -38,7 +38,7 @@ from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.line_blocks import LONGEST, LineBlocks, parse_blocks
 from noregret.streams.lines import add_line_number
 from noregret.streams.prefetch import prefetch
-from noregret.streams.read_options import ReadOptions
+from noregret.streams.read_options import TABLE_OPTIONS, ReadOptions
 from noregret.streams.recoding import QuotedLines, join_quoted_lines
 from noregret.streams.row_validator import RowValidator
 from noregret.streams.source import Source, read_position
@@ -64,26 +64,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of lines; memory grows only with the number of features."""
 
     kind = "csv"
-    accepts = frozenset(
-        {
-            "label",
-            "weight",
-            "timestamp",
-            "query",
-            "drop",
-            "keep",
-            "key",
-            "unlabelled",
-            "missing",
-            "encoding",
-            "categorical",
-            "text",
-            "ngrams",
-            "header",
-            "keep_missing",
-            "labels_by",
-        }
-    )
+    accepts = TABLE_OPTIONS | {"encoding", "header", "labels_by"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(

@@ -22,7 +22,7 @@ from noregret.streams.files import TextFile
 from noregret.streams.json_record import BadRecord, Fields, Record, RecordChecks
 from noregret.streams.lines import LongLine, read_lines
 from noregret.streams.prefetch import prefetch
-from noregret.streams.read_options import ReadOptions
+from noregret.streams.read_options import TABLE_OPTIONS, ReadOptions
 from noregret.streams.record_features import RecordFeatures
 from noregret.streams.source import Source, read_position
 from noregret.streams.timestamps import TimeOrder
@@ -35,24 +35,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    accepts = frozenset(
-        {
-            "label",
-            "weight",
-            "timestamp",
-            "query",
-            "drop",
-            "keep",
-            "key",
-            "unlabelled",
-            "missing",
-            "encoding",
-            "categorical",
-            "text",
-            "ngrams",
-            "keep_missing",
-        }
-    )
+    accepts = TABLE_OPTIONS | {"encoding"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, options: ReadOptions) -> None:

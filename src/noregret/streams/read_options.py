@@ -172,3 +172,7 @@ def merge_options(given: ReadOptions | None, kwargs: Mapping[str, Any]) -> ReadO
 
 
 DEFAULTS = ReadOptions()
+TABLE_OPTIONS = frozenset(
+    {"label", "weight", "timestamp", "query", "drop", "keep", "key", "unlabelled", "missing", "categorical", "text",
+     "ngrams", "keep_missing"}
+)  # fmt: skip
