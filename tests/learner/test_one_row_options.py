@@ -103,6 +103,15 @@ def test_rows_of_any_numbers(kind: Any) -> None:
     assert pack(one) == pack(batch)
 
 
+def test_a_masked_array_is_the_row_that_a_batch_takes_it_for() -> None:
+    one, batch = started("dense"), started("dense")
+    row = np.ma.masked_array([1.0, 2.0, 3.0, 4.0, 5.0], mask=[True, False, False, False, False])
+    assert one.scores_one(row) == batch.scores(np.asarray(row).reshape(1, -1))[0]
+    one.learn_one(row, 1)
+    in_batches(batch, np.asarray(row), 1, None)
+    assert pack(one) == pack(batch)
+
+
 def started(name: str) -> nr.RuleLearner:
     dense = name == "dense"
     learner = make("binary", {"scale": True, "class_weight": "balanced"} if dense else OPTIONS[name])

@@ -44,7 +44,7 @@ class DensePath(FastPath):
 
     def to_bytes(self, x: Any) -> bytes:
         """The bytes of a row of numbers; an error where it is none, or of another width."""
-        if isinstance(x, np.ndarray):
+        if type(x) is np.ndarray:  # others, such as masked arrays, may have bytes of their own
             if x.shape != (self.width,) or x.dtype.kind not in "fiub":
                 raise ValueError
             return x.tobytes() if x.dtype == np.float64 else x.astype(np.float64).tobytes()
