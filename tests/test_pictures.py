@@ -75,6 +75,7 @@ def test_rda_is_sparse_where_it_errs_least() -> None:
     assert best["rda"].nonzeros < 0.5 * min(best["truncated_gradient"].nonzeros, best["fobos"].nonzeros)
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_ofs_comes_near_to_choosing_features_beforehand() -> None:
     data = ofs_against_kbest.like_spambase()

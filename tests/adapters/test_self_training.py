@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import noregret as nr
 from noregret.learner.model_file import pack
 from tests.support import by_name, refusal, refused
+from tests.support.cover import only_in_test_all
 
 rng = np.random.default_rng(0)
 ROWS = 120
@@ -37,6 +38,7 @@ def obvious(rule: str, confidence: float, weight: float, X: Any = X, y: Any = Y)
     return learner, taken, left
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("weight", [0.25, 1.0])
 @pytest.mark.parametrize("confidence", [0.0, 0.4, 0.9])
 @pytest.mark.parametrize("rule", ["pa1", "arow", "ogd"])
@@ -133,6 +135,7 @@ def test_what_makes_no_sense_is_refused(rule: str, options: Any, asked: Any, wor
 # ---- a fixed pool -------------------------------------------------------------------------------------------------
 
 
+@only_in_test_all
 def test_a_pool_is_taught_until_its_labels_stop_changing() -> None:
     learner = plain().learn(X[:12], TRUE[:12])
     before = pack(learner)

@@ -38,7 +38,7 @@ def maker(kind: str) -> Callable[[], Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("act", acts())
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_cut_off_at_a_line_it_is_as_before_or_as_after(kind: str, act: str) -> None:
     make, does = maker(kind), acts()[act]
     allowed = outcome(make, does)

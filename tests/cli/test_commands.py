@@ -274,7 +274,7 @@ def test_warm_compiles_and_the_race_then_does_not(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 @pytest.mark.parametrize("kind", ["svm", "csv", "several"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_a_model_that_was_killed_goes_on_where_it_was_kept_last(folder: Path, kind: str) -> None:
     many = 400_000
     if kind == "csv":

@@ -105,6 +105,7 @@ def test_a_function_that_never_holds_is_drawn_false() -> None:
     assert set(nr.all_of(0, nr.negation(0)).draw(30, 2)[1]) == {-1}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_winnow_learns_a_drawn_disjunction_within_its_bound(seed: int) -> None:
     target = nr.any_of(5, 77, 200, 255)

@@ -153,6 +153,7 @@ def test_compiled_dense_rows_that_grow_wider_differ_by_rounding_only(name: str) 
     near(parts.scores(rows), whole.scores(rows), tolerance=1e-12)
 
 
+@pytest.mark.thinned(2)
 @either_engine
 def test_learn_one_in_a_loop_is_learn(name: str, native: bool) -> None:
     X, y = growing(name, native)
@@ -200,7 +201,7 @@ def test_the_same_data_twice_give_the_same_bits(play: Play) -> None:
 
 
 @either_engine
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_predicting_changes_nothing(name: str, native: bool) -> None:
     X, y = growing(name, native)
     learner = nr.make(name, native=native).learn(rows_of(X), y)
@@ -216,6 +217,7 @@ def test_predicting_changes_nothing(name: str, native: bool) -> None:
     assert pack(learner) == before
 
 
+@pytest.mark.thinned(2)
 @either_engine
 def test_predicting_one_row_is_predicting_it_among_others(name: str, native: bool) -> None:
     X, y = growing(name, native)

@@ -88,7 +88,7 @@ def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
 
 
 @pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *few(PLAYS)])), ids=str)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_stays_finite(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for edge in EDGES:
@@ -98,6 +98,7 @@ def test_stays_finite(play: Play) -> None:
         assert learner.rounds == len(y) or edge in MAY_BE_REFUSED, edge.__name__
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", FEW)
 def test_compiled_stays_finite(name: str) -> None:
     probe, _ = stream("binary", dense=False)
@@ -116,7 +117,7 @@ def extremes(param: Param) -> list[float]:
 
 
 @pytest.mark.parametrize("play", EVERY_RULE, ids=str)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 def test_stays_finite_whatever_its_parameters(play: Play) -> None:
     probe, _ = stream(play.task, dense=False)
     for name, param in play.card.numbers.items():

@@ -94,7 +94,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("play", BY_ROW, ids=str)
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 def test_the_cells_a_round_touches_do_not_depend_on_the_number_of_features(play: Play) -> None:
     few = cells_touched(play, 100)
     assert few > 0

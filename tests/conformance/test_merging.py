@@ -216,7 +216,7 @@ MIXING = [
 
 
 @pytest.mark.parametrize(("card", "algebra"), MIXING, ids=lambda value: getattr(value, "name", value))
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_features_meet_by_name_and_classes_by_label(card: nr.RuleCard, algebra: str) -> None:
     a, b, rows = strangers(card.name, algebra=algebra)
     assert a.classes != b.classes[: len(a.classes)]

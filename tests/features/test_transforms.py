@@ -142,7 +142,7 @@ def test_no_row_moves_the_measures_of_those_before_it_or_its_own(name: str) -> N
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("kind", ["names", "table", "sparse"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_chunks_of_any_size_leave_the_same_bytes(name: str, kind: str) -> None:
     steps, _ = PIPELINES[name]
     X: Any = stream(name) if kind == "names" else table(name)
@@ -173,6 +173,7 @@ def test_saved_loaded_and_taught_on_equals_never_stopped(name: str, tmp_path: Pa
     assert again.features == through.features
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("algebra", ["sparse", "kernel", "dense", "reference"])
 @pytest.mark.parametrize("name", ["scale", "long", "one_hot", "indicator", "made twice", "negated"])
 def test_looking_at_rows_leaves_no_trace(name: str, algebra: str) -> None:

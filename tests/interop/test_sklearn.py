@@ -141,6 +141,7 @@ def test_a_variant_may_change_together_with_what_only_it_takes() -> None:
 # ---- in company ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(3)
 @every
 def test_survives_pickling_and_goes_on_learning(estimator: Any) -> None:
     X, y = stream(3)

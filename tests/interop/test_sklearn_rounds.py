@@ -46,6 +46,7 @@ def test_parts_are_the_whole(estimator: Any) -> None:
     assert parts.t_ == whole.t_
 
 
+@pytest.mark.thinned(4)
 @every
 @pytest.mark.parametrize("classes", [2, 3])
 def test_sparse_rows_are_the_same_rows(estimator: Any, classes: int) -> None:

@@ -59,6 +59,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__ + str(value))
 @pytest.mark.parametrize("names", [True, False], ids=["names", "numbers"])
 def test_any_number_is_a_value(value: Any, names: bool) -> None:
@@ -66,6 +67,7 @@ def test_any_number_is_a_value(value: Any, names: bool) -> None:
     same_as_in_batches([({a: 1.0, b: value}, 1), ({b: value}, -1), ({b: 1.0, a: value}, -1)], names=names)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 @pytest.mark.parametrize("names", [True, False], ids=["names", "numbers"])
 def test_rounds_of_every_task(task: str, names: bool) -> None:

@@ -26,6 +26,7 @@ def named(rows: np.ndarray, order: list[str], indicator: np.ndarray | None = Non
     return Rows(block, order, indicator)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("native", [True, False])
 def test_scaling_measures_every_value_by_those_before_it(native: bool) -> None:
     learner = nr.make("perceptron", scale=True, native=native).learn(dicts, y)

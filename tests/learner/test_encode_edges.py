@@ -157,6 +157,7 @@ def test_few_numbers_among_many_words_and_few_words_among_few_numbers_are_text(t
         assert "a=w" in batch.X.names, name
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("native", [True, False])
 def test_a_blank_line_is_no_row_of_a_table_of_one_column(native: bool, tmp_path: Path) -> None:
     (tmp_path / "cities.csv").write_text("city\nParis\n\nRome\n")

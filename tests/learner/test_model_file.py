@@ -15,6 +15,7 @@ import noregret as nr
 from noregret.learner.model_file import FORMAT, KEY, digest, pack
 from tests.golden.make import EXPECTED, FOLDER, SHAPES, matrix, scores
 from tests.support import by_name, load_own_rules, refusal, registered, small_stream
+from tests.support.cover import only_in_test_all
 from tests.support.model_files import header, tensors
 
 X, Y = small_stream()
@@ -73,6 +74,7 @@ def test_any_string_is_a_name(tmp_path: Path) -> None:
     assert nr.load(tmp_path / "model.nr").model.names.as_list() == NAMES
 
 
+@only_in_test_all
 def test_a_hundred_thousand_names_come_back(tmp_path: Path) -> None:
     names = [f"word-{number}" for number in range(100_000)]
     nr.make("perceptron", native=False).learn([dict.fromkeys(names, 1.0)], [1]).save(tmp_path / "model.nr")
@@ -173,6 +175,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path) -> None:
         not_loaded(tmp_path / "cut.nr", content[:length])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("flip", [0x01, 0x20, 0xFF])
 def test_a_file_with_any_byte_changed_is_refused_or_means_the_same(flip: int, tmp_path: Path) -> None:
     content = pack(small())

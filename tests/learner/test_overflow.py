@@ -26,6 +26,7 @@ KINDS: dict[str, Any] = {
 BOTH = pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,6 +91,7 @@ def test_a_few_rows_are_undone_in_a_large_state() -> None:
     assert learner.learn(wide[:1], [0]).rounds == 51
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize("rule", ["ogd", "eg", "gradient_batch", "fobos", "eg_signed"][: None if ALL else 2])
 def test_features_that_many_rows_share_are_undone_in_a_large_state(rule: str) -> None:

@@ -19,6 +19,7 @@ own = load_own_rules()
 # ---- threads ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by number"])
 def test_two_threads_lose_no_round(named: bool) -> None:

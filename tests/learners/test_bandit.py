@@ -74,6 +74,7 @@ def test_the_row_of_zeros_teaches_banditron_nothing() -> None:
     assert (learner.updates, learner.rounds) == (0, 3)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("truth", [0, 2])
 def test_the_expected_step_of_banditron_is_that_of_the_perceptron(truth: int) -> None:
     """Every round has a feature of its own, so that each begins anew and leaves its step in its own column."""

@@ -11,6 +11,7 @@ from noregret.training.epochs import epochs
 from tests.learners.reading import after_each_round, bound_of, comparators, steps, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
+from tests.support.cover import only_in_test_all
 
 TWO_TASKS = pytest.mark.parametrize("task", ["binary", "regression"])
 
@@ -87,6 +88,7 @@ def test_regret_over_whole_batches_keeps_its_bound(loss: str, batch: int, reduct
         assert said.losses.sum() - theirs <= bound
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.many_rounds
 @TWO_TASKS
 @pytest.mark.parametrize("part", [0.3, 1.0, 1.7])
@@ -118,6 +120,7 @@ def test_batch_adaline_settles_only_while_rho_is_below_two_over_the_largest_eige
     assert (np.abs(weights(learner, 4) - least(X, y)).max() < 1e-6) == settles
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_incremental_adaline_comes_to_the_least_squares() -> None:
     X, y, _ = streams.linear(40, 3, noise=0.4, seed=7)

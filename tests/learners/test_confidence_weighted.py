@@ -152,7 +152,7 @@ def updates(name: str, seed: int, d: int = 3, **told: Any) -> Any:
     ("name", "told"),
     [("cw", {}), ("cw_variance", {}), *((name, {"C": C}) for name in ("scw1", "scw2") for C in (0.05, 0.5, 5.0))],
 )
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 def test_a_step_is_the_one_a_solver_finds(name: str, told: dict[str, float], eta: float) -> None:
     for number, (learner, before, after, x, y) in enumerate(updates(name, seed=1, d=2, eta=eta, **told)):
         if number % 3 and not cover.ALL:  # a solver takes its time

@@ -16,7 +16,7 @@ from tests.conformance.test_twins import agree
 from tests.learners.reading import Objective, after_each_round, bound_of, hinge, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import only_in_test_all, seeds
 from tests.support.engines import engines
 
 MIXED: dict[str, Any] = {"task": "binary", "loss": "hinge"}  # features of both signs, as of experts
@@ -158,6 +158,7 @@ def test_a_regret_close_to_what_is_allowed() -> None:
     assert 0.6 * bound < said.losses.sum() - hinge(u, X, y).sum() <= bound
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.many_rounds
 @pytest.mark.parametrize("part", [0.1, 2.0 / 3.0, 1.5])
 @seeds(4)
@@ -201,6 +202,7 @@ def test_features_never_met_have_their_share_from_the_start() -> None:
     assert seen.play(csr_array(X), y).scores[0] == pytest.approx(X[0].sum() / reach)
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_irrelevant_features_cost_signed_eg_only_a_logarithm() -> None:
     rng = np.random.default_rng(5)

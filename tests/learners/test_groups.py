@@ -15,7 +15,7 @@ from tests import naive
 from tests.learners.reading import after_each_round, bound_of, comparators, weights
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import ALL, seeds
+from tests.support.cover import ALL, only_in_test_all, seeds
 
 Told = dict[str, Any]
 Penalty = Callable[[Array], float]
@@ -112,6 +112,7 @@ LATE: list[tuple[str, Told]] = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("algebra", ["sparse", "dense"])
 @pytest.mark.parametrize(("name", "told"), LATE, ids=lambda value: value if isinstance(value, str) else "")
 def test_groups_are_those_of_the_twin(name: str, told: Told, algebra: str) -> None:
@@ -138,6 +139,7 @@ def test_one_feature_and_many_classes() -> None:
         np.testing.assert_allclose(learner.scores(X), plain.scores(X), rtol=1e-12)
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_a_feature_is_in_use_for_all_tasks_or_for_none() -> None:
     rng = np.random.default_rng(4)

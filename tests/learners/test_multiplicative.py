@@ -214,6 +214,7 @@ def test_it_is_winnow_over_every_feature_and_its_negation(native: bool, alpha: f
     assert mine.updates > 60
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.many_rounds
 @seeds(4)
 @pytest.mark.parametrize(("n", "k"), [(8, 1), (30, 2), (200, 3)])

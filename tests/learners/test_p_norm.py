@@ -86,6 +86,7 @@ def test_the_weights_are_the_slope_of_half_the_squared_norm_of_the_sum(p: float)
     assert length(weights(learner, 5), dual(p)) == pytest.approx(length(added, p))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.many_rounds
 @seeds(3)
 @pytest.mark.parametrize("p", [2.0, 3.5, 6.0, 12.0])
@@ -154,6 +155,7 @@ def test_alma_corrects_exactly_the_rounds_short_of_its_margin_and_stays_in_the_b
     assert learner.model.arrays.n.k == k > 5
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("p", [2.0, 3.0, 4.5])
 def test_a_step_of_alma_minimises_its_divergence_and_then_its_distance_to_the_ball(p: float) -> None:
     """w' is where -eta z.w + 1/2 |w|_q^2 - f(w_t).w is least, f being the slope of 1/2 |.|_q^2; then it is scaled."""

@@ -26,7 +26,7 @@ from tests.learners.reading import (
 )
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import only_in_test_all, seeds
 from tests.support.engines import engines
 
 FAMILY: list[tuple[str, dict[str, float]]] = [
@@ -224,6 +224,7 @@ def test_the_loss_is_the_gate_unless_another_is_asked_for() -> None:
     assert (plain.scores(X) != other.learn(X, y).scores(X)).any()
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_gates_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=9)

@@ -42,7 +42,7 @@ def test_a_step_goes_down_the_slope_of_the_penalised_loss(task: str, lam: float)
 
 @pytest.mark.parametrize("projection", [True, False], ids=["projected", "free"])
 @pytest.mark.parametrize(("task", "lam", "seed"), list(product(["binary", "regression"], [1e-3, 0.03, 1.0], range(2))))
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(4)
 def test_the_penalised_loss_keeps_its_bound(task: str, lam: float, seed: int, projection: bool) -> None:
     T = 300
     X, y = streams.dense(T, 5, seed=seed)
@@ -143,6 +143,7 @@ def test_the_linear_kernel_gives_the_same_scores() -> None:
     np.testing.assert_allclose(by_support, by_weight, rtol=1e-9, atol=1e-11)
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_a_million_rounds_do_not_wear_the_scale_out() -> None:
     X = np.tile(np.array([[1.0, 0.0], [0.0, 1.0]]), (500, 1))

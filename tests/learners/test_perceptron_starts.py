@@ -10,7 +10,7 @@ import noregret as nr
 from tests.learners.reading import bound_of, radius_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import only_in_test_all, seeds
 from tests.support.engines import engines
 
 BY_CHANCE: dict[str, Any] = {"random_start": 1.0, "classes": [-1, 1], "native": False}
@@ -157,6 +157,7 @@ def test_a_step_may_be_shorter_with_every_step_before_it(native: bool) -> None:
     assert 5 < learner.updates < 70
 
 
+@only_in_test_all
 @pytest.mark.compiles
 def test_the_options_are_compiled_into_loops_of_their_own() -> None:
     X, y = streams.dense(80, 5, seed=6)

@@ -63,6 +63,7 @@ def nearest(onto: str, v: Array) -> Array:
     return np.asarray(found.x[:d] - found.x[d:])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("onto", [name for name in SETS if name != "everywhere"])
 def test_every_step_ends_at_the_nearest_point_of_the_set(onto: str) -> None:
     X, y = streams.dense(60, 4, seed=1)
@@ -200,6 +201,7 @@ def test_the_simplex_spans_all_classes_also_where_a_round_is_about_the_first_one
         assert found.min() >= 0.0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize(
     ("onto", "task", "algebra"),

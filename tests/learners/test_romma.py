@@ -10,7 +10,7 @@ from noregret.streams.sources import ArraySource
 from tests.learners.reading import bound_of, same, steps, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
-from tests.support.cover import seeds
+from tests.support.cover import only_in_test_all, seeds
 
 BOTH = pytest.mark.parametrize("name", ["romma", "romma_aggressive"])
 
@@ -77,6 +77,7 @@ def test_rows_at_right_angles_take_every_mistake_that_the_bound_allows() -> None
     same(weights(learner, 4), y)
 
 
+@only_in_test_all
 @pytest.mark.many_rounds
 def test_many_passes_lead_aggressive_romma_to_the_largest_margin() -> None:
     X, y, _ = streams.separable(40, 3, margin=0.2, seed=2)

@@ -82,6 +82,7 @@ def packed(mean: Array, sigma: Array) -> Array:
     return np.concatenate([mean, np.linalg.cholesky(sigma)[np.tril_indices(len(mean))]])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("r", [0.3, 1.0, 4.0])
 def test_an_arow_step_minimises_divergence_and_losses(r: float) -> None:
     X, y = streams.dense(30, 3, seed=1)
@@ -262,6 +263,7 @@ def test_narow_is_the_perceptron_with_margin_while_every_direction_counts_as_kno
 # ---- the ellipsoid ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kept", ["diagonal", "drop", "full"])
 @pytest.mark.parametrize("decay", ["round", "update"])
 def test_iellip_takes_every_mistake_to_the_margin_it_promises(kept: str, decay: str) -> None:

@@ -55,6 +55,7 @@ def test_a_round_steps_then_pulls_what_is_small(K: float, theta: float) -> None:
     assert pulled > 3
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["truncated_gradient", "rounding"])
 @pytest.mark.parametrize("K", [1.0, 3.0, 7.0])
 def test_what_is_caught_up_with_late_is_what_would_have_been_done_at_once(name: str, K: float) -> None:
@@ -85,7 +86,7 @@ def suffered(u: Array, X: Array, y: Array, loss: str) -> Array:
 @pytest.mark.parametrize(("theta", "K"), [(0.0, 1.0), (0.1, 1.0), (0.5, 1.0), (0.1, 5.0), (0.0, 5.0)])
 @seeds(2)
 @pytest.mark.parametrize("schedule", ["constant", "inv_sqrt"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_loss_and_pull_keep_their_bound(seed: int, theta: float, K: float, loss: str, schedule: str) -> None:
     X, y, _ = streams.separable(120, 5, 0.1, seed)
     y = streams.flip(y, 0.1, seed)

@@ -21,6 +21,7 @@ from noregret.state.stores.reservoir import list_rows
 from tests.naive import streams
 from tests.naive.pocket import Reservoir
 from tests.naive.rules import Array
+from tests.support.cover import only_in_test_all
 
 
 @margin_rule(
@@ -110,6 +111,7 @@ def test_the_sample_is_that_of_a_plain_list(algebra: str, native: bool, m: int) 
     assert 0 < right < max(m, 2)
 
 
+@only_in_test_all
 def test_every_row_is_as_likely_to_be_in_the_sample_and_in_any_place_of_it() -> None:
     seeds, rounds, m = 300, 40, 5
     X, y = csr_array(np.eye(rounds)), np.ones(rounds)
@@ -142,6 +144,7 @@ def test_another_seed_draws_another_sample_and_the_same_seed_the_same() -> None:
     assert kept(first) != kept(third)
 
 
+@pytest.mark.thinned(2)
 @everywhere
 def test_many_classes_are_told_apart_as_the_task_does_it(algebra: str, native: bool) -> None:
     X, _ = streams.sparse(150, 6, density=0.5, seed=3)
@@ -253,6 +256,7 @@ def test_a_count_that_stops_early_is_below_the_record_exactly_when_the_whole_cou
 # ---- calls, undone and not -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize("m", [3, 25])
 def test_how_rounds_are_called_for_changes_nothing(m: int) -> None:
@@ -294,7 +298,7 @@ def bursting(rows: csr_array, labels: Any) -> tuple[csr_array, Any]:
 @pytest.mark.compiles
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("by", ["call", "long call", "single", "unfinished"])
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 def test_a_refused_call_leaves_the_sample_as_it_was(by: str, native: bool) -> None:
     X, y = wide(8)
     learner, twin = (nr.make(recollect, m=9, native=native) for _ in range(2))

@@ -93,6 +93,7 @@ def by_number(rows: csr_array, t: int) -> dict[int, float]:
     return dict(zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("rule", [shrink_scaled, shrink_lazily, keep_few], ids=lambda card: card.name)
 def test_a_scale_that_falls_without_end_is_the_same_in_any_calls(rule: Card) -> None:
     X, y = wide(1)
@@ -176,6 +177,7 @@ def test_options_are_bound_into_the_text() -> None:
 # ---- means --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("algebra", ["sparse", "dense", "kernel", "reference"])
 @pytest.mark.parametrize("after", [0, 25])
 def test_the_mean_of_the_weights_over_the_rounds(algebra: str, after: int) -> None:

@@ -21,7 +21,7 @@ from noregret.state.savepoint import take_savepoint
 from noregret.state.space import Shape, Space
 from noregret.state.stores import field_counters
 from tests.naive import streams
-from tests.support.cover import ALL
+from tests.support.cover import ALL, only_in_test_all
 from tests.support.engines import engines
 
 
@@ -79,6 +79,7 @@ def test_a_budget_on_the_oldest_equals_a_list_of_supports(native: bool, classes:
     assert learner.nonzeros == 5
 
 
+@only_in_test_all
 @pytest.mark.compiles
 @pytest.mark.parametrize(
     "rule", [lose_the_second, lose_the_oldest] if ALL else [lose_the_second], ids=lambda card: card.name

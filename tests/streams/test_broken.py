@@ -117,6 +117,7 @@ class Shrinking:
             yield batch
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("on_bad", ["stop", "skip"])
 def test_text_that_becomes_shorter_while_it_is_read_is_refused(

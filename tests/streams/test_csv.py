@@ -103,6 +103,7 @@ def random_table(rng: random.Random) -> str:
     return ending.join(["n1,text,n2,other,y", "1,word,2,word,1", *lines[1:], ""])
 
 
+@pytest.mark.thinned(2)
 @seeds(40, usual=10)
 def test_random_tables_are_read_as_the_obvious_reader_reads_them(seed: int, tmp_path: Path) -> None:
     text = random_table(random.Random(seed))

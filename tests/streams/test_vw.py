@@ -173,6 +173,7 @@ def test_every_wrong_line_is_refused_by_its_number_and_skipped_alone(compiled: b
     assert found.skipped == len(expected.wrong) == len(WRONG)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("compiled", "lines", "told"),
     [

@@ -156,6 +156,7 @@ def test_many_classes_ask_by_the_lead_of_the_first_over_the_second() -> None:
         asked = found.asked
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("b", [0.05, 0.5, 5.0])
 def test_the_perceptron_that_asks_keeps_its_bound_in_the_mean(b: float) -> None:
     """Cesa-Bianchi, Gentile and Zaniboni 2006: E M <= (1 + R^2/2b) L/gamma + |u|^2 (2b + R^2)^2 / (8 b gamma^2)."""

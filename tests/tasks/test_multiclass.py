@@ -69,6 +69,7 @@ def test_plays_as_its_twin_where_mistakes_have_costs(name: str, competitor: str,
     near(transcript.losses, np.maximum(0.0, np.where(rival[competitor] == y, 0.0, missing[t, rival[competitor]])))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.compiles
 @pytest.mark.parametrize("competitor", ["predicted", "max_loss", "rest"])
 def test_the_compiled_loop_is_the_plain_text(competitor: str) -> None:

@@ -75,6 +75,7 @@ def test_plays_as_its_twin(name: str, threshold: str, dense: bool, fixed: bool) 
     assert learner.classes == list(range(LABELS))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize(
     ("name", "threshold"),

@@ -113,6 +113,7 @@ def test_after_a_step_of_pa_the_row_is_at_the_radius(learns: bool) -> None:
             assert learner.scores(X[t : t + 1])[0] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["pa1", "pa2"])
 @pytest.mark.parametrize("C", [0.2, 1.0])
 def test_a_step_is_the_best_trade_of_loss_against_change(name: str, C: float) -> None:

@@ -81,6 +81,7 @@ def test_in_the_reference_algebra_it_plays_as_its_twin(name: str) -> None:
     hold_against_twin(name, "all", np.asarray, algebra="reference")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.compiles
 @pytest.mark.parametrize(
     ("name", "pairs", "form"),
