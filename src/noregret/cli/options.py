@@ -88,6 +88,8 @@ def add_race_options(race: Parser) -> None:
     add_learner_options(race)
     add_output_options(race)
     add_confusion_option(race)
+    race.add_argument("--regret", action="store_true", help="compare each learner with the best fixed weights in "
+                      "hindsight, as the rounds go by, beside the bound of its theorem")  # fmt: skip
     race.set_defaults(module="race")
 
 

@@ -11,7 +11,8 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
-from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.leaderboard import Entry, Leaderboard
+from noregret.evaluation.regret_report import RegretReport, describe_regret, regret_table
 from noregret.evaluation.report import plain_label, to_json
 from noregret.evaluation.tables import confusion_table
 
@@ -52,6 +53,20 @@ def print_confusion(entry: Entry) -> None:
     """Print the confusion matrix of a learner."""
     none = f"{entry.learner.task} has no confusion matrix: its rounds do not have one label each"
     sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
+
+
+def print_regret(leaderboard: Leaderboard) -> None:
+    """Print the regret of the best learner as the rounds go by, with its theorem, and why others have none."""
+    entry = leaderboard.best
+    lines = ["", f"regret of {entry.name} against the best fixed weights in hindsight:"]
+    if isinstance(entry.regret, RegretReport):
+        lines += [regret_table(entry.regret), *describe_regret(entry.regret)]
+    else:
+        lines.append(f"  none: {entry.regret}")
+    for other in leaderboard:
+        if other is not entry and isinstance(other.regret, str):
+            lines.append(f"no regret of {other.name}: {other.regret}")
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def to_cell(label: object) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, exit_code
 from noregret.cli.learner_names import find_cards, parse_settings, rule_file
-from noregret.cli.output import print_confusion, write_json
+from noregret.cli.output import print_confusion, print_regret, write_json
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
     LearnerOptions,
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     observer, interrupted = ScreenObserver(screen, source), False
     try:
         with screen.live():
-            leaderboard = race(source, learners, threads=args.threads, observer=observer)
+            leaderboard = race(source, learners, threads=args.threads, observer=observer, regret=args.regret)
     except KeyboardInterrupt:
         if observer.leaderboard is None:
             raise
@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         print_result(args, leaderboard, source)
         if args.confusion:
             print_confusion(leaderboard.best)
+        if args.regret:
+            print_regret(leaderboard)
     screen.note_later(source)
     for entry in leaderboard:
         if entry.stopped is not None:
@@ -126,6 +128,10 @@ class ScreenObserver(Observer):
         for text in describe_reading(learners[0], self.source):
             self.screen.note(f"  {text}")
         self.screen.begin(self.source, learners, batch)
+
+    def compare(self, name: str) -> None:
+        check_interrupt()
+        self.screen.note(f"computing the best fixed weights in hindsight for {name}")
 
     def progress(self, leaderboard: Callable[[], Leaderboard], done: float | None) -> None:
         self.leaderboard = leaderboard

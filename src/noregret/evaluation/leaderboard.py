@@ -14,6 +14,7 @@ from noregret.evaluation.capabilities import (
     task_of,
 )
 from noregret.evaluation.play import Run, collect_reports
+from noregret.evaluation.regret_report import RegretReport
 from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
@@ -28,7 +29,8 @@ class Entry:
     """The result of one learner: all that its metrics report, and of these the measures that only its task has.
 
     `stopped` is the error that stopped it. Where the learner does not see every label, `full_information` is the number
-    of mistakes of another learner that does. `held_out` is the report on rows that it did not learn.
+    of mistakes of another learner that does. `held_out` is the report on rows that it did not learn. `regret` is that
+    against the best fixed weights in hindsight, or why there is none; None where it was not asked for.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Entry:
     stopped: str | None = None
     full_information: int | None = None
     held_out: Mapping[str, float] | None = None
+    regret: RegretReport | str | None = None
 
     @classmethod
     def of(cls, run: Run, name: str | None = None, stopped: str | None = None) -> "Entry":
@@ -47,7 +50,7 @@ class Entry:
         report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
         full_information = run.comparison.mistakes
         return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
-                   run.held_out)  # fmt: skip
+                   run.held_out, run.regret)  # fmt: skip
 
     @property
     def task(self) -> type[Task]:
@@ -202,6 +205,8 @@ class Leaderboard:
         columns |= {"updates": lambda entry: str(entry.updates), "non-zeros": lambda entry: show(entry.nonzeros)}
         if any(entry.held_out is not None for entry in self.entries):
             columns["held out"] = show_held_out
+        if any(isinstance(entry.regret, RegretReport) for entry in self.entries):
+            columns |= {"regret": show_regret, "bound": show_bound}
         if any(entry.full_information is not None for entry in self.entries):
             columns["full information"] = lambda entry: show(entry.full_information)
         if any(entry.asked is not None for entry in self.entries):
@@ -264,6 +269,20 @@ def show_held_out(entry: Entry) -> str:
     names = {"target": "mae", "score": "pair_accuracy"}
     found = (entry.held_out or {}).get(names.get(entry.task.prediction, "rate"))
     return "" if found is None else f"{found:.4f}"
+
+
+def show_regret(entry: Entry) -> str:
+    """The losses beyond those of the best fixed weights."""
+    return f"{entry.regret.last.regret:.1f}" if isinstance(entry.regret, RegretReport) else ""
+
+
+def show_bound(entry: Entry) -> str:
+    """What the theorem of the learner allows: of its regret, or of what else it bounds."""
+    curve = entry.regret.guarantee if isinstance(entry.regret, RegretReport) else None
+    if curve is None:
+        return ""
+    what = "" if curve.of_regret else f"{curve.bounds} "
+    return f"{what}<= {curve.points[-1].bound:,.0f}"
 
 
 def show_measure(name: str) -> Cell:

@@ -10,6 +10,7 @@ from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.evaluation.capabilities import costs_of, is_learner, task_of
+from noregret.evaluation.regret_report import RegretReport
 from noregret.learner.factory import full_information
 from noregret.learner.protocol import Learner
 from noregret.metrics import METRICS, Confusion, Loss, Metric, Mistakes, Runtime, Updates
@@ -41,6 +42,7 @@ class Run:
         self.learner = learner
         self.task_metrics: list[Metric] = []
         self.held_out: Mapping[str, float] | None = None  # the report on rows that are not learned
+        self.regret: RegretReport | str | None = None  # against the best fixed weights, or why there is none
         self.confusion: Confusion | None = None
         if metrics is None:
             self.metrics = self.default_metrics()

@@ -14,6 +14,7 @@ from noregret.evaluation.capabilities import accepted_options, is_learner, task_
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.play import READING, Run, open_for_tasks, play_batch
+from noregret.evaluation.regret import RegretRun
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
@@ -35,6 +36,9 @@ class Observer:
     def progress(self, leaderboard: Callable[[], Leaderboard], done: float | None) -> None:
         """Called after every batch; `leaderboard()` is the one so far, `done` the share of the source read."""
 
+    def compare(self, name: str) -> None:
+        """Called when all is read, before the best fixed weights are computed for a learner."""
+
 
 def race(
     source: object,
@@ -42,14 +46,16 @@ def race(
     *,
     threads: int = 2,
     observer: Observer | None = None,
+    regret: bool = False,
     **options: Any,
 ) -> Leaderboard:
     """Run learners side by side over one source, each predicting every round before it learns it.
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
     learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
-    with these options. Options of `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read;
-    others go to every learner made here.
+    with these options. With `regret`, each is compared with the best fixed weights in hindsight. Options of
+    `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read; others go to every learner made
+    here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
@@ -58,7 +64,8 @@ def race(
     reading = {name: options.pop(name) for name in list(options) if name in READING}
     opened = open_for_tasks(source, tasks, reading)
     make_some = make_all_learners if learners == ALL else make_learners
-    return Race(make_some(entrants, opened.learner_defaults, options), opened, observer or Observer()).run(threads)
+    made = make_some(entrants, opened.learner_defaults, options)
+    return Race(made, opened, observer or Observer(), regret).run(threads)
 
 
 def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | None:
@@ -125,8 +132,9 @@ def all_cards(task: str | None) -> list[Card]:
 class Race:
     """A race while it runs: every batch is played by all learners before the next one is read."""
 
-    def __init__(self, learners: Sequence[Learner], source: Source, observer: Observer) -> None:
+    def __init__(self, learners: Sequence[Learner], source: Source, observer: Observer, regret: bool = False) -> None:
         self.learners, self.source, self.observer = learners, source, observer
+        self.regret = RegretRun(learners) if regret else None
         self.runs = [Run(learner) for learner in learners]
         self.stopped: dict[int, str] = {}
         self.baselines = make_baselines(learners[0])
@@ -136,6 +144,8 @@ class Race:
             for turn, batch in enumerate(self.source):
                 if turn == 0:
                     self.observer.begin(self.learners, batch)
+                if self.regret is not None:
+                    self.regret.see_rows(batch)
                 running = [number for number in range(len(self.runs)) if number not in self.stopped]
                 futures = [pool.submit(self.play, number, batch) for number in running]
                 results = [future.result() for future in futures]
@@ -144,7 +154,17 @@ class Race:
             ended = [run for number, run in enumerate(self.runs) if number not in self.stopped]
             for run, report in zip(ended, pool.map(self.evaluate, ended), strict=True):
                 run.held_out = report
+        self.compare_in_hindsight()
         return self.leaderboard()
+
+    def compare_in_hindsight(self) -> None:
+        """Compute the regret of every learner that came to the end."""
+        if self.regret is None:
+            return
+        for number, run in enumerate(self.runs):
+            if number not in self.stopped:
+                self.observer.compare(run.learner.card.name)
+                run.regret = self.regret.report(number, run.learner.card.name)
 
     def evaluate(self, run: Run) -> Mapping[str, float] | None:
         """The report of a learner on the rows that were held out."""
@@ -158,6 +178,8 @@ class Race:
         except BadValue as error:
             return error
         run.see(self.source, batch, transcript)
+        if self.regret is not None:
+            self.regret.trackers[number].see(transcript)
         return transcript
 
     def settle(self, batch: Batch, results: Mapping[int, Transcript | BadValue]) -> None:

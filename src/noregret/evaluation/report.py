@@ -22,6 +22,7 @@ from noregret.evaluation.capabilities import (
     task_warnings,
 )
 from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.regret_report import RegretReport, report_regret
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
 from noregret.streams import Source
@@ -76,6 +77,9 @@ def report_entry(entry: Entry) -> dict[str, Any]:
         report["asked"] = entry.asked
     if entry.held_out is not None:
         report["held_out"] = dict(entry.held_out)
+    if entry.regret is not None:
+        told = report_regret(entry.regret) if isinstance(entry.regret, RegretReport) else {"why_not": entry.regret}
+        report["regret"] = dict(told)
     if entry.confusion is not None:
         report["confusion"] = report_confusion(entry.confusion)
     return report if entry.stopped is None else {**report, "stopped": entry.stopped}

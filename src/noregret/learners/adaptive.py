@@ -9,6 +9,7 @@ from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.penalties import l1_penalty
 from noregret.rules.rule_card import P, S
 from noregret.state.fields import counts, plain
 
@@ -203,6 +204,7 @@ def ada_rda_weight(p: P, s: S, j: int) -> float:
     },
     state={"G": plain, "squares": counts},
     weight=ada_rda_weight,
+    penalty=l1_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",

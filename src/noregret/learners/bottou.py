@@ -11,6 +11,7 @@ from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import NO_MERGE, Merge
 from noregret.rules.parameters import Param
+from noregret.rules.penalties import squared_penalty
 from noregret.rules.rule_card import G, P, S, X
 from noregret.state.fields import plain, scaled
 
@@ -47,6 +48,7 @@ STRONGLY_CONVEX = Guarantee(
     paper=BOTTOU_2010,
     params={"eta0": ETA0, "lam": LAM},
     state={"w": scaled},
+    penalty=squared_penalty,
     guarantees=(STRONGLY_CONVEX,),
     merge=Merge(
         "bounded",
@@ -95,6 +97,7 @@ def averaged_final(p: P, s: S, x: X) -> float:
     counters={"C": 0.0},
     weight=bottou_weight,
     final=averaged_final,
+    penalty=squared_penalty,
     guarantees=(STRONGLY_CONVEX,),
     merge=NO_MERGE,
     title="BottouSGD",

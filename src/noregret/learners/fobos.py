@@ -18,6 +18,7 @@ from noregret.rules.decorators import gradient_rule, schedule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Param
+from noregret.rules.penalties import squared_penalty
 from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import lazy, lazy_groups, plain, scaled
@@ -53,6 +54,18 @@ REGRETS = (
         requires=has_no_first_rate,
     ),
 )
+
+
+def elastic_net(p: P, norm: float, norm_1: float) -> float:
+    """lam |u|_1 + lam2 |u|^2 / 2"""
+    return float(p.lam * norm_1 + 0.5 * p.lam2 * norm**2)
+
+
+def length_penalty(p: P, norm: float, norm_1: float) -> float:
+    """lam |u|"""
+    return float(p.lam * norm)
+
+
 AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds; zeros of only one are lost", "mix")
 
 
@@ -72,6 +85,7 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
     state={"w": lazy},
     counters=ROW_COUNTERS,
     guarantees=REGRETS,
+    penalty=elastic_net,
     merge=AVERAGED,
     title="FOBOS",
     default_variant=True,
@@ -90,6 +104,7 @@ def fobos(p: P, s: S, g: G) -> None:
     state={"w": scaled},
     counters=ROW_COUNTERS,
     guarantees=REGRETS,
+    penalty=length_penalty,
     merge=AVERAGED,
     title="FOBOS",
 )
@@ -108,6 +123,7 @@ def fobos_l2(p: P, s: S, g: G) -> None:
     state={"w": scaled},
     counters=ROW_COUNTERS,
     guarantees=REGRETS,
+    penalty=squared_penalty,
     merge=AVERAGED,
     title="FOBOS",
 )

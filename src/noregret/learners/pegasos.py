@@ -10,6 +10,7 @@ from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.penalties import squared_penalty
 from noregret.rules.row_size import LEAST, ROW_COUNTERS, count_row, row_size
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import scaled, snapshot
@@ -72,6 +73,7 @@ def has_lam(p: P) -> str | None:
     },
     state={"w": scaled},
     counters=ROW_COUNTERS,
+    penalty=squared_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",
@@ -129,6 +131,7 @@ def pegasos_batch_weight(p: P, s: S, j: int) -> float:
     state={"G": snapshot},
     counters={"gathered": 0.0, "batches": 0.0},
     weight=pegasos_batch_weight,
+    penalty=squared_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",

@@ -9,6 +9,7 @@ from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Param
+from noregret.rules.penalties import l1_penalty
 from noregret.rules.row_size import ROW_COUNTERS, count_row, row_size
 from noregret.rules.rule_card import G, P, S
 from noregret.state.fields import plain
@@ -82,6 +83,7 @@ def rda_weight(p: P, s: S, j: int) -> float:
     state={"G": plain},
     counters=ROW_COUNTERS,
     weight=rda_weight,
+    penalty=l1_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",
@@ -130,6 +132,7 @@ def enhanced_weight(p: P, s: S, j: int) -> float:
     state={"G": plain},
     counters=ROW_COUNTERS,
     weight=enhanced_weight,
+    penalty=l1_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",
@@ -163,6 +166,11 @@ def has_strength(p: P) -> str | None:
     return None if p.s > 0.0 else "it is proved for an s above 0"
 
 
+def strongly_convex_penalty(p: P, norm: float, norm_1: float) -> float:
+    """lam |u|_1 + s |u|^2 / 2"""
+    return float(p.lam * norm_1 + 0.5 * p.s * norm**2)
+
+
 @gradient_rule(
     paper=XIAO_2010,
     params={
@@ -179,6 +187,7 @@ def has_strength(p: P) -> str | None:
     state={"G": plain},
     counters=ROW_COUNTERS,
     weight=strongly_convex_weight,
+    penalty=strongly_convex_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",

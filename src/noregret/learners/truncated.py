@@ -46,6 +46,11 @@ TRUNCATED = (
 )
 
 
+def gravity_penalty(p: P, norm: float, norm_1: float) -> float:
+    """gravity |u|_1, or less where theta leaves weights out"""
+    return float(p.gravity * norm_1)
+
+
 @gradient_rule(
     paper=LANGFORD_2009,
     params={
@@ -81,6 +86,7 @@ TRUNCATED = (
     },
     state={"w": lazy},
     counters=ROW_COUNTERS,
+    penalty=gravity_penalty,
     guarantees=(
         Guarantee(
             "regularised regret",

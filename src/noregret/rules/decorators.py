@@ -59,6 +59,7 @@ class Declared(TypedDict, total=False):
     final: Function | None
     chances: Function | None
     check: Check | None
+    penalty: Callable[..., float] | None
     tasks: tuple[TaskName, ...]
     guarantees: tuple[Guarantee, ...]
     merge: Merge

@@ -51,6 +51,7 @@ class RuleCard(Card):
     ignores_features: bool = False  # whether each row is replaced by one constant feature
     real_valued_losses: bool = False  # of a bandit rule: whether losses may lie between 0 and 1
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
+    penalty: Callable[..., float] | None = None  # (p, norm, norm_1): what its objective adds to the loss of each round
     check: Check | None = None  # what is wrong with some parameters and options together, or None
 
     def __call__(self, *arguments: Any) -> Any:

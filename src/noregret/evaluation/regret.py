@@ -1,0 +1,233 @@
+"""Regret: how far the losses of a run are above those of the best fixed weights in hindsight, with the proven bound.
+
+The comparator is the best of all fixed weights for the rows as the rule saw them and for the loss that the learner
+suffers. It is found for the first rounds of the run, each time their number has doubled.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.batch import Batch
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue
+from noregret.evaluation.bounds import BoundCurve, bound_curve
+from noregret.evaluation.capabilities import config_of
+from noregret.evaluation.encoded_rounds import EncodedRounds, encoding_of
+from noregret.evaluation.hindsight import Played, Rounds
+from noregret.evaluation.regret_report import RegretPoint, RegretReport
+from noregret.evaluation.weight_path import follow_weights
+from noregret.learner.config import Config
+from noregret.learner.protocol import Learner
+from noregret.metrics.comparator import Comparator, Problem, find_comparator
+from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
+
+Floats = NDArray[np.float64]
+FIRST = 16  # rounds of the first point
+SERVED = ("binary", "multiclass", "regression")
+
+
+@dataclass
+class RegretTracker:
+    """Follows one learner: the losses, mistakes and updates of its rounds."""
+
+    learner: Learner
+    rounds: EncodedRounds | None
+    why_not: str | None = None
+    losses: list[Floats] = field(default_factory=list)
+    mistakes: list[NDArray[np.bool_]] = field(default_factory=list)
+    updated: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def see(self, transcript: Transcript) -> None:
+        """Count the rounds of a batch."""
+        if self.rounds is not None:
+            self.losses.append(np.array(transcript.losses))
+            self.mistakes.append(np.array(transcript.mistakes))
+            self.updated.append(np.array(transcript.updated))
+
+    def played(self) -> Played:
+        nothing = np.zeros(0)
+        return Played(
+            np.concatenate([nothing, *self.losses]),
+            np.concatenate([nothing.astype(bool), *self.mistakes]),
+            np.concatenate([nothing.astype(bool), *self.updated]),
+        )
+
+
+class RegretRun:
+    """The regret of the learners of a run. Rounds that several learners see alike are kept once."""
+
+    def __init__(self, learners: Sequence[Learner]) -> None:
+        self.encoded: dict[tuple[Any, ...], EncodedRounds] = {}
+        self.trackers = [self.track(learner) for learner in learners]
+        self.solved: dict[tuple[Any, ...], list[tuple[int, Comparator]]] = {}
+
+    def track(self, learner: Learner) -> RegretTracker:
+        reason = why_no_regret(learner)
+        if reason is not None:
+            return RegretTracker(learner, None, reason)
+        config = config_of(learner)
+        assert config is not None
+        rounds = self.encoded.setdefault(encoding_of(config), EncodedRounds(config))
+        return RegretTracker(learner, rounds)
+
+    def see_rows(self, batch: Batch) -> None:
+        """Keep the rows of a batch, before it is played."""
+        for rounds in self.encoded.values():
+            try:
+                rounds.see(batch)
+            except BadValue as error:  # the learners refuse it too, and say where it stands
+                rounds.why_not = str(error)
+
+    def report(self, number: int, name: str) -> "RegretReport | str":
+        """The regret of one of the learners, or why there is none."""
+        tracker = self.trackers[number]
+        if tracker.rounds is None or tracker.rounds.why_not is not None:
+            return tracker.why_not or str(tracker.rounds and tracker.rounds.why_not)
+        played = tracker.played()
+        if not played.losses.size:
+            return "no round was played"
+        config = config_of(tracker.learner)
+        assert config is not None
+        try:
+            comparators = self.solve(tracker.rounds, config, len(played.losses))
+        except BadValue as error:
+            return str(error)
+        return make_report(name, tracker, played, comparators)
+
+    def solve(self, encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
+        """The best comparators for the first rounds, their number doubling; the same for all learners of one loss."""
+        key = (id(encoded), loss_name(config), shape_of(config), tuple(config.task.numbers.items()), count)
+        if key not in self.solved:
+            self.solved[key] = solve_prefixes(encoded, config, count)
+        return self.solved[key]
+
+
+def why_no_regret(learner: Learner) -> str | None:
+    """Why no regret is computed for a learner; None where one is."""
+    config = config_of(learner)
+    if config is None:
+        return "it is made of other learners, so that no fixed weights compare with it"
+    if learner.rounds:
+        return "it had learned before this run"
+    if learner.task not in SERVED:
+        return f"no best fixed weights are computed for {learner.task}"
+    if config.algebra == "kernel" or config.task.queries_labels or config.task.cost is not None:
+        return "no best fixed weights are computed for kernels, for labels that are asked for, or for costs"
+    if config.card.ignores_features:
+        return "it looks at no features"
+    return None
+
+
+def loss_name(config: Config) -> str:
+    """The loss that a learner suffers."""
+    return config.task.rule_options.get("loss", config.task.default_loss)
+
+
+def shape_of(config: Config) -> str:
+    """Whether a class is compared with the best of the others, or with all of them."""
+    return str(config.task.chosen.get("competitor", "runner_up"))
+
+
+def checkpoints(count: int) -> list[int]:
+    """The numbers of rounds at which regret is computed: doubling, and all."""
+    doubling = [FIRST << step for step in range(64) if FIRST << step < count]
+    return [*doubling, count]
+
+
+def solve_prefixes(encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
+    rounds, places = make_rounds(encoded), encoded.all_places()
+    found: list[tuple[int, Comparator]] = []
+    start: Floats | None = None
+    for stop in checkpoints(count):
+        kept = int(np.searchsorted(places, stop))
+        some = rounds.cut(kept)
+        problem = Problem(some.X, make_losses(some, config))
+        if start is not None and start.shape[1] < problem.shape[1]:
+            start = np.hstack((start, np.zeros((start.shape[0], problem.shape[1] - start.shape[1]))))
+        best = find_comparator(problem, start=start)
+        start = best.weights
+        scale = stop / max(kept, 1)
+        found.append((stop, replace(best, loss=scale * best.loss, gap=scale * best.gap)))
+    return found
+
+
+def make_rounds(encoded: EncodedRounds) -> Rounds:
+    """The rounds that were kept, with signs where there are two classes."""
+    model, truths = encoded.model, encoded.all_truths()
+    if not model.task.labelled:
+        return Rounds(encoded.rows(), truths.astype(np.float64), "targets")
+    if len(model.labels) <= 2 and not model.config.task.many:
+        return Rounds(encoded.rows(), model.labels.signs(len(model.labels))[truths], "signs")
+    return Rounds(encoded.rows(), truths.astype(np.int64), "codes", len(model.labels))
+
+
+def make_losses(rounds: Rounds, config: Config) -> RoundLosses:
+    """The losses of rounds as a function of scores."""
+    loss, competitor = loss_name(config), shape_of(config)
+    if rounds.kind == "targets":
+        scaled = config.task.chosen.get("scale_target") == "yes"
+        deviation = running_deviation(rounds.truths) if scaled else np.ones(len(rounds.truths))
+        return TargetRounds(loss, rounds.truths, config.task.numbers["eps"] * deviation, deviation)
+    if rounds.kind == "signs":
+        return SignedRounds(loss, rounds.truths)
+    if competitor == "predicted":
+        raise BadValue("the loss against the predicted class is not convex, so no best comparator is computed")
+    if competitor == "rest":
+        return SignedRounds(loss, np.where(np.arange(rounds.classes) == rounds.truths[:, None], 1.0, -1.0))
+    return ClassRounds(loss, rounds.truths, rounds.classes)
+
+
+def running_deviation(targets: Floats) -> Floats:
+    """The standard deviation of the targets before each round."""
+    from noregret.metrics import TargetBaselines
+
+    baselines = TargetBaselines()
+    found = baselines.deviations(targets) if targets.size else np.zeros(0)
+    found[:1] = 0.0
+    return found
+
+
+def make_report(
+    name: str, tracker: RegretTracker, played: Played, comparators: Iterable[tuple[int, Comparator]]
+) -> RegretReport:
+    encoded, config, solved = tracker.rounds, config_of(tracker.learner), list(comparators)
+    assert encoded is not None
+    assert config is not None
+    totals = np.cumsum(played.losses)
+    points = [RegretPoint(stop, float(totals[stop - 1]), best.loss, best.gap) for stop, best in solved]
+    curve: BoundCurve | str = "bounds need all rounds, and only a sample of them was kept"
+    if encoded.complete:
+        path = follow_weights(config, encoded, played.updated) if needs_path(tracker.learner) else None
+        curve = bound_curve(tracker.learner, make_rounds(encoded), played, solved, path)
+    if not isinstance(curve, str) and curve.of_regret:
+        points = [replace(point, bound=at.bound) for point, at in zip(points, curve.points, strict=True)]
+    notes = describe_comparators(encoded, solved)
+    words = "the best fixed weights for the rows as the rule saw them"
+    guarantee = None if isinstance(curve, str) else curve
+    why = curve if isinstance(curve, str) else None
+    return RegretReport(name, loss_name(config), words, tuple(points), guarantee, why, tuple(notes))
+
+
+def needs_path(learner: Learner) -> bool:
+    """Whether a theorem of a learner asks how far its weights went."""
+    config = config_of(learner)
+    assert config is not None
+    options = {**config.numbers, **dict(config.choices), "covariance": config.covariance}
+    asked = {name for one in config.card.guarantees_for(options) for name in one.needs}
+    return bool(asked & {"distance", "distance_inf"})
+
+
+def describe_comparators(encoded: EncodedRounds, solved: Sequence[tuple[int, Comparator]]) -> list[str]:
+    """What a reader of the regret has to know about the comparators."""
+    notes = []
+    if not encoded.complete:
+        kept = len(encoded.all_places())
+        notes.append(f"the comparators are the best on a random sample of {kept:,} of {encoded.rounds:,} rounds")
+    loose = [stop for stop, best in solved if not best.converged]
+    if loose:
+        notes.append(f"the comparator of {loose[-1]:,} rounds is not exact; its loss may be too large by its gap")
+    return notes
