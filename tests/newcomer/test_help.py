@@ -17,7 +17,7 @@ def helped(thing: object) -> str:
 
 def test_make_has_a_signature_with_every_shared_option() -> None:
     shared = inspect.signature(nr.make).parameters
-    assert list(shared)[0] == "rule"
+    assert next(iter(shared)) == "rule"
     assert set(shared) == {"rule", *RESERVED, "params"}
     said = helped(nr.make)
     assert all(re.search(rf"^ +{name} ", said, re.MULTILINE) for name in RESERVED)

@@ -10,7 +10,8 @@ from noregret.rules.card import Card
 HEAD = """# The learners
 
 This page is made from the cards by `make catalogue`. `noregret learners NAME` and
-`help(nr.learners()[NAME])` show one of them; `nr.learners()[NAME]` is the card itself, and its `bound` computes the theorem: `card.bound(options, radius=4.0, margin=0.5)`.
+`help(nr.learners()[NAME])` show one of them; `nr.learners()[NAME]` is the card itself, and its
+`bound` computes the theorem: `card.bound(options, radius=4.0, margin=0.5)`.
 """
 
 
