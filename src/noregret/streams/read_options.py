@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from types import NoneType
 from typing import Any
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.streams.holdout import check_holdout
 from noregret.streams.recoding import check_encoding
 
@@ -163,10 +162,10 @@ def merge_options(given: ReadOptions | None, kwargs: Mapping[str, Any]) -> ReadO
     known = [one.name for one in fields(ReadOptions)]
     for name in kwargs:
         if name not in known:
-            close = get_close_matches(name, known, 1)
+            close = find_closest(name, known)
             raise BadValue(
                 f"a source has no option {name!r}; "
-                + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}")
+                + (f"did you mean {close!r}?" if close else f"it has {', '.join(known)}")
             )
     return replace(given or DEFAULTS, **kwargs)
 
