@@ -79,3 +79,9 @@ def test_near_names_are_found_and_far_ones_are_not(kind: str) -> None:
     assert {word: find_closest(word, KNOWN[kind]) for word in NOTHING[kind].split()} == dict.fromkeys(
         NOTHING[kind].split()
     )
+
+
+def test_an_option_that_does_not_apply_is_named_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("0\tone two\n1\ttwo three\n")
+    words = ["learn", "t.txt", "--format", "text", "--learner", "pa1", "--keep", "id", "--predictions", "p.csv"]
+    refused(noregret(*words, cwd=tmp_path), "keep does not apply to text")

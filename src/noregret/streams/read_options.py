@@ -152,7 +152,7 @@ class ReadOptions:
 
     def check_applies(self, kind: str, accepts: frozenset[str]) -> None:
         """Refuse options that a kind of source does not accept."""
-        for name in self.non_defaults():
+        for name in sorted(self.non_defaults(), key=lambda name: name == "drop"):  # what is kept is dropped as well
             if name not in GENERAL and name not in accepts and name not in self.optional:
                 raise BadValue(f"{name.replace('_', '-')} does not apply to {kind}; leave it out")
 
