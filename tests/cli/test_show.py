@@ -66,7 +66,7 @@ def test_a_learner_around_another_shows_the_weights_of_the_inner_one(folder: Pat
         assert part in said
     told = json.loads(succeeded(noregret("show", "d.nr", "--json", "-", cwd=folder)).stdout)
     assert (told["inner"]["learner"], told["inner"]["parameters"]["C"]) == ("pa1", 0.5)
-    assert (told["parameters"]["room"], told["weights"]) == (7, nr.load(folder / "d.nr").learner.weights)  # type: ignore[attr-defined]
+    assert (told["parameters"]["room"], told["weights"]) == (7, nr.load(folder / "d.nr").learner.weights)
 
 
 def test_what_is_no_model_is_refused(folder: Path) -> None:
