@@ -68,6 +68,7 @@ def make(
     scale: Any = False,
     transforms: Any = None,
     bits: Any = None,
+    columns: Any = "fixed",
     classes: Any = None,
     class_weight: Any = None,
     cost: Any = None,
@@ -92,6 +93,7 @@ def make(
     scale         True scales features by their running mean and deviation
     transforms    a list, as in [nr.clip(3.0), nr.tf_idf()], applied in this order
     bits          feature hashing: names share 2^bits cells
+    columns       "grow" lets matrices have other numbers of columns than those before: missing columns are 0
     classes       the labels, where they are known before the first round
     class_weight  {label: weight}, or "balanced" or "balanced_root" for weights by how often classes came
     cost          {(truth, prediction): cost}: what each kind of mistake costs
