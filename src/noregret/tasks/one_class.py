@@ -80,7 +80,7 @@ class OneClass(Task):
         "learn_radius": Choice(
             "rows",
             {"yes": keep_reach, "no": keep_reach, "rows": follow_rows},
-            "whether the radius is learned: from 0 up to the one that is given (yes), not at all (no: the default where "
+            "whether the radius is learned: from 0 up to the one that is given (yes), not at all (no: the default if "
             "one is given), or from the rows alone (rows: the default without one)",
             binds="follow",
         )

@@ -58,7 +58,7 @@ class FollowsRows(OneClass):
     """Without a radius: the first row is the centre, and the ball is as large as the farthest row so far asks for."""
 
     def __init__(self, name: str, **numbers: float) -> None:
-        super().__init__(name, 0.0, **numbers)
+        super().__init__(name, 0.0, False, **numbers)
 
     def run(self, X: Array, y: Array | None = None, weight: Array | None = None) -> tuple[Array, Flags]:
         if not self.w.size:
