@@ -14,6 +14,7 @@ from noregret.streams.timestamps import parse_time
 INFINITE = (math.inf, -math.inf)  # a JSON number too large for a float becomes one of these
 DEEP = 50  # nested records and lists, at most
 NUMBER, TEXT, MOMENT = "a number", "text", "a time"  # what a path holds
+NUMBERS = (float, int, bool)
 
 
 class BadRecord(Exception):
@@ -83,6 +84,9 @@ class Record:
 
     def add_value(self, value: Any, path: str) -> None:
         """Add the feature, or features, of one value."""
+        if self.fields.kinds.get(path) is NUMBER and type(value) in NUMBERS:  # as most values are
+            self.add_number(value, path)
+            return
         options, kind = self.fields.options, self.kind_of(value, path)
         if kind == NUMBER:
             self.add_number(value, path)
