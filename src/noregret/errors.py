@@ -1,7 +1,9 @@
 """Every error a user can meet. Each message says what was found, where, and what to do."""
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
+from itertools import takewhile
 from typing import Any
 
 
@@ -34,6 +36,40 @@ def shown(value: Any) -> str:
     """What was found, on one line and not too long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def find_closest(given: object, known: Iterable[str]) -> str | None:
+    """The name that was probably meant; None where none is close. Capital letters make no difference."""
+    from difflib import SequenceMatcher  # only needed for errors
+
+    word, best, score = str(given).lower().strip("-_"), None, 0.0
+    for name in known:
+        one = name.lower().strip("-_")
+        ratio = SequenceMatcher(None, word, one).ratio()
+        if ratio > score and (ratio >= ALIKE or is_close(word, one)):
+            best, score = name, ratio
+    return best
+
+
+ALIKE, SHORT = 0.8, 3
+
+
+def is_close(word: str, name: str) -> bool:
+    """Whether one begins with the other, or they differ by one letter or by two letters that changed places."""
+    if min(len(word), len(name)) >= SHORT and (name.startswith(word) or word.startswith(name)):
+        return True
+    if max(len(word), len(name)) < SHORT:
+        return False
+    same = count_same(word, name)
+    a, b = word[same:], name[same:]
+    same = count_same(a[::-1], b[::-1])
+    a, b = a[: len(a) - same], b[: len(b) - same]
+    return max(len(a), len(b)) <= 1 or (len(a) == 2 and a == b[::-1])
+
+
+def count_same(a: str, b: str) -> int:
+    """The number of letters with which both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
 
 
 def import_extra(module: str, extra: str, work: str) -> Any:

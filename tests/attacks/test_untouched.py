@@ -28,7 +28,7 @@ def stream(seed: int, rows: int = 20) -> tuple[Any, Any]:
 
 
 def learned(name: str, algebra: str) -> nr.RuleLearner:
-    return nr.make(name, native=False, algebra=algebra).learn(*stream(1))
+    return nr.make(name, native=False, algebra=algebra, columns="grow").learn(*stream(1))
 
 
 @pytest.mark.parametrize(("name", "algebra"), plays(BINARY))

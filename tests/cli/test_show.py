@@ -55,6 +55,20 @@ def test_a_model_that_has_learned_nothing_and_one_without_weights(folder: Path) 
     assert "has supports here, not weights" in succeeded(noregret("show", "k.nr", cwd=folder)).stdout
 
 
+def test_a_learner_around_another_shows_the_weights_of_the_inner_one(folder: Path) -> None:
+    learner = nr.delayed(nr.make("pa1", C=0.5, native=False), room=7)
+    learner.ask("later", {"age": 1.0, "plan": 2.0})
+    learner.tell("later", "yes")
+    learner.learn([{"age": -1.0}], ["no"]).save(folder / "d.nr")
+    said = succeeded(noregret("show", "d.nr", cwd=folder)).stdout
+    for part in ("d.nr: delayed", "learner     pa1, passive-aggressive", "room = 7, C = 0.5", "2: yes, no", "2 seen",
+                 "2 rounds", "largest weights, for no", "plan"):  # fmt: skip
+        assert part in said
+    told = json.loads(succeeded(noregret("show", "d.nr", "--json", "-", cwd=folder)).stdout)
+    assert (told["inner"]["learner"], told["inner"]["parameters"]["C"]) == ("pa1", 0.5)
+    assert (told["parameters"]["room"], told["weights"]) == (7, nr.load(folder / "d.nr").learner.weights)
+
+
 def test_what_is_no_model_is_refused(folder: Path) -> None:
     refused(noregret("show", "table.csv", cwd=folder), "table.csv")
     refused(noregret("show", "nothing.nr", cwd=folder), "nothing.nr", "cannot be read")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.compiles
 def played(play: Play, native: bool) -> tuple[RuleLearner, Transcript]:
     """Two batches, the second wider than the first, with numbers far from the defaults."""
     X, y = stream(play.task, dense=play.algebra == "dense", seed=3)
-    learner = play.make(native=native, **unusual(play.card, play.algebra, play.options))
+    learner = play.make(native=native, columns="grow", **unusual(play.card, play.algebra, play.options))
     rows = X if play.algebra == "dense" else csr_array(X)
     learner.learn(rows[:25, :5], y[:25])
     return learner, learner.play(rows[25:], y[25:])

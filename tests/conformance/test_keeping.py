@@ -18,7 +18,7 @@ COVARIANCES = [play for play in plays(["multiclass"], ["sparse"]) if "covariance
 @pytest.mark.thinned(3)
 def test_save_load_and_go_on_is_never_having_stopped(play: Play, tmp_path: Path) -> None:
     X, y = stream(play.task, dense=False, seed=11)
-    unbroken = play.make().learn(X[:15, :7], y[:15])
+    unbroken = play.make(columns="grow").learn(X[:15, :7], y[:15])
     unbroken.save(tmp_path / "model")
     resumed = nr.load(tmp_path / "model")
     assert same_bits(resumed.scores(X), unbroken.scores(X))

@@ -46,6 +46,7 @@ def shards(play: Play, **told: Any) -> tuple[nr.RuleLearner, nr.RuleLearner, nr.
     of_task: dict[str, Any] = {"multiclass": {"classes": range(CLASSES)}, "regression": {"scale_target": False}}
     numbers = {**unusual(play.card, play.algebra, play.options), "random_start": 0.0}
     told = {**{name: numbers[name] for name in play.card.numbers}, **of_task.get(play.task, {}), **told}
+    told["columns"] = "grow"
     a = play.make(**told).learn(X[:13, :9], y[:13])
     b = play.make(**told).learn(X[13:], y[13:])
     return a, b, a.merge(b), X

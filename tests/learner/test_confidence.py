@@ -72,7 +72,7 @@ def test_a_feature_never_seen_makes_it_less_sure() -> None:
     learner = nr.make("arow", native=False).learn(rows, [1, -1] * 5)
     known, strange = learner.confidence([{"a": 1.0}, {"a": 1.0, "new": 2.0}])
     assert known > strange > 0.5
-    wide = nr.make("arow", native=False).learn(np.eye(2)[[0, 1] * 5], [1, -1] * 5)
+    wide = nr.make("arow", native=False, columns="grow").learn(np.eye(2)[[0, 1] * 5], [1, -1] * 5)
     assert wide.confidence([[1.0, 0.0, 2.0]])[0] == pytest.approx(strange)
 
 

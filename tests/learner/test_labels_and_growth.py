@@ -1,5 +1,6 @@
 """Labels become classes as they come, and the state grows with the classes and the features that appear."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -204,12 +205,59 @@ def test_before_any_label_nothing_is_predicted() -> None:
 def test_the_state_grows_with_wider_rows_and_narrow_rows_are_padded_with_zeros(sparse: bool) -> None:
     X, y = small_stream(columns=9)
     kind = sp.csr_array if sparse else np.asarray
-    grown = plain("arow").learn(kind(X[:7, :2]), y[:7]).learn(kind(X[7:]), y[7:])
+    grown = plain("arow", columns="grow").learn(kind(X[:7, :2]), y[:7]).learn(kind(X[7:]), y[7:])
     padded = X.copy()
     padded[:7, 2:] = 0.0
-    at_once = plain("arow").learn(kind(padded), y)
+    at_once = plain("arow", columns="grow").learn(kind(padded), y)
     assert pack(grown) == pack(at_once)
     np.testing.assert_array_equal(grown.scores(X[:, :3]), grown.scores(np.hstack([X[:, :3], np.zeros((20, 6))])))
+
+
+WIDTHS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "constant and scaled": {"bias": True, "scale": True},
+    "pairs": {"transforms": [nr.pairs()]},
+    "kernel": {"algebra": "kernel"},
+    "reference": {"algebra": "reference"},
+}
+
+
+@pytest.mark.parametrize("told", WIDTHS.values(), ids=WIDTHS)
+def test_another_number_of_columns_is_refused_unless_growth_is_asked_for(told: dict[str, Any], tmp_path: Path) -> None:
+    X, y = small_stream(columns=4)
+    learner = plain(**told).learn(X, y)
+    learner.save(tmp_path / "m.nr")
+    loaded = nr.load(tmp_path / "m.nr")
+    for wrong in (X[:, :3], np.hstack([X, X[:, :1]])):
+        for one in (learner, loaded):
+            actions = (
+                lambda one=one, wrong=wrong: one.learn(wrong, y),
+                lambda one=one, wrong=wrong: one.predict(wrong),
+                lambda one=one, wrong=wrong: one.scores(wrong.tolist()),
+                lambda one=one, wrong=wrong: one.learn_one(wrong[0], 1),
+                lambda one=one, wrong=wrong: one.predict_one(list(wrong[0])),
+                lambda one=one, wrong=wrong: one.explain_one(wrong[0]),
+            )
+            for action in actions:
+                message = refused(one, action)
+                assert f"the rows have {wrong.shape[1]} columns" in message
+                assert "learned rows with 4" in message
+                assert 'columns="grow"' in message
+    assert learner.learn(X, y).rounds == 2 * len(X)
+    growing = plain(**told, columns="grow").learn(X[:, :3], y).learn(X, y)
+    growing.save(tmp_path / "g.nr")
+    assert nr.load(tmp_path / "g.nr").learn(np.hstack([X, X]), y).predict(X[:, :1]).shape == (len(X),)
+
+
+def test_sparse_rows_and_dicts_may_have_any_features() -> None:
+    X, y = small_stream(columns=4)
+    learner = plain().learn(sp.csr_array(X), y)
+    learner.learn(sp.csr_array(X[:, :2]), y).learn([{9: 1.0}], [1])
+    assert learner.scores(sp.csr_array(np.hstack([X, X]))).shape == (len(X),)
+
+
+def test_columns_is_fixed_or_grow() -> None:
+    assert 'columns must be "fixed" or "grow", not 3' in refused(plain(), lambda: plain(columns=3))
 
 
 def test_rows_by_number_equal_the_rows_of_a_sparse_matrix() -> None:
@@ -249,7 +297,7 @@ def test_features_never_learned_are_ignored_in_predictions() -> None:
     X, y = small_stream()
     named = plain().learn([by_name(row) for row in X], y)
     assert named.scores_one({**by_name(X[0]), "new": 9.0}) == named.scores_one(by_name(X[0]))
-    numbered = plain().learn(X, y)
+    numbered = plain(columns="grow").learn(X, y)
     np.testing.assert_array_equal(numbered.scores(np.hstack([X, X])), numbered.scores(X))
     assert pack(named) == pack(plain().learn([by_name(row) for row in X], y))
 
@@ -279,7 +327,7 @@ def test_for_winnow_a_new_feature_counts_with_its_first_weight(native: bool) -> 
 )
 def test_a_row_with_new_features_is_scored_as_playing_it_would(told: dict[str, str]) -> None:
     X, y = small_stream()
-    learner = plain(**told).learn(X[:, :2], y)
+    learner = plain(**told, columns="grow").learn(X[:, :2], y)
     foreseen = learner.scores(X[:1])
     np.testing.assert_allclose(learner.play(X[:1], y[:1]).scores, foreseen, rtol=1e-12)
 

@@ -148,7 +148,8 @@ def test_a_false_alarm_over_1024_variables_worked_by_hand(demotion: str, left: f
 
 
 def test_an_eliminated_weight_stays_exactly_zero() -> None:
-    learner = nr.make("winnow", alpha=2.0, theta=2.0, demotion="eliminate", native=False).learn(np.ones((1, 3)), [-1])
+    learner = nr.make("winnow", alpha=2.0, theta=2.0, demotion="eliminate", native=False, columns="grow")
+    learner.learn(np.ones((1, 3)), [-1])
     assert factors(learner).tolist() == [0.0, 0.0, 0.0]
     said = learner.play(np.array([[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0]]), [1, 1])
     assert said.updated.tolist() == [True, False]  # 1 < 2, then 2

@@ -35,7 +35,7 @@ def test_the_seed_decides_where_it_begins_and_the_deviation_how_far_out() -> Non
 
 def test_where_it_begins_does_not_depend_on_when_a_feature_comes() -> None:
     early = begun(40)
-    late = begun(2).learn(np.zeros((1, 7)), [1]).learn(np.zeros((1, 40)), [1])
+    late = begun(2, columns="grow").learn(np.zeros((1, 7)), [1]).learn(np.zeros((1, 40)), [1])
     assert (weights(early, 40) == weights(late, 40)).all()
 
 
@@ -52,7 +52,7 @@ def test_without_a_deviation_it_begins_at_zero() -> None:
 
 def test_a_model_file_goes_on_as_the_learner_would(tmp_path: Path) -> None:
     X, y = streams.dense(60, 6, seed=1)
-    told = {**BY_CHANCE, "schedule": "inv_sqrt", "strict": True, "seed": 5}
+    told = {**BY_CHANCE, "schedule": "inv_sqrt", "strict": True, "seed": 5, "columns": "grow"}
     learner = nr.make("perceptron", **told).learn(X[:30, :4], y[:30])
     learner.save(tmp_path / "begun.nr")
     again = nr.load(tmp_path / "begun.nr").learn(X[30:], y[30:])

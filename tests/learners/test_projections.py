@@ -179,7 +179,7 @@ def test_the_first_step_brings_the_weights_onto_the_simplex() -> None:
 
 
 def test_a_feature_that_comes_later_comes_with_nothing() -> None:
-    learner = nr.make("ogd", onto="simplex", eta0=0.2, schedule="constant", native=False)
+    learner = nr.make("ogd", onto="simplex", eta0=0.2, schedule="constant", native=False, columns="grow")
     learner.learn(np.array([[1.0, 0.5]]), [1])
     before = weights(learner, 2)
     learner.learn(np.array([[0.0, 0.0, 1.0]]), [-1])  # a row that pushes its own weight below zero

@@ -131,3 +131,29 @@ def test_text_that_looks_like_numbers_stays_a_category(folder: Path) -> None:
     done = succeeded(noregret("predict", "zip.nr", "one.csv", cwd=folder))
     assert done.stdout.split() == ["prediction", "1"]
     assert "warning" not in done.stderr
+
+
+def test_a_text_in_a_column_that_began_with_numbers_names_the_way_out(folder: Path) -> None:
+    words = ["learn", "-", "--format", "csv", "--learner", "pa1", "--predictions", "-", "--quiet"]
+    command = [sys.executable, "-m", "noregret", *words]
+    for more, code in (([], 2), (["--categorical", "kind"], 0)):
+        process = subprocess.Popen(
+            [*command, *more],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("kind,label\n7,no\n")
+        process.stdin.flush()
+        assert [process.stdout.readline() for _ in range(2)][1] == ",no\n"
+        said, errors = process.communicate("b,yes\n", timeout=60)
+        assert process.returncode == code
+        if code:
+            assert "standard input:3: column 'kind': 'b' is not a number" in errors
+            assert "--categorical" in errors
+        else:
+            assert said.startswith("no,yes")

@@ -106,6 +106,7 @@ def test_a_radius_that_leaves_most_rows_outside_is_noted(folder: Path) -> None:
     words = ["learn", "a.svm", "--task", "one-class", "--learner", "pa1", "--set"]
     assert "learn_radius=yes" in succeeded(noregret(*words, "radius=0.01", cwd=folder)).stderr
     assert "learn_radius=yes" not in succeeded(noregret(*words, "radius=100", cwd=folder)).stderr
+    assert "lie outside" not in succeeded(noregret(*words[:-1], cwd=folder)).stderr
 
 
 def test_a_learner_that_is_worse_than_guessing_is_told(folder: Path) -> None:

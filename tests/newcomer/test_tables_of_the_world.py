@@ -1,5 +1,6 @@
 """Tables as they are found: marks of missing values, indices, dates, amounts, encodings, line breaks in cells."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,37 @@ def test_dates_are_features(tmp_path: Path) -> None:
     assert model.scores(frame)[0] == pytest.approx(expected)
     assert "when" in refusal(lambda: model.predict_one({"when": "yesterday"}))
     assert list(rows_of(tmp_path / "t.csv", categorical=["when"])[0])[1] == "when=2024-05-31"
+
+
+def test_dates_in_json_lines_are_the_features_of_other_tables(tmp_path: Path) -> None:
+    cells = ["2024-05-31", "2024-06-01T13:30:00", "2024-06-01 13:30:00.5+02:00", "", "2023/01/02"]
+    from_csv = rows_of(written(tmp_path, "when,x,label", *(f"{cell},{n},{n % 2}" for n, cell in enumerate(cells))))
+    path = tmp_path / "t.jsonl"
+    records = [{"when": cell, "x": n, "label": n % 2} for n, cell in enumerate(cells)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert rows_of(path) == from_csv
+    gaps = {"when.year": "nan", "when.days": "nan", "x": "3.0"}
+    for told in (tmp_path / "t.csv", path):
+        assert {name: str(value) for name, value in rows_of(told, keep_missing=True)[3].items()} == gaps
+    path.write_text("".join(json.dumps({**one, "when": one["when"] or None}) + "\n" for one in records))
+    assert rows_of(path) == from_csv
+    assert {name: str(value) for name, value in rows_of(path, keep_missing=True)[3].items()} == gaps
+    assert rows_of(path, categorical=["when"])[0]["when=2024-05-31"] == 1.0
+    succeeded(noregret("learn", "t.jsonl", "--learner", "pa1", "--save", "m.nr", "--quiet", cwd=tmp_path))
+    model = nr.load(tmp_path / "m.nr")
+    said = succeeded(noregret("predict", "m.nr", "t.jsonl", "--scores", "--quiet", cwd=tmp_path)).stdout
+    for record, line in zip(records, said.splitlines()[1:], strict=True):
+        row = {name: value for name, value in record.items() if name != "label"}
+        assert model.scores_one(row) == pytest.approx(float(line.split(",")[1]), rel=1e-6)
+    table = nr.make("pa1", reads="table", native=False).learn([records[0]], [1])
+    assert {"when.year", "when.month=5"} <= set(table.features)
+
+
+def test_a_text_among_dates_of_json_lines_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"when": "2024-05-31", "label": 0}\n{"when": "soon", "label": 1}\n')
+    refused(noregret("learn", "t.jsonl", "--learner", "pa1", cwd=tmp_path), "t.jsonl:2", "'when'", "--categorical when")
+    words = ["learn", "t.jsonl", "--learner", "pa1", "--categorical", "when", "--quiet", "--save", "m.nr"]
+    succeeded(noregret(*words, cwd=tmp_path))
 
 
 def test_dates_in_another_order_are_noted(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import noregret as nr
 from noregret.cli import main
-from noregret.evaluation.catalog import describe_card, page, report_card
+from noregret.evaluation.catalog import page, report_card
+from noregret.learner.card_text import describe_card
 from noregret.rules.method_card import snake_case
 from noregret.rules.registry import REGISTRY
 from tests.support import refusal

@@ -17,7 +17,7 @@ from tests.support.model_files import header, tensors
 
 def resumable(algebra: str = "sparse", native: bool = True, y: Any = None) -> nr.RuleLearner:
     X, signs = streams.sparse(60, 8, density=0.5, seed=10)
-    return nr.make(recollect, m=10, algebra=algebra, native=native).learn(X, signs if y is None else y)
+    return nr.make(recollect, m=10, algebra=algebra, native=native, columns="grow").learn(X, signs if y is None else y)
 
 
 @pytest.mark.parametrize("classes", [2, 4])

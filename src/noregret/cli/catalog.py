@@ -9,8 +9,9 @@ from typing import Any
 from noregret.cli.learner_names import find_card
 from noregret.cli.output import write_json
 from noregret.errors import BadValue
-from noregret.evaluation.catalog import describe_card, report_card
+from noregret.evaluation.catalog import report_card
 from noregret.evaluation.tables import text_table
+from noregret.learner.card_text import describe_card
 
 
 def run(args: argparse.Namespace) -> int:

@@ -53,7 +53,8 @@ def make_parser() -> Parser:
     top = Parser(
         prog="noregret",
         description="Online learning, one round at a time.",
-        epilog="Start with `noregret race`, or `noregret race your.csv`.",
+        epilog="Start with `noregret race`, or `noregret race your.csv`. `noregret COMMAND --help` lists the options "
+        "of a command.",
     )
     top.add_argument("--version", action="version", version=f"noregret {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
@@ -65,8 +66,8 @@ def make_parser() -> Parser:
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
     datasets = commands.add_parser("datasets", help="list the built-in, synthetic and local data sets")
-    for parser in (learners, datasets):
-        parser.add_argument("--json", metavar="PATH", help="write the list as JSON to a file; - is standard output")
+    for parser, what in ((learners, "the list, or the card,"), (datasets, "the list")):
+        parser.add_argument("--json", metavar="PATH", help=f"write {what} as JSON to a file; - is standard output")
         parser.set_defaults(module="catalog")
     add_warm_options(commands.add_parser("warm", help="compile the learners ahead of time"))
     return top
@@ -95,20 +96,21 @@ def add_race_options(race: Parser) -> None:
 
 def add_learn_options(learn: Parser) -> None:
     learn.add_argument("data", nargs="+", help=DATA)
-    learn.add_argument("--learner", metavar="NAME", help="a name from `noregret learners`, or FILE.py:RULE for your "
-                       "own")  # fmt: skip
-    learn.add_argument("--save", metavar="PATH", help="where to save the model; also saved when you stop with Ctrl-C")
+    learn.add_argument("--learner", metavar="NAME", help="the learner: a name from `noregret learners`, or "
+                       "FILE.py:RULE for your own; not needed with --resume")  # fmt: skip
+    learn.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or "
+                       "SIGTERM stops the command")  # fmt: skip
     learn.add_argument("--resume", metavar="PATH", help="continue training this model: on the file it was interrupted "
                        "in, after the rows it has learned; on any other, from the start; saved to the same place "
                        "unless --save names another")  # fmt: skip
     learn.add_argument("--predictions", metavar="PATH", help="write what was predicted for each row before it was "
                        "learned: .csv, .jsonl or .parquet; - is standard output, line by line where - is the "
                        "data")  # fmt: skip
-    add_keep_option(learn)
+    add_keep_option(learn, "; it is not a feature then")
     learn.add_argument("--plot", metavar="PATH", help="draw the learning curve to a file (.png, .svg, .pdf); needs "
                        "matplotlib")  # fmt: skip
-    learn.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="how often to save a checkpoint of "
-                       "the model while it learns (default: 30)")  # fmt: skip
+    learn.add_argument("--every", type=float, default=30.0, metavar="SECONDS", help="with --save: how often to save a "
+                       "checkpoint of the model while it learns (default: 30)")  # fmt: skip
     learn.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     add_source_options(learn)
     add_holdout_options(learn)
@@ -165,9 +167,9 @@ def add_model_options(parser: Parser) -> None:
     parser.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
 
 
-def add_keep_option(parser: Parser) -> None:
+def add_keep_option(parser: Parser, more: str = "") -> None:
     parser.add_argument("--keep", metavar="COLUMN", action="append", default=[], help="tables: write a column beside "
-                        "the predictions, such as an id; may be repeated")  # fmt: skip
+                        f"the predictions, such as an id{more}; may be repeated")  # fmt: skip
 
 
 def positive(text: str) -> int:
@@ -187,7 +189,7 @@ def add_source_options(parser: Parser) -> None:
     group.add_argument("--header", action=argparse.BooleanOptionalAction, help="CSV: whether the first line names the "
                        "columns (default: unless it holds a number); without names they are c1, c2, ...")  # fmt: skip
     group.add_argument("--label", metavar="COLUMN", help="tables: the column of the label (default: label, target, "
-                       "class or y, else the last)")  # fmt: skip
+                       "class or y, else the last column; JSON lines have no last one)")  # fmt: skip
     group.add_argument("--labels-by", metavar="TEXT", help="tables, with --task multilabel: the text that separates "
                        "the labels of a row (default: a comma)")  # fmt: skip
     group.add_argument("--weight", metavar="COLUMN", help="tables: the column of the importance weight of each row")
@@ -195,15 +197,16 @@ def add_source_options(parser: Parser) -> None:
                        "be repeated")  # fmt: skip
     group.add_argument("--text", metavar="COLUMN", action="append", default=[], help="tables: a column of text, whose "
                        "words become features with their counts; may be repeated")  # fmt: skip
-    group.add_argument("--ngrams", type=int, metavar="N", help="with --text: sequences of up to N words are features, "
-                       "too")  # fmt: skip
+    group.add_argument("--ngrams", type=int, metavar="N", help="with --text or --format text: sequences of up to N "
+                       "words are features, too (default: 1)")  # fmt: skip
     group.add_argument("--categorical", metavar="COLUMN", action="append", default=[], help="tables: a column whose "
-                       "numbers are categories; each becomes a feature of its own; may be repeated")  # fmt: skip
+                       "numbers or dates are categories; each value becomes a feature; may be repeated")  # fmt: skip
     group.add_argument("--missing", metavar="MARKS", type=lambda text: text.split(","), help="tables: marks of missing "
                        "values, separated by commas, as in NA,?,null; such a cell counts as empty")  # fmt: skip
-    group.add_argument("--encoding", metavar="NAME", help="text: the encoding, if it is not UTF-8, as in latin-1 or "
-                       "cp1252")  # fmt: skip
-    group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must not decrease")
+    group.add_argument("--encoding", metavar="NAME", help="CSV, JSON lines and text: the encoding, if it is not UTF-8, "
+                       "as in latin-1 or cp1252")  # fmt: skip
+    group.add_argument("--timestamp", metavar="COLUMN", help="tables: the column of the time, which must not decrease "
+                       "and is not a feature")  # fmt: skip
     group.add_argument("--query", metavar="COLUMN", help="tables, with --task ranking: the column that says which "
                        "list a row belongs to (libsvm text has qid:)")  # fmt: skip
     group.add_argument("--zero-based", action="store_true", help="libsvm: the first feature is number 0")
@@ -222,8 +225,8 @@ def add_holdout_options(parser: Parser) -> None:
     group = parser.add_argument_group("rows that are held out")
     group.add_argument("--holdout", type=share_or_count, metavar="N", help="do not learn the last N rows (10000), or "
                        "this share of them (0.2); predict them at the end, as rows that are new")  # fmt: skip
-    group.add_argument("--holdout-seed", type=int, metavar="SEED", help="hold out a random share of the rows instead "
-                       "of the last ones")  # fmt: skip
+    group.add_argument("--holdout-seed", type=int, metavar="SEED", help="with --holdout: a random share of the rows "
+                       "instead of the last ones")  # fmt: skip
 
 
 def add_delay_options(parser: Parser) -> None:
@@ -251,8 +254,9 @@ def share_or_count(text: str) -> float:
 
 def add_learner_options(parser: Parser) -> None:
     group = parser.add_argument_group("the learners")
-    group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the card; "
-                       "LEARNER.NAME=VALUE for one learner only; may be repeated")  # fmt: skip
+    group.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                       "learner (those on its card) or of the task, as in C=0.1; LEARNER.NAME=VALUE for one learner "
+                       "only; may be repeated")  # fmt: skip
     group.add_argument("--task", choices=TASKS, help="what is learned (default: binary or multiclass classification, "
                        "by the labels). regression: real targets; multilabel: several labels per row; ranking: lists "
                        "of rows ordered by relevance; one-class: novelty detection, with or without labels; bandit: "

@@ -39,6 +39,12 @@ def task_of(learner: Learner) -> type[Task]:
     return task_class(learner.task)
 
 
+def inner_learner(learner: Learner) -> Learner:
+    """The learner that an adapter feeds with rows, as delayed labels do; the learner itself where there is none."""
+    inner = getattr(learner, "learner", None)
+    return inner_learner(inner) if is_learner(inner) else learner
+
+
 # ---- the configuration of a rule ------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from noregret.evaluation.capabilities import (
     describe_preparation,
     features_of,
     given_options,
+    inner_learner,
     nonzeros_of,
     parameters_of,
     task_of,
@@ -27,21 +28,23 @@ CLASSES = 10  # classes shown
 
 def report_model(learner: Learner, path: str) -> dict[str, Any]:
     """A model as JSON."""
-    weights = weights_of(learner)
+    inner = inner_learner(learner)
+    weights = weights_of(inner)
     return {
         "model": path,
         "learner": learner.card.name,
         "about": learner.card.about,
+        "inner": None if inner is learner else {"learner": inner.card.name, "parameters": parameters_of(inner)},
         "task": learner.task,
         "parameters": parameters_of(learner),
-        "options": {name: repr(value) for name, value in given_options(learner).items()},
+        "options": {name: repr(value) for name, value in given_options(inner).items()},
         "rounds": learner.rounds,
         "mistakes": learner.mistakes if counts_mistakes(learner) else None,
         "updates": learner.updates,
-        "classes": [plain_label(label) for label in classes_of(learner)],
-        "features": features_of(learner),
-        "nonzeros": nonzeros_of(learner),
-        "probabilities": describe_calibration(learner),
+        "classes": [plain_label(label) for label in classes_of(inner)],
+        "features": features_of(inner),
+        "nonzeros": nonzeros_of(inner),
+        "probabilities": describe_calibration(inner),
         "source": learner.source,
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
@@ -53,28 +56,31 @@ def describe_model(learner: Learner, path: str) -> str:
 
 
 def lines_of(learner: Learner, path: str) -> Iterator[str]:
-    card = learner.card
+    card, inner = learner.card, inner_learner(learner)
     yield f"{path}: {card.name}, {card.about[:1].lower()}{card.about[1:]}"
     yield ""
+    if inner is not learner:
+        yield f"learner     {inner.card.name}, {inner.card.about[:1].lower()}{inner.card.about[1:]}"
     yield f"task        {learner.task}"
-    numbers = ", ".join(f"{name} = {show(value)}" for name, value in parameters_of(learner).items())
+    own = {} if inner is learner else {k: v for k, v in parameters_of(learner).items() if k != "learner"}
+    numbers = ", ".join(f"{name} = {show(value)}" for name, value in (own | parameters_of(inner)).items())
     yield f"parameters  {numbers or 'none'}"
-    for number, text in enumerate(describe_preparation(learner)):
+    for number, text in enumerate(describe_preparation(inner)):
         yield f"{'rows' if number == 0 else '':12}{text}"
-    classes = classes_of(learner)
+    classes = classes_of(inner)
     if classes:
         names = ", ".join(str(plain_label(label)) for label in classes[:CLASSES])
         yield f"classes     {len(classes):,}: {names}{', ...' if len(classes) > CLASSES else ''}"
-    yield f"features    {describe_features(learner)}"
+    yield f"features    {describe_features(inner)}"
     yield f"learned     {describe_history(learner)}"
-    calibration = describe_calibration(learner)
+    calibration = describe_calibration(inner)
     if calibration is not None:
         yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
-    weights = weights_of(learner)
+    weights = weights_of(inner)
     yield ""
-    yield weights if isinstance(weights, str) else describe_weights(learner, weights)
+    yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
     yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
     yield f"noregret learn MORE_ROWS --resume {path}"

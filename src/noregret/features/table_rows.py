@@ -1,8 +1,9 @@
 """Rows of a table as people have them: numbers, truth values, categories and texts under the names of their columns.
 
 A number is a feature named by its column, and so is a truth value, which is 1 or 0. A text makes a feature
-column=value; in columns of free text every word does, counted. A missing value is a feature that the row does not have.
-Lists and records are read as in JSON lines. Sources of files do the same with whole columns.
+column=value; in columns of free text every word does, counted. A date or time has a year, a month, a weekday and so on,
+also where it is a text such as 2024-05-31. A missing value is a feature that the row does not have. Lists and records
+are read as in JSON lines. Sources of files do the same with whole columns.
 """
 
 import math
@@ -18,6 +19,7 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue, import_extra, shown
 from noregret.features.cells import (
     BLANKS,
+    TIME_NUMBERS,
     read_number,
     read_time,
     split_words,
@@ -181,12 +183,13 @@ class Features:
         reading = self.reading
         kind = self.kind_of(name, value)
         if self.is_missing(value):
-            if reading.keep_missing and kind == NUMBERS:
-                self.numbers[name] = math.nan
+            if reading.keep_missing and kind in (NUMBERS, TIMES):
+                names = [name] if kind == NUMBERS else [f"{name}.{part}" for part in TIME_NUMBERS]
+                self.numbers.update(dict.fromkeys(names, math.nan))
         elif name in reading.text:
             for word in split_words(to_text(value), reading.ngrams):
                 self.count(f"{name}={word}")
-        elif kind == TIMES or (isinstance(value, date) and self.reading.columns is None):
+        elif kind == TIMES:
             moment = read_time(value.strip(BLANKS) if isinstance(value, str) else value)
             if moment is None:
                 raise BadValue(f"column {name!r}: {shown(value)} is not a time")
@@ -210,6 +213,8 @@ class Features:
             made = reading.columns.get(column) == TIMES or (equals and column in {*reading.columns, *reading.warned})
             if not made:  # otherwise it is a feature already
                 self.unknown.append(name)
+        elif name not in reading.categorical and name not in reading.text and is_moment(value):
+            return TIMES
         return TEXT if isinstance(value, str) or name in reading.categorical else NUMBERS
 
     def is_missing(self, value: Any) -> bool:
@@ -221,6 +226,11 @@ class Features:
 
     def count(self, name: str) -> None:
         self.marks[name] = self.marks.get(name, 0.0) + 1.0
+
+
+def is_moment(value: Any) -> bool:
+    """Whether a value is a date or time, or a text that says one."""
+    return isinstance(value, date) or (isinstance(value, str) and read_time(value.strip(BLANKS)) is not None)
 
 
 def names_in(options: Mapping[str, Any], name: str) -> set[str]:

@@ -12,6 +12,7 @@ from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
+from noregret.learner.columns import check_option
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
@@ -60,6 +61,7 @@ class Config:
     average: int | None
     groups: tuple[int, ...] | int
     bits: int | None
+    grows: bool  # whether matrices may have new columns
     given: Mapping[str, Any]
 
     @property
@@ -118,7 +120,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     switches = {
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }
-    seed = rest.pop("seed", 0)
+    seed, growing = rest.pop("seed", 0), check_option(rest.pop("columns", None))
     transforms = as_pipeline(rest.pop("transforms", None))
     given.pop("transforms", None)
     if transforms:
@@ -163,7 +165,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         card=card, task=task, algebra=algebra, covariance=covariance, kernel=kernel, kernel_params=kernel_params,
         numbers=numbers, choices=tuple(choices.items()), classes=None if classes is None else tuple(classes),
         class_weight=class_weight, seed=seed, transforms=transforms, average=averaged_after, groups=groups, bits=bits,
-        given=given, bias_value=bias_value, **switches,
+        given=given, bias_value=bias_value, grows=growing, **switches,
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from noregret.features.feature_selectors import dicts_to_rows, merge_groups
 from noregret.features.fitted import FittedTransform, PipelineRows
 from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
+from noregret.learner.columns import check_columns
 from noregret.learner.model import Model
 from noregret.learner.transform_loops import renumber_rows
 from noregret.state.space import physical_memory
@@ -98,6 +99,7 @@ def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool
         return add_groups(model, X.block)
     block = as_block(X, missing)
     names.check_mode("columns", fix=grow)
+    check_columns(model, block, grow)
     return add_groups(model, block)
 
 

@@ -10,6 +10,7 @@ from noregret.data.blocks import DenseBlock, as_block, to_sparse, verify
 from noregret.data.inputs import RowLike
 from noregret.errors import BadValue
 from noregret.features.frames import row_to_dict
+from noregret.learner.columns import check_columns
 from noregret.learner.encode import one_row
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
@@ -46,6 +47,7 @@ def features_of(model: Model, x: RowLike) -> dict[Any, Any]:
         return dict(x)
     missing = model.config.allows_missing
     block = as_block(one_row(x, missing), missing)
+    check_columns(model, block, learn=False)
     if isinstance(block, DenseBlock) and model.transforms:  # what they make of a zero need not be one
         return dict(enumerate(block.val[0].tolist()))
     block = to_sparse(block if missing else verify(block))

@@ -1,7 +1,8 @@
 """Make learners: by name, from a card, or from a user's own rule."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from noregret.errors import BadValue
 from noregret.learner.registry import load_cards
@@ -15,15 +16,30 @@ if TYPE_CHECKING:
     from noregret.learner.rule_learner import RuleLearner
 
 
-def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
-    """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
 
-    Options may be any parameter on the card, and task, algebra, covariance, kernel (with gamma, coef0, degree), eps,
-    classes, class_weight, native, seed, bias (a constant feature), scale (by running mean and deviation), transforms
-    (a list, as in [clip(3.0), tf_idf()]), average (the mean of the weights over the rounds), groups (of features, for
-    rules that keep them), labels ("asked": revealed only where asked for, with `ask`), reads ("table": rows are dicts
-    or frames with numbers, truth values and text; a text is a category).
+
+def pass_given(
+    build: Callable[[Any, dict[str, Any]], Made],
+) -> Callable[[Callable[Arguments, Made]], Callable[Arguments, Made]]:
+    """Replace the body of a function by `build`, which gets only the options that were given, not the defaults.
+
+    A learner records what it was given. The signature stays that of the function, for `help` and editors.
     """
+
+    def decorate(declared: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+        @wraps(declared)
+        def call(rule: Any, **options: Any) -> Made:
+            return build(rule, options)
+
+        return cast(Callable[Arguments, Made], call)
+
+    return decorate
+
+
+def make_given(rule: Any, options: dict[str, Any]) -> "RuleLearner":
+    """A fresh learner with the options that were given."""
     card, reads = card_of(rule), options.pop("reads", None)
     if reads not in (None, "table"):
         raise BadValue(f'reads must be "table" or None, not {reads!r}')
@@ -40,6 +56,57 @@ def make(rule: str | Card | Any, **options: Any) -> "RuleLearner":
 
         return TableLearner(resolve(card, options))
     return RuleLearner(resolve(card, options))
+
+
+@pass_given(make_given)
+def make(
+    rule: str | Card | Any,
+    *,
+    task: Any = None,
+    algebra: Any = None,
+    bias: Any = False,
+    scale: Any = False,
+    transforms: Any = None,
+    bits: Any = None,
+    columns: Any = "fixed",
+    classes: Any = None,
+    class_weight: Any = None,
+    cost: Any = None,
+    average: Any = None,
+    covariance: Any = "diagonal",
+    kernel: Any = None,
+    groups: Any = None,
+    seed: Any = 0,
+    native: Any = True,
+    reads: Any = None,
+    **params: Any,
+) -> "RuleLearner":
+    """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
+
+    These options are shared by all rules; `help(nr.learners()["arow"])` shows the parameters of one.
+
+    task          "binary", "multiclass", "regression", "multilabel", "ranking", "one-class" ...; by default the usual
+                  one of the rule, where a third class turns binary into multiclass
+    algebra       "sparse", "dense", "kernel" or "reference"; by default the first rows decide between sparse and dense
+    bias          True adds a constant feature of value 1; a number above 0 is its value; "auto": as large as the
+                  values of the first row
+    scale         True scales features by their running mean and deviation
+    transforms    a list, as in [nr.clip(3.0), nr.tf_idf()], applied in this order
+    bits          feature hashing: names share 2^bits cells
+    columns       "grow" lets matrices have other numbers of columns than those before: missing columns are 0
+    classes       the labels, where they are known before the first round
+    class_weight  {label: weight}, or "balanced" or "balanced_root" for weights by how often classes came
+    cost          {(truth, prediction): cost}: what each kind of mistake costs
+    average       predict with the mean of the weights; a number: over the rounds after so many
+    covariance    "diagonal", "drop" or "full", for rules that keep one
+    kernel        "rbf" (the default), "linear" or "polynomial", with gamma, coef0 and degree, for algebra="kernel"
+    groups        the groups of features, for rules that keep them
+    seed          of everything drawn at random
+    native        False runs the rule as plain Python, for a debugger
+    reads         "table": rows are dicts or frames with numbers, truth values and text; a text is a category
+    params        the parameters of the rule (C, eta0, loss ...) and of the task (eps, radius, competitor, labels ...)
+    """
+    raise AssertionError("make_given is called in its place")
 
 
 def full_information(learner: Any) -> "RuleLearner | None":
@@ -116,7 +183,7 @@ class Catalog:
         return name in self._cards
 
     def __getitem__(self, name: str) -> Card:
-        return self._cards[name] if name in self._cards else card_of(name)
+        return add_help(self._cards[name] if name in self._cards else card_of(name))
 
     @property
     def rules(self) -> dict[str, RuleCard]:
@@ -125,6 +192,15 @@ class Catalog:
 
     def __repr__(self) -> str:
         return "\n".join(f"{card.name:22} {card.about}" for card in self)
+
+
+def add_help(card: Card) -> Card:
+    """The card, with the text that `help` shows."""
+    from noregret.learner.card_text import help_text
+
+    if "__doc__" not in vars(card):
+        object.__setattr__(card, "__doc__", help_text(card))  # a card is frozen, and this declares nothing
+    return card
 
 
 def learners() -> Catalog:

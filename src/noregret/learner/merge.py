@@ -43,7 +43,7 @@ def merge_models(a: Model, b: Model) -> Model:
             f"the constant feature is {a.constant:g} in one learner and {b.constant:g} in the other; "
             "make both with the same number, as in bias=1.0"
         )
-    a.constant = a.constant or b.constant
+    a.constant, a.columns = a.constant or b.constant, a.columns or b.columns
     if a.config.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
     if isinstance(a.task, Regression) and a.task.scales_targets:
@@ -183,10 +183,20 @@ def combine(a: Model, b: Model) -> None:
                 array[...] = array * theirs[name] / field.start
             else:
                 array[...] = array + theirs[name] - field.start
+    if "reach" in a.arrays.n.dtype.names:
+        raise_centres(a.arrays.n, b.arrays.n)
     for name in a.arrays.n.dtype.names:
         ours, others = float(a.arrays.n[name]), float(b.arrays.n[name])
         total = ours + others if name == "t" or name in ROW_SUMS else max(ours, others)
         a.arrays.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
+
+
+def raise_centres(a: Any, b: Any) -> None:
+    """Let the balls of both one-class learners reach equally far, with the radius that each has among the rows."""
+    reach = max(float(a.reach), float(b.reach))
+    for n in (a, b):
+        n.w_height = np.sqrt(n.w_height**2 + (reach - n.reach) * (reach + n.reach))
+        n.reach = reach
 
 
 def sum_of_weights(w: np.ndarray, u: np.ndarray, t: float) -> np.ndarray:

@@ -49,6 +49,7 @@ class Model:
     arrays: Any = None
     space: Space | None = None
     constant: float = 0.0  # the value of the constant feature, where the first row decides it; 0 before
+    columns: int = 0  # of dense rows that were learned, where a transform makes other features of them; 0 before
     recent: RecentScores | None = None  # of the last rounds, where probabilities are calibrated on them
 
     @classmethod
@@ -198,7 +199,7 @@ class ModelSavepoint:
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
         self.totals, self.class_counts = model.totals.copy(), model.class_counts.copy()
         self.committed = model.labels.committed
-        self.constant = model.constant
+        self.constant, self.columns = model.constant, model.columns
         self.recent = None if model.recent is None else (model.recent.copy(), model.recent.cells)
         self.contents: Savepoint | None = None
         for transform in model.transforms:
@@ -209,7 +210,7 @@ class ModelSavepoint:
         if self.contents is not None:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
-        model.names.mode, model.constant = self.mode, self.constant
+        model.names.mode, model.constant, model.columns = self.mode, self.constant, self.columns
         model.totals[:] = self.totals
         model.class_counts, model.labels.committed = self.class_counts, self.committed
         if model.recent is not None and self.recent is not None:

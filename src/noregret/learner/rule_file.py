@@ -21,6 +21,7 @@ from noregret.learner.recent_scores import is_window
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
+from noregret.tasks.one_class import OneClass
 from noregret.tasks.regression import Regression
 
 TARGETS_SCALED = 3  # from this format on, a regression learner scales its targets unless its parameters say otherwise
@@ -46,6 +47,7 @@ def dump_header(model: Model) -> Header:
     return {
         **({"class_counts": model.class_counts.tolist()} if isinstance(config.class_weight, str) else {}),
         **({"constant": model.constant} if model.constant else {}),
+        **({"columns": model.columns} if model.columns else {}),
         **({} if model.recent is None or model.recent.forgot else {"recent_scores": model.recent.count}),
         "rule": model.card.name,
         "task": model.task.name,
@@ -94,6 +96,10 @@ def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | No
 
 def upgrade(header: Header) -> Header:
     """The header of an older format in today's words."""
+    known = header.get("counters") or {"reach": 0.0}
+    if header.get("task") == OneClass.name and "reach" not in known:  # older than a radius that is learned by default
+        given = header["parameters"]
+        header = {**header, "parameters": given if "task.radius" in given else {"radius": 1.0, **given}}
     if header.get("format", FORMAT) >= WITHOUT_PACKED:
         return header
     names = {"game": "task", "met": "class_counts"}
@@ -132,7 +138,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model.algebra = header["algebra"]
     model.totals[:] = header["rounds"], header["updates"], header["mistakes"]
     model.class_counts = np.array(header.get("class_counts", []), np.int64)
-    model.constant = float(header.get("constant", 0.0))
+    model.constant, model.columns = float(header.get("constant", 0.0)), header.get("columns", 0)
     model.names.mode = header["names"]
     restore_names(model, header, arrays)
     if header["counters"] is not None:
@@ -216,6 +222,8 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
     most = (task.most_classes or len(labels)) if task.labelled else 0
     return (
         all(type(header[name]) is int and 0 <= header[name] <= LARGEST_COUNT for name in COUNTS)
+        and type(columns := header.get("columns", 0)) is int
+        and 0 <= columns <= LARGEST_COUNT
         and isinstance(labels, list)
         and counts_of_classes(header.get("class_counts", []), len(labels))
         and is_constant(header.get("constant", 0.0), header["parameters"].get("bias"))

@@ -1,12 +1,11 @@
 """What a method or a task takes: numbers with limits, named options, and other learners."""
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.rules.losses import Loss
 from noregret.rules.names import SCALES, Scale
 from noregret.rules.own_functions import Own, OwnFunction, check_own_function
@@ -203,6 +202,5 @@ def bindings(choices: Mapping[str, Choice], chosen: Mapping[str, str]) -> dict[s
 
 def suggestion(given: object, known: Iterable[str]) -> str:
     """What may have been meant, in words; nothing where no name is close. Capital letters make no difference."""
-    by_small_letters = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(str(given).lower(), list(by_small_letters), n=1, cutoff=0.7)
-    return f"; did you mean {by_small_letters[close[0]]!r}?" if close else ""
+    close = find_closest(given, known)
+    return "" if close is None else f"; did you mean {close!r}?"

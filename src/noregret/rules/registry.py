@@ -10,7 +10,7 @@ from noregret.rules.card import Card
 REGISTRY: dict[str, Card] = {}
 RESERVED = (
     "task", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
-    "transforms", "average", "groups", "bits", "cost", "reads",
+    "transforms", "average", "groups", "bits", "cost", "columns", "reads",
 )  # fmt: skip
 """Options of `make` that every learner shares; a method cannot have a parameter of the same name."""
 

@@ -70,10 +70,10 @@ class RuleCard(Card):
         return Shape(fields, {**self.counters, **field_counters(fields), "w_after": float(average)})
 
     @cache  # noqa: B019
-    def centre_shape(self, height: float) -> Shape:
-        """The state where w is the centre of the rows, at a height above them."""
+    def centre_shape(self, height: float, reach: float) -> Shape:
+        """The state where w is the centre of the rows, at a height above them, of a ball that reaches so far."""
         fields = {"w": centre}
-        return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height})
+        return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height, "reach": reach})
 
     @property
     def supports_weights(self) -> bool:

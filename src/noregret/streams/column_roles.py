@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source
 
@@ -78,8 +77,8 @@ def find_column(column: str, names: Sequence[str], source: str, kind: str = "") 
         return list(names).index(column)
     if kind == "csv" and column[:1] == "c" and column[1:].isdigit():
         raise BadValue(f"{source}: there is no column {shown(column)}; say --no-header if the first line is a row")
-    close = get_close_matches(column, names, 1)
-    hint = f", did you mean {close[0]!r}?" if close else ";"
+    close = find_closest(column, names)
+    hint = f", did you mean {close!r}?" if close else ";"
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     raise BadValue(f"{source}: there is no column {shown(column)}{hint} the columns are {', '.join(names[:10])}{more}")
 

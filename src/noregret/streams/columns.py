@@ -170,7 +170,7 @@ def number_fault(cell: str, share: float | None = None) -> str | None:
     if is_missing(cell):
         return f"{cell!r} is among numbers; leave the cell empty where the value is not known, or say --missing {cell}"
     if share is None:
-        return f"{cell!r} is not a number, as the cells of this column were before; correct it or leave it empty"
+        return f"{cell!r} is not a number, as the cells of this column were before; {AS_TEXT}"
     share = min(share, 0.999)
     return f"{cell!r} is not a number, and {share:.1%} of this column's first cells are; correct it or leave it empty"
 

@@ -1,11 +1,10 @@
 """File formats, one module each: given by --format, by the suffix of the file, or detected from its first lines."""
 
 import re
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.streams import datasets
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import Source
@@ -59,8 +58,8 @@ def requested_format(options: ReadOptions) -> str | None:
         return None
     kind = ALIASES.get(options.format, options.format)
     if kind not in FORMATS:
-        close = get_close_matches(str(kind), [*FORMATS, *ALIASES], 1)
-        hint = f", did you mean {close[0]!r}?" if close else ";"
+        close = find_closest(kind, [*FORMATS, *ALIASES])
+        hint = f", did you mean {close!r}?" if close else ";"
         raise BadValue(f"there is no format {shown(options.format)}{hint} the formats are {', '.join(FORMATS)}")
     return kind
 

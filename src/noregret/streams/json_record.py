@@ -5,7 +5,7 @@ import math
 from typing import Any, NoReturn
 
 from noregret.errors import shown
-from noregret.features.cells import split_words
+from noregret.features.cells import BLANKS, TIME_NUMBERS, read_time, split_words, time_categories, time_numbers
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, parse_times, time_fault
 from noregret.streams.read_options import ReadOptions
@@ -13,6 +13,8 @@ from noregret.streams.timestamps import parse_time
 
 INFINITE = (math.inf, -math.inf)  # a JSON number too large for a float becomes one of these
 DEEP = 50  # nested records and lists, at most
+NUMBER, TEXT, MOMENT = "a number", "text", "a time"  # what a path holds
+NUMBERS = (float, int, bool)
 
 
 class BadRecord(Exception):
@@ -20,11 +22,11 @@ class BadRecord(Exception):
 
 
 class Fields:
-    """What is known of all records: the options, and whether each path holds numbers."""
+    """What is known of all records: the options, and what each path holds."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
-        self.numeric: dict[str, bool] = {}
+        self.kinds: dict[str, str] = {}
         self.keeps, self.marks = bool(options.keep), options.missing
 
     def is_mark(self, value: Any) -> bool:
@@ -39,7 +41,7 @@ class Record:
         self.fields, options = fields, fields.options
         self.features: dict[str, float] = {}
         self.texts: dict[str, str] = {}
-        self.numeric: dict[str, bool] = {}  # whether each path of this record holds numbers
+        self.kinds: dict[str, str] = {}  # what each path of this record holds
         self.others: dict[str, Any] = {}
         self.kept: dict[str, Any] = {}
         roles = (label, options.weight, options.timestamp, options.query)
@@ -69,23 +71,27 @@ class Record:
                 self.add_list(value, path, depth)
             elif value is not None and not (self.fields.marks and self.fields.is_mark(value)):
                 self.add_value(value, path)
-            elif self.fields.options.keep_missing and self.fields.numeric.get(path):
-                self.features[path] = math.nan
+            else:
+                self.add_missing(path)
+
+    def add_missing(self, path: str) -> None:
+        """Add a missing value, where numbers were before and missing values are kept."""
+        if not self.fields.options.keep_missing:
+            return
+        kind = self.fields.kinds.get(path)
+        names = [path] if kind == NUMBER else [f"{path}.{part}" for part in TIME_NUMBERS] if kind == MOMENT else []
+        self.features.update(dict.fromkeys(names, math.nan))
 
     def add_value(self, value: Any, path: str) -> None:
         """Add the feature, or features, of one value."""
-        options = self.fields.options
-        numeric = not isinstance(value, str) and path not in options.categorical
-        if self.fields.numeric.get(path, self.numeric.setdefault(path, numeric)) != numeric:
-            now, then = ("a number", "text") if numeric else ("text", "a number")
-            raise BadRecord(f"field {path!r} is {now} here, {shown(value)}, and was {then} before")
-        if numeric:
-            try:
-                self.features[path] = self.features.get(path, 0.0) + float(value)
-            except OverflowError:
-                raise BadRecord(f"field {path!r}: the value is too large for a float") from None
-            if not math.isfinite(self.features[path]):
-                raise BadRecord(f"field {path!r}: the value is {value}; every value must be finite")
+        if self.fields.kinds.get(path) is NUMBER and type(value) in NUMBERS:  # as most values are
+            self.add_number(value, path)
+            return
+        options, kind = self.fields.options, self.kind_of(value, path)
+        if kind == NUMBER:
+            self.add_number(value, path)
+        elif kind == MOMENT:
+            self.add_time(value, path)
         elif path in options.text and path not in self.texts:
             self.texts[path] = value
         elif path in options.text:  # a second text of the same path, in a list of records
@@ -93,6 +99,45 @@ class Record:
                 self.count(f"{path}={word}")
         else:
             self.count(f"{path}={to_text(value)}")
+
+    def kind_of(self, value: Any, path: str) -> str:
+        """Return what a path holds, which its first value decides; a value of another kind is an error."""
+        options = self.fields.options
+        known = self.fields.kinds.get(path, self.kinds.get(path))
+        if path in options.categorical or isinstance(value, str):
+            kind = TEXT if known != MOMENT else MOMENT
+            if known is None and path not in {*options.categorical, *options.text} and read_time(value.strip(BLANKS)):
+                kind = MOMENT
+        else:
+            kind = NUMBER
+        if (known or kind) != kind:
+            raise BadRecord(f"field {path!r} is {kind} here, {shown(value)}, and was {known} before")
+        self.kinds[path] = kind
+        return kind
+
+    def add_number(self, value: Any, path: str) -> None:
+        """Add the feature of a number."""
+        try:
+            self.features[path] = self.features.get(path, 0.0) + float(value)
+        except OverflowError:
+            raise BadRecord(f"field {path!r}: the value is too large for a float") from None
+        if not math.isfinite(self.features[path]):
+            raise BadRecord(f"field {path!r}: the value is {value}; every value must be finite")
+
+    def add_time(self, value: str, path: str) -> None:
+        """Add the features of a date or time, as in other tables; an empty text is no time."""
+        text = value.strip(BLANKS)
+        moment = read_time(text)
+        if moment is None and text:
+            raise BadRecord(f"field {path!r}: {shown(value)} is not a time, as this field was before; correct it, or "
+                            f"read the field as text with --categorical {path}")  # fmt: skip
+        if moment is None:
+            return self.add_missing(path)
+        for part, number in time_numbers(moment).items():
+            self.kinds[f"{path}.{part}"] = NUMBER
+            self.features[f"{path}.{part}"] = number
+        for part, category in time_categories(moment).items():
+            self.count(f"{path}.{part}={category}")
 
     def add_list(self, values: list[Any], path: str, depth: int) -> None:
         """Add a feature for every element of a list, with its count."""

@@ -1,8 +1,9 @@
 """JSON lines: one record per line.
 
 A number is a feature named by its path, a.b for the field b of a; true is 1 and false 0. A text makes a feature
-path=text. Every element of a list does, and is counted. null is a feature that the row does not have. A path that held
-numbers and now holds text, or the other way round, is an error.
+path=text; a date or time, as 2024-05-31, makes those that it has in other tables. Every element of a list makes a
+feature, which is counted. null is a feature that the row does not have. The first value of a path decides whether it
+holds numbers, times or text; another kind later is an error.
 """
 
 import contextlib
@@ -124,8 +125,8 @@ class RecordReader:
                 raise BadValue(f"{self.name}:{line}: {why}") from None
             self.skipped += 1
             return
-        self.fields.numeric.update(record.numeric)
-        self.features.add(record.features, record.numeric, record.texts)
+        self.fields.kinds.update(record.kinds)
+        self.features.add(record.features, record.kinds, record.texts)
         self.labels.append(label)
         self.weights.append(weight)
         self.queries.append(query)

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from types import NoneType
 from typing import Any
 
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.streams.holdout import check_holdout
 from noregret.streams.recoding import check_encoding
 
@@ -153,7 +152,7 @@ class ReadOptions:
 
     def check_applies(self, kind: str, accepts: frozenset[str]) -> None:
         """Refuse options that a kind of source does not accept."""
-        for name in self.non_defaults():
+        for name in sorted(self.non_defaults(), key=lambda name: name == "drop"):  # what is kept is dropped as well
             if name not in GENERAL and name not in accepts and name not in self.optional:
                 raise BadValue(f"{name.replace('_', '-')} does not apply to {kind}; leave it out")
 
@@ -163,10 +162,10 @@ def merge_options(given: ReadOptions | None, kwargs: Mapping[str, Any]) -> ReadO
     known = [one.name for one in fields(ReadOptions)]
     for name in kwargs:
         if name not in known:
-            close = get_close_matches(name, known, 1)
+            close = find_closest(name, known)
             raise BadValue(
                 f"a source has no option {name!r}; "
-                + (f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}")
+                + (f"did you mean {close!r}?" if close else f"it has {', '.join(known)}")
             )
     return replace(given or DEFAULTS, **kwargs)
 

@@ -49,13 +49,13 @@ class RecordFeatures:
 
     def clear(self) -> None:
         """Start a new batch."""
-        self.rows: list[tuple[Mapping[str, float], Mapping[str, bool]]] = []
+        self.rows: list[tuple[Mapping[str, float], Mapping[str, str]]] = []
         for field in self.texts.values():
             field.texts.clear()
 
-    def add(self, features: Mapping[str, float], numeric: Mapping[str, bool], texts: Mapping[str, str]) -> None:
-        """Add a row: its features, which paths hold numbers, and its texts."""
-        self.rows.append((features, numeric))
+    def add(self, features: Mapping[str, float], kinds: Mapping[str, str], texts: Mapping[str, str]) -> None:
+        """Add a row: its features, what its paths hold, and its texts. A feature named as a path is a number."""
+        self.rows.append((features, kinds))
         for path, field in self.texts.items():
             field.texts.append(texts.get(path, ""))
 
@@ -75,8 +75,8 @@ class RecordFeatures:
         idx: list[int] = []
         val: list[float] = []
         offsets = [0]
-        for row, (features, numeric) in enumerate(self.rows):
-            idx += [self.number(name, name not in numeric) for name in features]
+        for row, (features, kinds) in enumerate(self.rows):
+            idx += [self.number(name, name not in kinds) for name in features]
             val += features.values()
             offsets.append(len(idx))
             for path, word in new_words.get(row, ()):

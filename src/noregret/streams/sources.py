@@ -7,7 +7,6 @@ files in the order of their names. So a file called iris never hides the data se
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 from noregret.data.batch import Batch, Position
 from noregret.data.blocks import Rows
 from noregret.data.query_groups import query_ids
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.features.frames import is_frame
 from noregret.streams import datasets
 from noregret.streams.composed import ComposedSource
@@ -117,8 +116,8 @@ def is_path(spec: str) -> bool:
 
 def describe_unknown(spec: str) -> str:
     """Return the error message for a name that is neither a data set nor a file, with a suggestion."""
-    close = get_close_matches(spec, [*datasets.names(), *nearby_files(spec)], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ";"
+    close = find_closest(spec, [*datasets.names(), *nearby_files(spec)])
+    hint = f"; did you mean {close!r}?" if close else ";"
     return f"there is no built-in data set {shown(spec)}, and no file of that name{hint} noregret datasets lists them"
 
 

@@ -7,7 +7,6 @@ the batch size: they are drawn in blocks of a fixed size, each with a seed of it
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf, pi
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
 from noregret.data.blocks import Rows, SparseBlock
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, find_closest, shown
 from noregret.streams.source import Source
 
 ROWS = 8192
@@ -222,8 +221,8 @@ def parse_params(name: str, text: str, given: dict[str, Any]) -> dict[str, float
     for part in filter(None, text.split(",")):
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if key not in known:
-            close = get_close_matches(key, known, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            close = find_closest(key, known)
+            hint = f"; did you mean {close}?" if close else ""
             raise BadValue(f"{name}: there is no setting {key!r}{hint}; there are {', '.join(known)}")
         if not sign:
             raise BadValue(f"{name}: give {key} a value, as in {name}:{key}={known[key].default:g}")

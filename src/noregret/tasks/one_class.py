@@ -1,9 +1,12 @@
-"""One-class learning (novelty detection): u = (x - w) / |x - w|, margin = 1 - (|x - w| - radius).
+"""One-class learning (novelty detection): u = (x - w) / |x - w|, margin = 1 - (|x - w| - reach).
 
-Rows labelled as outside are scored, and not learned.
+The reach is the radius that was given or, without one, the distance of the farthest row so far from the centre of its
+round; the centre begins at the first row then. A radius is learned by the height of the centre above the rows: the ball
+cuts the rows in one of radius sqrt(reach^2 - height^2). Rows labelled as outside are scored, and not learned.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,31 +14,55 @@ from numpy.typing import NDArray
 
 from noregret.algebra.centre import distance, toward
 from noregret.algebra.internal_verbs import row
-from noregret.algebra.verbs import unbound
+from noregret.algebra.verbs import add, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
+from noregret.tasks.costs import Costs
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-update = unbound
+update = follow = unbound
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     for t in range(y.size):
         x = row(X, t)
         away = distance(s.w, x)
-        out[t] = away - g.radius
+        out[t] = away - s.n.reach
         if h[t] > 0.0 and y[t] > 0.0:
             s.n.t += 1.0
-            updated[t] = update(p, s, toward(s.w, x, away), 1.0 - out[t], h[t])
+            now = follow(s, x, away)
+            changed = update(p, s, toward(s.w, x, now), 1.0 - (now - s.n.reach), h[t])
+            updated[t] = changed or now != away
 
 
 def score_rows(p: P, g: G, s: S, X: R, out: Floats) -> None:
     for t in range(out.size):
-        out[t] = distance(s.w, row(X, t)) - g.radius
+        out[t] = distance(s.w, row(X, t)) - s.n.reach
+
+
+def keep_reach(s: S, x: R, away: float) -> float:
+    """The distance of a row from the centre; the reach stays as it is."""
+    return away
+
+
+def follow_rows(s: S, x: R, away: float) -> float:
+    """Reach as far as this row, if none was so far; returns its distance from the centre after that.
+
+    The first row is the centre. A larger reach lifts the centre, so that the radius among the rows stays the same.
+    """
+    if s.n.t == 1.0:
+        add(s.w, away, toward(s.w, x, away))
+        return 0.0
+    square = max(away * away - s.n.w_height * s.n.w_height, 0.0)
+    if square <= s.n.reach * s.n.reach:
+        return away
+    s.n.w_height = math.sqrt(s.n.w_height * s.n.w_height + square - s.n.reach * s.n.reach)
+    s.n.reach = math.sqrt(square)
+    return math.sqrt(square + s.n.w_height * s.n.w_height)
 
 
 FEW = 50  # with fewer rounds, nothing is said about the radius
@@ -46,10 +73,16 @@ class OneClass(Task):
 
     name = "one-class"
     about = "a ball around rows of one kind, and how far outside it others are"
-    params = {"radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be")}
+    params = {
+        "radius": Param(1.0, at_least=0.0, about="how far from the centre a row may be; without it, it is learned")
+    }
     options = {
         "learn_radius": Choice(
-            "no", {"yes": True, "no": False}, "whether the radius is learned, from 0 up to the one that is given"
+            "rows",
+            {"yes": keep_reach, "no": keep_reach, "rows": follow_rows},
+            "whether the radius is learned: from 0 up to the one that is given (yes), not at all (no: the default if "
+            "one is given), or from the rows alone (rows: the default without one)",
+            binds="follow",
         )
     }
     labelled = False
@@ -70,6 +103,22 @@ class OneClass(Task):
         return "its weights do not only move by steps toward a row, or it updates on mistakes"
 
     @classmethod
+    def configure(
+        cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
+    ) -> Task:
+        radius, learns = cls.take(given, "radius"), cls.take(given, "learn_radius")
+        if learns is None:
+            learns = "rows" if radius is None else "no"
+        if isinstance(learns, bool):
+            learns = "yes" if learns else "no"
+        given["learn_radius"] = learns
+        if learns == "rows" and radius is not None:
+            raise BadValue("learn_radius='rows' learns the radius from the rows alone; leave radius out")
+        if radius is not None:
+            given["radius"] = radius
+        return super().configure(card, rule_options, cost, given)
+
+    @classmethod
     def why_no_average(cls) -> str | None:
         return "a centre cannot be averaged; leave average out"
 
@@ -78,7 +127,8 @@ class OneClass(Task):
         return "a centre begins at the first row"
 
     def state_shape(self, average: int | None) -> Shape:
-        return self.card.centre_shape(self.numbers["radius"] if self.chosen["learn_radius"] == "yes" else 0.0)
+        learns, radius = self.chosen["learn_radius"], self.numbers["radius"]
+        return self.card.centre_shape(radius if learns == "yes" else 0.0, 0.0 if learns == "rows" else radius)
 
     def default_labels(self, rows: int) -> Any:
         return np.ones(rows, np.int64)
@@ -96,7 +146,8 @@ class OneClass(Task):
         rounds = 0.0 if counters is None else float(counters.t)
         if self.chosen["learn_radius"] == "no" and rounds >= FEW and updates > rounds / 2:
             yield (f"most rows lie outside the radius {self.numbers['radius']:g}: --set radius=R makes it larger, "
-                   "--set learn_radius=yes learns it, up to the one that is given")  # fmt: skip
+                   "--set learn_radius=yes learns it up to the one that is given, and without a radius it is learned "
+                   "from the rows")  # fmt: skip
 
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
         return np.where(outcome.truth > 0.0, 1.0 - outcome.scores, np.inf)

@@ -52,3 +52,39 @@ class OneClass:
 
     def final(self, X: Array) -> Array:
         return np.array([self.novelty(x) for x in X])
+
+
+class FollowsRows(OneClass):
+    """Without a radius: the first row is the centre, and the ball is as large as the farthest row so far asks for."""
+
+    def __init__(self, name: str, **numbers: float) -> None:
+        super().__init__(name, 0.0, False, **numbers)
+
+    def run(self, X: Array, y: Array | None = None, weight: Array | None = None) -> tuple[Array, Flags]:
+        if not self.w.size:
+            self.w = np.zeros(X.shape[1] + 1)
+        labels = np.ones(len(X)) if y is None else y
+        weights = np.ones(len(X)) if weight is None else weight
+        scores, moved = [], []
+        for x, label, h in zip(X, labels, weights, strict=True):
+            scores.append(self.novelty(x))
+            before = self.w, self.radius
+            if label > 0 and h > 0.0:
+                self.t += 1
+                self.learn(x, float(h))
+            moved.append(bool((self.w != before[0]).any() or self.radius != before[1]))
+        return np.array(scores), np.array(moved)
+
+    def learn(self, x: Array, h: float) -> None:
+        if self.t == 1:
+            self.w = np.append(x, 0.0)
+            return
+        far = float(np.linalg.norm(x - self.w[:-1]))
+        if far > self.radius:
+            among_rows = self.radius**2 - self.w[-1] ** 2
+            self.radius = far
+            self.w = np.append(self.w[:-1], np.sqrt(max(far**2 - among_rows, 0.0)))
+        loss = self.novelty(x)
+        if loss > 0.0:
+            away = np.append(x, 0.0) - self.w
+            self.w = self.w + self.step(loss, h, self.t) * away / np.linalg.norm(away)
