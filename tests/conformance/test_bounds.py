@@ -24,6 +24,7 @@ FOLLOWING: Case = (
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
+FALLEN = 36 * math.log(2.5) - math.log(2.5) ** 2 * (0.5 + 20 * math.log(2))  # of Winnow after 60 updates, at r = 2
 BY_HAND: dict[str, list[Case]] = {
     "ada_rda": [
         (
@@ -253,6 +254,13 @@ BY_HAND: dict[str, list[Case]] = {
         ),
         ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
         ({"alpha": 1, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
+        ({"theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
+        (
+            {"theta": 2, "start": 1},
+            {"features": 0.5 * math.exp(FALLEN) - 1.0 / math.tanh(0.25 * math.log(2.5)), "margin_1": 0.9},
+            60,
+        ),
+        ({"theta": 2}, {"features": 4, "margin_1": 0}, math.inf),
     ],
     "winnow_duplicated": [
         ({}, {"features": 6, "relevant": 2}, 26),

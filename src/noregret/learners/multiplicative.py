@@ -1,12 +1,13 @@
 """Multiplicative updates: mistakes multiply weights, so that irrelevant features cost only a logarithm."""
 
 import math
+from collections.abc import Mapping
 
 from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, peak, prune, side
 from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule
-from noregret.rules.guarantee import Guarantee
+from noregret.rules.guarantee import Guarantee, over
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
@@ -221,6 +222,31 @@ def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
+FIRST_FACTOR, LASTING = 2.5, 20.0  # of balanced Winnow: its first factor, and after how many updates it begins to fall
+LARGEST_ROOT = 1e100  # of the updates that are promised
+
+
+def promotion(p: P, s: S) -> float:
+    """alpha or, where it is 0, a factor that falls with the root of the updates."""
+    if p.alpha > 0.0:
+        return float(p.alpha)
+    return math.exp(math.log(FIRST_FACTOR) / math.sqrt(1.0 + s.n.steps / LASTING))
+
+
+def factor_above_one(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
+    if numbers["alpha"] == 0.0 or numbers["alpha"] > 1.0:
+        return None
+    return f"alpha must be above 1, or 0 for a factor that falls with the updates, not {numbers['alpha']:g}"
+
+
+def has_factor(p: P) -> str | None:
+    return None if p.alpha > 0.0 else "it is proved for an alpha above 1"
+
+
+def has_falling_factor(p: P) -> str | None:
+    return None if p.alpha == 0.0 else "it is proved for alpha = 0, a factor that falls with the updates"
+
+
 def balanced_bound(p: P, features: float, margin_1: float) -> float:
     """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)
 
@@ -233,6 +259,32 @@ def balanced_bound(p: P, features: float, margin_1: float) -> float:
     return math.log((1.0 + p.start) * features + p.theta * (p.alpha + 1.0) / (p.alpha - 1.0)) / gain
 
 
+def falling_bound(p: P, features: float, margin_1: float) -> float:
+    """The largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + L^2 (1 + 40 ln r) / 2,
+
+    where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all weights and of
+    theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached gamma times the sum
+    of all h. The left side gains on the right one from where gamma L r is L^2 / 2 + 1 / 40.
+    """
+    L = math.log(FIRST_FACTOR)
+
+    def is_possible(root: float) -> bool:
+        sums = (1.0 + p.start) * features + p.theta / math.tanh(0.5 * L / root)
+        right = math.log(sums) + 0.5 * L * L * (1.0 + 2.0 * LASTING * math.log(root))
+        return 2.0 * LASTING * margin_1 * L * (root - 1.0) <= right
+
+    low = max(1.0, over(0.5 * L + 0.5 / (LASTING * L), margin_1))
+    if low > LARGEST_ROOT:
+        return math.inf
+    high = 2.0 * low
+    while is_possible(high):
+        high *= 2.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if is_possible(middle) else (low, middle)
+    return LASTING * (high * high - 1.0)
+
+
 def balanced_score(p: P, s: S, x: X) -> float:
     """(w+ - w-).x against the threshold; w+ is stored as a multiple of its first value."""
     return float((p.start * dot(s.plus, x) - dot(s.minus, x)) / scored_in(s) - p.theta + TIE)
@@ -241,33 +293,51 @@ def balanced_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1989,
     params={
-        "alpha": factor(1.5),
+        "alpha": Param(
+            0.0,
+            at_least=0.0,
+            about="the factor of a promotion or demotion; 0 stands for one that falls with the updates: "
+            "2.5^(1 / sqrt(1 + M / 20)) after M of them",
+            search=(1.05, 4.0, "log"),
+        ),
         "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
         "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1", search=(1.0, 4.0, "linear")),
         "unit": UNIT,
     },
     state={"plus": positive, "minus": positive},
-    counters={"unit": 0.0},
+    counters={"unit": 0.0, "steps": 0.0},
     score=balanced_score,
     guarantees=(
         Guarantee(
             "updates",
             "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
-            "n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
+            "alpha > 1; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
             "where gamma ln alpha > ln cosh ln alpha",
             balanced_bound,
+            requires=has_factor,
+            comparator="separating",
+        ),
+        Guarantee(
+            "updates",
+            "updates <= the largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + "
+            "L^2 (1 + 40 ln r) / 2, where L = ln 2.5 and r = sqrt(1 + M / 20)",
+            "alpha = 0; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma > 0 on all rounds",
+            falling_bound,
+            requires=has_falling_factor,
             comparator="separating",
         ),
     ),
     merge=POOLED,
     title="BalancedWinnow",
+    check=factor_above_one,
     tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow with two weights for every feature, whose difference can have either sign."""
     if margin <= 0.0 and not outgrows(s, z):
-        divided = scaled_by(z, 1.0 / scored_in(s))
-        multiply(s.plus, p.alpha, divided)
-        multiply(s.minus, 1.0 / p.alpha, divided)
+        divided, alpha = scaled_by(z, 1.0 / scored_in(s)), promotion(p, s)
+        multiply(s.plus, alpha, divided)
+        multiply(s.minus, 1.0 / alpha, divided)
+        s.n.steps += 1.0
         return True
     return False
