@@ -253,8 +253,7 @@ BY_HAND: dict[str, list[Case]] = {
             math.log(16) / (0.9 * math.log(3) - math.log(5 / 3)),
         ),
         ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
-        ({"alpha": 1, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
-        ({"theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
+        ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
         (
             {"theta": 2, "start": 1},
             {"features": 0.5 * math.exp(FALLEN) - 1.0 / math.tanh(0.25 * math.log(2.5)), "margin_1": 0.9},

@@ -99,7 +99,7 @@ class DuplicatedWinnow(Rule):
 class BalancedWinnow(Divided):
     """Keeps one exponent e a feature, from 0: w+ = start exp(e), w- = exp(-e); scores (w+ - w-).x - theta.
 
-    An update moves e by ln alpha times the example; where alpha is 0, by ln 2.5 / sqrt(1 + M / 20) after M of them.
+    An update moves e by ln alpha times the example; where alpha is 1, by ln 2.5 / sqrt(1 + M / 20) after M of them.
     """
 
     def __init__(self, alpha: float = 2.0, theta: float = 1.0, start: float = 2.0, unit: str = "largest") -> None:
@@ -116,7 +116,7 @@ class BalancedWinnow(Divided):
     def update(self, r: Round) -> bool:
         due = self.due(r)
         if due:
-            step = np.log(self.alpha) if self.alpha else np.log(2.5) / (1.0 + self.moves / 20.0) ** 0.5
+            step = np.log(self.alpha) if self.alpha > 1.0 else np.log(2.5) / (1.0 + self.moves / 20.0) ** 0.5
             self.w = self.w + step * self.moved(r)
             self.moves += 1
         return due

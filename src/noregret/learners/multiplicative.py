@@ -1,7 +1,6 @@
 """Multiplicative updates: mistakes multiply weights, so that irrelevant features cost only a logarithm."""
 
 import math
-from collections.abc import Mapping
 
 from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, peak, prune, side
 from noregret.algebra.internal_verbs import scaled_by
@@ -227,24 +226,18 @@ LARGEST_ROOT = 1e100  # of the updates that are promised
 
 
 def promotion(p: P, s: S) -> float:
-    """alpha or, where it is 0, a factor that falls with the root of the updates."""
-    if p.alpha > 0.0:
+    """alpha or, where it is 1, a factor that falls with the root of the updates."""
+    if p.alpha > 1.0:
         return float(p.alpha)
     return math.exp(math.log(FIRST_FACTOR) / math.sqrt(1.0 + s.n.steps / LASTING))
 
 
-def factor_above_one(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
-    if numbers["alpha"] == 0.0 or numbers["alpha"] > 1.0:
-        return None
-    return f"alpha must be above 1, or 0 for a factor that falls with the updates, not {numbers['alpha']:g}"
-
-
 def has_factor(p: P) -> str | None:
-    return None if p.alpha > 0.0 else "it is proved for an alpha above 1"
+    return None if p.alpha > 1.0 else "it is proved for an alpha above 1"
 
 
 def has_falling_factor(p: P) -> str | None:
-    return None if p.alpha == 0.0 else "it is proved for alpha = 0, a factor that falls with the updates"
+    return None if p.alpha == 1.0 else "it is proved for alpha = 1, a factor that falls with the updates"
 
 
 def balanced_bound(p: P, features: float, margin_1: float) -> float:
@@ -294,9 +287,9 @@ def balanced_score(p: P, s: S, x: X) -> float:
     paper=LITTLESTONE_1989,
     params={
         "alpha": Param(
-            0.0,
-            at_least=0.0,
-            about="the factor of a promotion or demotion; 0 stands for one that falls with the updates: "
+            1.0,
+            at_least=1.0,
+            about="the factor of a promotion or demotion; 1 stands for one that falls with the updates: "
             "2.5^(1 / sqrt(1 + M / 20)) after M of them",
             search=(1.05, 4.0, "log"),
         ),
@@ -321,7 +314,7 @@ def balanced_score(p: P, s: S, x: X) -> float:
             "updates",
             "updates <= the largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + "
             "L^2 (1 + 40 ln r) / 2, where L = ln 2.5 and r = sqrt(1 + M / 20)",
-            "alpha = 0; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma > 0 on all rounds",
+            "alpha = 1; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma > 0 on all rounds",
             falling_bound,
             requires=has_falling_factor,
             comparator="separating",
@@ -329,7 +322,6 @@ def balanced_score(p: P, s: S, x: X) -> float:
     ),
     merge=POOLED,
     title="BalancedWinnow",
-    check=factor_above_one,
     tasks=("binary", "multiclass", "regression", "multilabel"),  # a difference of rows has no threshold
 )
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
