@@ -51,6 +51,8 @@ def merge_models(a: Model, b: Model) -> Model:
                        "scale_target=False")  # fmt: skip
     if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.merge.method != "mix":
         raise BadValue(f"{a.card.name} cannot be merged with random_start: what adds up begins at zero")
+    if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.shrinks_start(dict(a.config.choices)):
+        raise BadValue(f"{a.card.name} cannot be merged with random_start: the starts of the two have shrunk apart")
     keeping = next((one for one in a.transforms if one.has_state), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"

@@ -70,7 +70,7 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
-    counters=ROW_COUNTERS,
+    counters={"kept": 1.0, **ROW_COUNTERS},
     guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
@@ -82,6 +82,7 @@ def fobos(p: P, s: S, g: G) -> None:
     add(s.w, -eta, g)
     shrink(s.w, eta * p.lam, math.inf)
     scale(s.w, 1.0 / (1.0 + eta * p.lam2))
+    s.n.kept /= 1.0 + eta * p.lam2
 
 
 @gradient_rule(
@@ -106,7 +107,7 @@ def fobos_l2(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": scaled},
-    counters=ROW_COUNTERS,
+    counters={"kept": 1.0, **ROW_COUNTERS},
     guarantees=REGRETS,
     merge=AVERAGED,
     title="FOBOS",
@@ -116,6 +117,7 @@ def fobos_l2_squared(p: P, s: S, g: G) -> None:
     eta = fitting_rate(p, s, g)
     add(s.w, -eta, g)
     scale(s.w, 1.0 / (1.0 + eta * p.lam))
+    s.n.kept /= 1.0 + eta * p.lam
 
 
 @gradient_rule(

@@ -72,6 +72,7 @@ def has_lam(p: P) -> str | None:
     },
     state={"w": scaled},
     counters=ROW_COUNTERS,
+    forgets_start=True,
     guarantees=(
         Guarantee(
             "regularised regret",

@@ -12,6 +12,7 @@ from noregret.state.growth import (
     State,
     bank_of,
     counters_of,
+    drop_starts,
     is_random,
     make,
     memory_needed,
@@ -75,6 +76,7 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
         refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
     state = make(shape, space)
     load_counters(shape, state, saved)
+    drop_starts(shape, state, space)
     values = [
         store.load(name, value, file, space)
         for name, (store, value) in zip(shape.fields, stores_and_values(state), strict=True)

@@ -16,6 +16,7 @@ from noregret.algebra.internal_verbs import drop_coefficients
 from noregret.algebra.kernel import Bank
 from noregret.algebra.partial_features import first_random
 from noregret.algebra.supports import drop_row
+from noregret.errors import BadValue
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
 from noregret.state.stores import Store, choose_store, find_store
@@ -95,8 +96,11 @@ def make(shape: Shape, space: Space) -> State:
 
 def grow(shape: Shape, state: State, old: Space, new: Space) -> State:
     """Return a copy of a state in a space at least as large: new cells have the value that a field begins with."""
+    if (new.room, new.class_room) != (old.room, old.class_room):
+        refuse_lost_starts(shape, state, new)
     fresh = make(shape, new)
     counters_of(fresh)[:] = counters_of(state)
+    drop_starts(shape, fresh, new)
     grown = [
         store.grow(value, old, target, new)
         for (store, value), target in zip(stores_and_values(state), fresh[:-1], strict=True)
@@ -193,9 +197,15 @@ def split(shape: Shape, state: State, space: Space, negative: int, positive: int
     A weight that has not moved is then as if its feature came only later: a positive zero, or the random start of its
     class. Only what was learned changes its class or sign.
     """
+    refuse_lost_starts(shape, state, space)
     for store, value in stores_and_values(state):
         store.number_classes(value, negative, positive)
-    for _, field, array in parts(shape, settle(state), space):
+    for store, value, start in started_values(shape, state, space):
+        moved = store.moved(value, space, start)
+        w, moved[...] = moved[0].copy(), 0.0
+        moved[negative], moved[positive] = 0.0 - 0.5 * w, 0.0 + 0.5 * w
+        store.move_from(value, space, start, moved)
+    for _, field, array in settled_parts(shape, state, space):
         w = array[0].copy()
         if field.law == "add":
             start = initial_weights(field, space)
@@ -206,7 +216,59 @@ def split(shape: Shape, state: State, space: Space, negative: int, positive: int
                 array[negative], array[positive] = np.where(w > 0.0, w**-0.5, 0.0), w**0.5
         else:
             array[negative], array[positive] = w, w
-    settle(state)
+    settle_others(shape, state, space)
+
+
+def started_values(shape: Shape, state: State, space: Space) -> Iterator[tuple[Store[Any], Any, Vector]]:
+    """Yield the values that began at random and have shrunk since, with their stores and the weights they began at."""
+    for (store, value), field in zip(stores_and_values(state), shape.fields.values(), strict=True):
+        if is_started(store, field, space):
+            yield store, value, initial_weights(field, space)
+
+
+def is_started(store: Store[Any], field: Field, space: Space) -> bool:
+    return store.shrinks and field.random and space.spread > 0.0 and space.algebra != "kernel"
+
+
+def settled_parts(shape: Shape, state: State, space: Space) -> Iterator[tuple[str, Field, Vector]]:
+    """Yield the cells at rest, without those that began at random and shrink: what began must shrink on as a whole."""
+    settle_others(shape, state, space)
+    apart = {
+        name
+        for (name, field), store in zip(shape.fields.items(), state._stores, strict=True)
+        if is_started(store, field, space)
+        for name in store.cell_names(name)
+    }
+    yield from (part for part in parts(shape, state, space) if part[0] not in apart)
+
+
+def settle_others(shape: Shape, state: State, space: Space) -> None:
+    for (store, value), field in zip(stores_and_values(state), shape.fields.values(), strict=True):
+        if not is_started(store, field, space):
+            store.settle(value)
+
+
+def refuse_lost_starts(shape: Shape, state: State, space: Space) -> None:
+    """Refuse what the reference algebra cannot do: to know how far a start has shrunk that it has no cell of."""
+    shrinking = any(
+        field.random and (field.kind == "lazy" or "kept" in shape.counters) for field in shape.fields.values()
+    )
+    if shrinking and space.algebra == "reference" and space.spread > 0.0 and state.n.t > 0.0:
+        raise BadValue(
+            "the reference algebra shrinks random initial weights only where it has cells: name the classes, and give "
+            "it all features with the first rows"
+        )
+
+
+def drop_starts(shape: Shape, state: State, space: Space) -> None:
+    """Set fresh cells to zero where hardly anything is left of the start, and the rest was multiplied into the cells.
+
+    The counter `kept` of a rule is the product of all factors; the scale of a value only that since the last fold.
+    """
+    if "kept" in shape.counters:
+        for store, value, _ in started_values(shape, state, space):
+            if state.n.kept < 1e-50 * abs(value.n[0]):
+                store.vectors(value)[0][...] = 0.0
 
 
 def initial_weights(field: Field, space: Space) -> Vector:
@@ -218,14 +280,17 @@ def initial_weights(field: Field, space: Space) -> Vector:
 
 def mirror(shape: Shape, state: State, space: Space) -> None:
     """Swap positive and negative: make the state what the opposite labels would have led to."""
+    refuse_lost_starts(shape, state, space)
     for store, value in stores_and_values(state):
         store.flip_signs(value)
-    for _, field, array in parts(shape, settle(state), space):
+    for store, value, start in started_values(shape, state, space):
+        store.move_from(value, space, start, 0.0 - store.moved(value, space, start))
+    for _, field, array in settled_parts(shape, state, space):
         if field.law == "add":
             np.subtract(2.0 * initial_weights(field, space), array, out=array)
         elif field.law == "multiply":
             np.divide(1.0, array, out=array, where=array != 0.0)
-    settle(state)
+    settle_others(shape, state, space)
 
 
 def leaves(value: Any) -> Iterator[Any]:
