@@ -169,6 +169,16 @@ def test_of_a_start_that_was_multiplied_into_the_cells_nothing_is_left(tmp_path:
     np.testing.assert_allclose(young.scores(np.eye(40)[30:]), 0.1 * first_weights(1, 40, 1.0)[0][30:])
 
 
+def test_a_third_class_does_not_bring_back_a_start_of_which_nothing_is_left() -> None:
+    told: dict[str, Any] = {"eta0": 1.0, "lam": 9.0, "schedule": "constant", "random_start": 1.0, "native": False}
+    learner = nr.make("fobos_l2_squared", algebra="sparse", **told)
+    learner.learn(np.tile([[1.0, 0.5]], (150, 1)), ["b", "a"] * 75)
+    before = learner.scores(np.eye(2))
+    after = learner.learn([[0.0, 0.0]], ["c"]).scores(np.eye(40))
+    assert not after[2:].any()
+    np.testing.assert_allclose(after[:2, 1] - after[:2, 0], before / 10.0)
+
+
 def test_a_saved_start_shrinks_on(tmp_path: Path) -> None:
     X, y = stream("binary", dense=False, seed=4)
     X[:20, 3:] = 0.0

@@ -11,7 +11,8 @@ from noregret.learner.model import Model
 from noregret.learner.recent_scores import RecentScores
 from noregret.rules.row_size import ROW_SUMS
 from noregret.state.align import rearrange, share_supports
-from noregret.state.growth import grow, mirror, parts, settle, split
+from noregret.state.class_changes import mirror, split
+from noregret.state.growth import grow, parts, settle
 from noregret.state.space import enlarge
 from noregret.state.stores.covariance import symmetrize
 from noregret.tasks.binary import Binary

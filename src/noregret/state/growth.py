@@ -1,4 +1,4 @@
-"""States: built, grown, split among classes, mirrored.
+"""States: built, grown, brought to rest.
 
 A state is a tuple of values, one for each field, and the record n of counters; its class knows the store of each.
 Compiled code sees flat arrays with spare room; here they are arrays of (class, feature) cells, whatever the layout.
@@ -16,13 +16,12 @@ from noregret.algebra.internal_verbs import drop_coefficients
 from noregret.algebra.kernel import Bank
 from noregret.algebra.partial_features import first_random
 from noregret.algebra.supports import drop_row
-from noregret.errors import BadValue
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
+from noregret.state.starts import drop_worn_starts, refuse_lost_starts
 from noregret.state.stores import Store, choose_store, find_store
-from noregret.state.stores.base import Parts, Vector, by_class_and_feature
+from noregret.state.stores.base import Parts, Vector
 from noregret.state.stores.kernel_bank import build_bank
-from noregret.state.stores.plain import initial_cells
 
 State: TypeAlias = Any  # its fields are those that a rule declares
 
@@ -100,7 +99,7 @@ def grow(shape: Shape, state: State, old: Space, new: Space) -> State:
         refuse_lost_starts(shape, state, new)
     fresh = make(shape, new)
     counters_of(fresh)[:] = counters_of(state)
-    drop_starts(shape, fresh, new)
+    drop_worn_starts(shape, fresh, new)
     grown = [
         store.grow(value, old, target, new)
         for (store, value), target in zip(stores_and_values(state), fresh[:-1], strict=True)
@@ -186,111 +185,6 @@ def remove_support(state: State, support: int) -> None:
     for value in state[:-1]:
         drop_coefficients(value, support)
     drop_row(bank_of(state), support)
-
-
-# ---- classes -------------------------------------------------------------------------------------------------------
-
-
-def split(shape: Shape, state: State, space: Space, negative: int, positive: int) -> None:
-    """Turn a two-class state into a multiclass one: -w/2 for one class, w/2 for the other, Sigma copied.
-
-    A weight that has not moved is then as if its feature came only later: a positive zero, or the random start of its
-    class. Only what was learned changes its class or sign.
-    """
-    refuse_lost_starts(shape, state, space)
-    for store, value in stores_and_values(state):
-        store.number_classes(value, negative, positive)
-    for store, value, start in started_values(shape, state, space):
-        moved = store.moved(value, space, start)
-        w, moved[...] = moved[0].copy(), 0.0
-        moved[negative], moved[positive] = 0.0 - 0.5 * w, 0.0 + 0.5 * w
-        store.move_from(value, space, start, moved)
-    for _, field, array in settled_parts(shape, state, space):
-        w = array[0].copy()
-        if field.law == "add":
-            start = initial_weights(field, space)
-            w = w - start[0]
-            array[negative], array[positive] = 0.0 - 0.5 * w + start[negative], 0.0 + 0.5 * w + start[positive]
-        elif field.law == "multiply":
-            with np.errstate(divide="ignore"):
-                array[negative], array[positive] = np.where(w > 0.0, w**-0.5, 0.0), w**0.5
-        else:
-            array[negative], array[positive] = w, w
-    settle_others(shape, state, space)
-
-
-def started_values(shape: Shape, state: State, space: Space) -> Iterator[tuple[Store[Any], Any, Vector]]:
-    """Yield the values that began at random and have shrunk since, with their stores and the weights they began at."""
-    for (store, value), field in zip(stores_and_values(state), shape.fields.values(), strict=True):
-        if is_started(store, field, space):
-            yield store, value, initial_weights(field, space)
-
-
-def is_started(store: Store[Any], field: Field, space: Space) -> bool:
-    return store.shrinks and field.random and space.spread > 0.0 and space.algebra != "kernel"
-
-
-def settled_parts(shape: Shape, state: State, space: Space) -> Iterator[tuple[str, Field, Vector]]:
-    """Yield the cells at rest, without those that began at random and shrink: what began must shrink on as a whole."""
-    settle_others(shape, state, space)
-    apart = {
-        name
-        for (name, field), store in zip(shape.fields.items(), state._stores, strict=True)
-        if is_started(store, field, space)
-        for name in store.cell_names(name)
-    }
-    yield from (part for part in parts(shape, state, space) if part[0] not in apart)
-
-
-def settle_others(shape: Shape, state: State, space: Space) -> None:
-    for (store, value), field in zip(stores_and_values(state), shape.fields.values(), strict=True):
-        if not is_started(store, field, space):
-            store.settle(value)
-
-
-def refuse_lost_starts(shape: Shape, state: State, space: Space) -> None:
-    """Refuse what the reference algebra cannot do: to know how far a start has shrunk that it has no cell of."""
-    shrinking = any(
-        field.random and (field.kind == "lazy" or "kept" in shape.counters) for field in shape.fields.values()
-    )
-    if shrinking and space.algebra == "reference" and space.spread > 0.0 and state.n.t > 0.0:
-        raise BadValue(
-            "the reference algebra shrinks random initial weights only where it has cells: name the classes, and give "
-            "it all features with the first rows"
-        )
-
-
-def drop_starts(shape: Shape, state: State, space: Space) -> None:
-    """Set fresh cells to zero where hardly anything is left of the start, and the rest was multiplied into the cells.
-
-    The counter `kept` of a rule is the product of all factors; the scale of a value only that since the last fold.
-    """
-    if "kept" in shape.counters:
-        for store, value, _ in started_values(shape, state, space):
-            if state.n.kept < 1e-50 * abs(value.n[0]):
-                store.vectors(value)[0][...] = 0.0
-
-
-def initial_weights(field: Field, space: Space) -> Vector:
-    """Return what the weights of a field begin at: random numbers by class and feature, or zeros."""
-    if field.random and space.spread > 0.0 and space.algebra != "kernel":
-        return by_class_and_feature(initial_cells(field, space), space)
-    return np.zeros((space.class_room, 1))
-
-
-def mirror(shape: Shape, state: State, space: Space) -> None:
-    """Swap positive and negative: make the state what the opposite labels would have led to."""
-    refuse_lost_starts(shape, state, space)
-    for store, value in stores_and_values(state):
-        store.flip_signs(value)
-    for store, value, start in started_values(shape, state, space):
-        store.move_from(value, space, start, 0.0 - store.moved(value, space, start))
-    for _, field, array in settled_parts(shape, state, space):
-        if field.law == "add":
-            np.subtract(2.0 * initial_weights(field, space), array, out=array)
-        elif field.law == "multiply":
-            np.divide(1.0, array, out=array, where=array != 0.0)
-    settle_others(shape, state, space)
 
 
 def leaves(value: Any) -> Iterator[Any]:
