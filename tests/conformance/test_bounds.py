@@ -25,6 +25,7 @@ FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds"
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
 FALLEN = 36 * math.log(2.5) - math.log(2.5) ** 2 * (0.5 + 20 * math.log(2))  # of Winnow after 60 updates, at r = 2
+WIDE_ENOUGH = (math.log(20) / math.log(2.5) + math.log(2.5) * (0.5 + 20 * math.log(1.5))) / 20  # after 25, at r = 1.5
 BY_HAND: dict[str, list[Case]] = {
     "ada_rda": [
         (
@@ -256,8 +257,8 @@ BY_HAND: dict[str, list[Case]] = {
         ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
         (
             {"theta": 2, "start": 1},
-            {"features": 0.5 * math.exp(FALLEN) - 1.0 / math.tanh(0.25 * math.log(2.5)), "margin_1": 0.9},
-            60,
+            {"features": 10.0 - 1.0 / math.tanh(math.log(2.5) / 3), "margin_1": WIDE_ENOUGH},
+            25,
         ),
         ({"theta": 2}, {"features": 4, "margin_1": 0}, math.inf),
     ],

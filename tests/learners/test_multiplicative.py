@@ -360,7 +360,8 @@ def test_a_falling_factor_promises_something_for_every_margin() -> None:
     assert sorted(bounds) == bounds
     assert bounds[0] < 40.0
     assert bounds[-1] < math.inf
-    assert balanced.bound({}, features=10.0, margin_1=1e-300) == math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-90) < math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-307) == math.inf
 
 
 def test_the_factor_of_balanced_winnow_falls_with_the_root_of_its_updates() -> None:

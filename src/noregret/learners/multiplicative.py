@@ -6,7 +6,7 @@ from noregret.algebra import add, dot, exp_dot, exp_total, extent, multiply, pea
 from noregret.algebra.internal_verbs import scaled_by
 from noregret.algebra.verbs import unbound
 from noregret.rules.decorators import margin_rule
-from noregret.rules.guarantee import Guarantee, over
+from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import P, S, X, Z
@@ -257,7 +257,7 @@ def falling_bound(p: P, features: float, margin_1: float) -> float:
 
     where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all weights and of
     theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached gamma times the sum
-    of all h. The left side gains on the right one from where gamma L r is L^2 / 2 + 1 / 40.
+    of all h. Both sides cross once: the left one is less at r = 1, and gains on the right one from a larger r on.
     """
     L = math.log(FIRST_FACTOR)
 
@@ -266,12 +266,11 @@ def falling_bound(p: P, features: float, margin_1: float) -> float:
         right = math.log(sums) + 0.5 * L * L * (1.0 + 2.0 * LASTING * math.log(root))
         return 2.0 * LASTING * margin_1 * L * (root - 1.0) <= right
 
-    low = max(1.0, over(0.5 * L + 0.5 / (LASTING * L), margin_1))
-    if low > LARGEST_ROOT:
-        return math.inf
-    high = 2.0 * low
+    low, high = 1.0, 2.0
     while is_possible(high):
-        high *= 2.0
+        low, high = high, 2.0 * high
+        if high > LARGEST_ROOT:
+            return math.inf
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if is_possible(middle) else (low, middle)
