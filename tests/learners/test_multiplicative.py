@@ -352,6 +352,13 @@ def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     balanced = nr.learners()["winnow_balanced"]
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3) == math.inf
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35) < math.inf
+    assert balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35) == math.inf
+
+
+def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second() -> None:
+    balanced = nr.learners()["winnow_balanced"]
+    assert balanced.guarantees_for({"alpha": 1.5}) == balanced.guarantees[:1]
+    assert balanced.guarantees_for({}) == balanced.guarantees[1:]
 
 
 def test_a_falling_factor_promises_something_for_every_margin() -> None:
