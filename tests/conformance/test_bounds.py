@@ -24,6 +24,8 @@ FOLLOWING: Case = (
 FALLING: Case = ({"eta0": 0.25}, {"distance": 3, "largest_gradient": 2, "rounds": 16}, 72 + 3.5)
 BOTTOU: Case = ({"eta0": 0.25, "lam": 0.5}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 36 * math.log(3))
 AVERAGE: dict[str, float] = {"norm": 2, "norm_1": 3, "largest_gradient": 3, "rounds": 16}
+FALLEN = 36 * math.log(2.5) - math.log(2.5) ** 2 * (0.5 + 20 * math.log(2))  # of Winnow after 60 updates, at r = 2
+WIDE_ENOUGH = (math.log(20) / math.log(2.5) + math.log(2.5) * (0.5 + 20 * math.log(1.5))) / 20  # after 25, at r = 1.5
 BY_HAND: dict[str, list[Case]] = {
     "ada_rda": [
         (
@@ -252,7 +254,13 @@ BY_HAND: dict[str, list[Case]] = {
             math.log(16) / (0.9 * math.log(3) - math.log(5 / 3)),
         ),
         ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
-        ({"alpha": 1, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
+        ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
+        (
+            {"theta": 2, "start": 1},
+            {"features": 10.0 - 1.0 / math.tanh(math.log(2.5) / 3), "margin_1": WIDE_ENOUGH},
+            25,
+        ),
+        ({"theta": 2}, {"features": 4, "margin_1": 0}, math.inf),
     ],
     "winnow_duplicated": [
         ({}, {"features": 6, "relevant": 2}, 26),

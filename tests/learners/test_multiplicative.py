@@ -319,7 +319,9 @@ def test_a_row_of_zeros_teaches_balanced_winnow_nothing() -> None:
 
 
 @pytest.mark.many_rounds
-@pytest.mark.parametrize(("alpha", "theta", "start"), [(1.1, 1.0, 2.0), (1.2, 0.0, 1.0), (1.3, 5.0, 1.0)])
+@pytest.mark.parametrize(
+    ("alpha", "theta", "start"), [(1.1, 1.0, 2.0), (1.2, 0.0, 1.0), (1.3, 5.0, 1.0), (1.0, 1.0, 2.0)]
+)
 @pytest.mark.parametrize("n", [10, 400])
 @seeds(3)
 def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
@@ -351,6 +353,37 @@ def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     balanced = nr.learners()["winnow_balanced"]
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3) == math.inf
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35) < math.inf
+    assert balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35) == math.inf
+
+
+def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second() -> None:
+    balanced = nr.learners()["winnow_balanced"]
+    assert balanced.guarantees_for({"alpha": 1.5}) == balanced.guarantees[:1]
+    assert balanced.guarantees_for({}) == balanced.guarantees[1:]
+
+
+def test_a_falling_factor_promises_something_for_every_margin() -> None:
+    balanced = nr.learners()["winnow_balanced"]
+    bounds = [balanced.bound({"theta": 0.0}, features=10.0, margin_1=margin) for margin in (0.8, 0.1, 1e-3)]
+    assert sorted(bounds) == bounds
+    assert bounds[0] < 40.0
+    assert bounds[-1] < math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-90) < math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-307) == math.inf
+
+
+def test_the_factor_of_balanced_winnow_falls_with_the_root_of_its_updates() -> None:
+    X, y, _ = streams.disjunction(150, 30, k=3, active=6, seed=1)
+    y = streams.flip(y, 0.1, seed=1)
+    learner, exponents, moves = nr.make("winnow_balanced", native=False), np.zeros(30), 0
+    for t in range(150):
+        if learner.play(X[t : t + 1], y[t : t + 1]).updated[0]:
+            exponents += y[t] * X[t] / math.sqrt(1.0 + moves / 20.0)
+            moves += 1
+        plus, minus = pair(learner)
+        np.testing.assert_allclose(plus, 2.0 * 2.5**exponents, rtol=1e-9)
+        np.testing.assert_allclose(plus * minus, 2.0, rtol=1e-12)
+    assert moves > 30
 
 
 def test_one_feature_or_none() -> None:

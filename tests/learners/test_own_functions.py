@@ -108,6 +108,22 @@ def test_dual_averaging_follows_a_sequence_of_the_caller() -> None:
         same(weights(learner, 4), -(t / beta) * np.sign(mean) * np.maximum(np.abs(mean) - 0.01, 0.0))
 
 
+def test_enhanced_dual_averaging_follows_a_sequence_of_the_caller() -> None:
+    X, y = rounds()
+    usual = nr.make("rda_enhanced", gamma=2.0, rho=0.1, native=False).play(X, y).scores
+    own = nr.make("rda_enhanced", gamma=2.0, rho=0.1, beta=root_beta, native=False).play(X, y).scores
+    np.testing.assert_allclose(own, usual)
+    assert np.abs(usual).max() > 0.0
+    learner, G = nr.make("rda_enhanced", gamma=2.0, lam=0.01, rho=0.05, beta=log_beta, native=False), np.zeros(4)
+    assert learner.card.guarantee_for(learner.params) is None
+    for t in range(1, len(X) + 1):
+        said = learner.play(X[t - 1 : t], y[t - 1 : t])
+        G = G + hinge(float(y[t - 1] * said.scores[0])) * y[t - 1] * X[t - 1]
+        mean, beta = G / t, 2.0 * (1.0 + math.log(t))
+        beyond = np.maximum(np.abs(mean) - 0.01 - 0.05 * beta / t, 0.0)
+        same(weights(learner, 4), -(t / beta) * np.sign(mean) * beyond)
+
+
 @pytest.mark.parametrize(("order", "K"), [("post", 1.0), ("post", 2.0), ("pre", 1.0)])
 def test_gravity_may_be_a_sequence(order: str, K: float) -> None:
     X, y = rounds()

@@ -57,8 +57,10 @@ class RDA(Rule):
 class Enhanced(RDA):
     """min over w of  gbar.w + lam |w|_1 + (gamma / sqrt t) (1/2 |w|^2 + rho |w|_1)"""
 
-    def __init__(self, lam: float = 1e-3, gamma: float = 1.0, rho: float = 0.005, loss: str = "hinge") -> None:
-        super().__init__(lam, gamma, loss)
+    def __init__(
+        self, lam: float = 1e-3, gamma: float = 1.0, rho: float = 0.005, loss: str = "hinge", beta: str = "sqrt"
+    ) -> None:
+        super().__init__(lam, gamma, loss, beta)
         self.rho = rho
 
     def weights(self) -> Array:

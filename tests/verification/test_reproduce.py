@@ -112,6 +112,12 @@ def test_a_search_takes_the_last_of_the_best() -> None:
     assert libol.searched("pa1", libol.ENTRIES["PA1"], X, y) == {"C": 16.0}
 
 
+def test_a_toolbox_is_told_phi_for_eta_and_no_floor() -> None:
+    told = {"covariance": "full", "C": 1.0, "floor": 1e-12, "eta": 0.5}
+    assert libol.as_toolbox_takes(told) == {"covariance": "full", "C": 1.0, "phi": 0.0}
+    assert libol.told_shown(told) == "C = 1, eta = 0.5"
+
+
 # ---- tables ---------------------------------------------------------------------------------------------------------
 
 
@@ -266,7 +272,7 @@ told = {"ALMA": {"C": 1.0, "alpha": 0.9, "p": 2.0}, "NAROW": {"b": 1.0}, "CW": {
 told["SCW2"] = {"C": 1.0, "eta": 0.9}
 for name, entry in libol.ENTRIES.items():
     if entry.theirs:
-        some = {**told.get(name, {}), "native": False, **{k: v for k, v in entry.told.items() if k == "covariance"}}
+        some = {**entry.told, **told.get(name, {}), "native": False}
         ours, theirs = (libol.made(one, some).learn(X, y).scores(X) for one in (entry.learner, entry.theirs))
         print(name, float(np.abs(ours - theirs).max()))
 some = {"a": 0.5, "phi": 1.0, "native": False}

@@ -104,7 +104,8 @@ the coordinates of pen strokes, whose |x|^2 is 60,000. So where a rate, a penalt
 the default of many learners, it follows the rows: it is a fixed part or multiple of S, the largest mean |x|^2 so far. A
 number above 0 is used as it is; what the textbook prints is an option like any other. In regression, convex
 optimization and one-class learning scores are measured, not only compared, and the cards have another default
-(`0 (regression: 0.1)`).
+(`0 (regression: 0.1)`). The factor of `winnow_balanced`, where it is 1, falls with its updates: rows with little noise
+need few updates at large factors, noisy ones many at small factors.
 
 A learner without a number to choose can be worse than guessing: the perceptron, for example, where labels are noisy and
 few are positive, since a wrong label moves its weights as far as a right one. The last column tells where.

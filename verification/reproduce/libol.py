@@ -131,10 +131,13 @@ def made(learner: str, told: Told) -> nr.RuleLearner:
         return nr.make(learner, classes=[-1.0, 1.0], **told)
     from verification.reproduce import toolbox
 
-    if "eta" in told:
-        told = {**told, "phi": NormalDist().inv_cdf(told["eta"])}
-        del told["eta"]
-    return nr.make(getattr(toolbox, learner), classes=[-1.0, 1.0], **told)
+    return nr.make(getattr(toolbox, learner), classes=[-1.0, 1.0], **as_toolbox_takes(told))
+
+
+def as_toolbox_takes(told: Told) -> Told:
+    """The parameters of the toolbox's rule: phi instead of eta, and no floor of the variance."""
+    phi = {"phi": NormalDist().inv_cdf(told["eta"])} if "eta" in told else {}
+    return {name: value for name, value in told.items() if name not in ("eta", "floor")} | phi
 
 
 def searched(learner: str, entry: Entry, X: np.ndarray, y: np.ndarray) -> Told:
@@ -173,7 +176,7 @@ def played(data: str, X: np.ndarray, y: np.ndarray) -> tuple[dict[tuple[str, str
 
 
 def told_shown(told: Told) -> str:
-    return ", ".join(f"{name} = {value:.4g}" for name, value in told.items() if name != "covariance")
+    return ", ".join(f"{name} = {value:.4g}" for name, value in told.items() if name not in ("covariance", "floor"))
 
 
 def both(runs: list[tuple[float, float]]) -> tuple[Figure, Figure]:

@@ -93,7 +93,8 @@ class Config:
         spread = self.numbers.get("random_start", 0.0)
         return Space(
             algebra, self.covariance, self.kernel, self.kernel_params,
-            seed=self.seed, spread=spread, groups=self.groups, bias=self.bias,
+            seed=self.seed, spread=spread, limits=self.card.start_limits(self.numbers, dict(self.choices)),
+            groups=self.groups, bias=self.bias,
         )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from noregret.learner.model import Model
 from noregret.learner.recent_scores import RecentScores
 from noregret.rules.row_size import ROW_SUMS
 from noregret.state.align import rearrange, share_supports
-from noregret.state.growth import grow, mirror, parts, settle, split
+from noregret.state.class_changes import mirror, split
+from noregret.state.growth import grow, parts, settle
 from noregret.state.space import enlarge
 from noregret.state.stores.covariance import symmetrize
 from noregret.tasks.binary import Binary
@@ -51,6 +52,8 @@ def merge_models(a: Model, b: Model) -> Model:
                        "scale_target=False")  # fmt: skip
     if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.merge.method != "mix":
         raise BadValue(f"{a.card.name} cannot be merged with random_start: what adds up begins at zero")
+    if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.shrinks_start(dict(a.config.choices)):
+        raise BadValue(f"{a.card.name} cannot be merged with random_start: the starts of the two have shrunk apart")
     keeping = next((one for one in a.transforms if one.has_state), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"

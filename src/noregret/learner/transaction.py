@@ -15,7 +15,8 @@ from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Unchecked, check_read
 from noregret.learner.model import Model
-from noregret.state.growth import allow_folding, grow, make, make_room, mirror, split, use_features
+from noregret.state.class_changes import mirror, split
+from noregret.state.growth import allow_folding, grow, make, make_room, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.state.savepoint import Reach, SparseRows, take_savepoint
 from noregret.state.space import Space, enlarge, physical_memory

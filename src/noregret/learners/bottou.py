@@ -49,6 +49,7 @@ STRONGLY_CONVEX = Guarantee(
     params={"eta0": ETA0, "lam": LAM},
     state={"w": scaled},
     penalty=squared_penalty,
+    counters={"kept": 1.0},
     guarantees=(STRONGLY_CONVEX,),
     merge=Merge(
         "bounded",
@@ -62,6 +63,7 @@ def sgd_bottou(p: P, s: S, g: G) -> None:
     """Stochastic gradient descent on the loss plus an l2 penalty, with learning rate eta0 / (1 + lam eta0 t)."""
     eta = p.eta0 / (1.0 + p.lam * p.eta0 * s.n.t)
     scale(s.w, 1.0 - eta * p.lam)
+    s.n.kept *= 1.0 - eta * p.lam
     add(s.w, -eta, g)
 
 

@@ -83,7 +83,7 @@ AVERAGED = Merge("heuristic", "weights are averaged in proportion to the rounds;
         "schedule": schedule("inv_sqrt"),
     },
     state={"w": lazy},
-    counters=ROW_COUNTERS,
+    counters={"kept": 1.0, **ROW_COUNTERS},
     guarantees=REGRETS,
     penalty=elastic_net,
     merge=AVERAGED,
@@ -96,6 +96,7 @@ def fobos(p: P, s: S, g: G) -> None:
     add(s.w, -eta, g)
     shrink(s.w, eta * p.lam, math.inf)
     scale(s.w, 1.0 / (1.0 + eta * p.lam2))
+    s.n.kept /= 1.0 + eta * p.lam2
 
 
 @gradient_rule(
@@ -121,7 +122,7 @@ def fobos_l2(p: P, s: S, g: G) -> None:
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": scaled},
-    counters=ROW_COUNTERS,
+    counters={"kept": 1.0, **ROW_COUNTERS},
     guarantees=REGRETS,
     penalty=squared_penalty,
     merge=AVERAGED,
@@ -132,6 +133,7 @@ def fobos_l2_squared(p: P, s: S, g: G) -> None:
     eta = fitting_rate(p, s, g)
     add(s.w, -eta, g)
     scale(s.w, 1.0 / (1.0 + eta * p.lam))
+    s.n.kept /= 1.0 + eta * p.lam
 
 
 @gradient_rule(

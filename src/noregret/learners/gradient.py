@@ -1,6 +1,7 @@
 """Gradient descent: a step against the gradient of the loss of each round."""
 
 import math
+from collections.abc import Mapping
 
 from noregret.algebra import add, apportion, breadth, clip, contract, extent, norm, scale, sqnorm, sqsource
 from noregret.algebra.verbs import unbound
@@ -72,6 +73,12 @@ def simplex(p: P, s: S, g: G) -> None:
         apportion(s.w, p.radius, g, s.n.features, s.n.classes)
 
 
+def set_limits(numbers: Mapping[str, float], choices: Mapping[str, str]) -> tuple[float, float] | None:
+    """The smallest and largest weight of a set that limits each weight by itself."""
+    radius = numbers["radius"]
+    return {"box": (-radius, radius), "orthant": (0.0, math.inf)}.get(choices["onto"])
+
+
 SETS = {"everywhere": everywhere, "ball": ball, "box": box, "orthant": orthant, "l1": l1, "simplex": simplex}
 
 
@@ -139,6 +146,8 @@ def fitting_rate(p: P, s: S, g: G, steps: float = 0.0) -> float:
     if p.eta0 > 0.0:
         return float(rate(p, p.eta0, s.n.t, steps))
     size = count_row(s, sqsource(g))
+    if size <= LEAST:  # no row had a value yet: there is nothing to step along
+        return 0.0
     return float(min(1.0 / size, rate(p, FIRST_RATE / size, s.n.t, steps)))
 
 
@@ -168,6 +177,7 @@ FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)
     },
     state={"w": scaled},
     counters={"steps": 0.0, "features": 0.0, "classes": 0.0, **ROW_COUNTERS},
+    start_within=set_limits,
     guarantees=(
         Guarantee(
             "regret",

@@ -221,6 +221,25 @@ def winnow_duplicated(p: P, s: S, z: Z, margin: float) -> bool:
     return False
 
 
+FIRST_FACTOR, LASTING = 2.5, 20.0  # of balanced Winnow: its first factor, and after how many updates it begins to fall
+LARGEST_ROOT = 1e100  # of the updates that are promised
+
+
+def promotion(p: P, s: S) -> float:
+    """alpha or, where it is 1, a factor that falls with the root of the updates."""
+    if p.alpha > 1.0:
+        return float(p.alpha)
+    return math.exp(math.log(FIRST_FACTOR) / math.sqrt(1.0 + s.n.steps / LASTING))
+
+
+def has_factor(p: P) -> str | None:
+    return None if p.alpha > 1.0 else "it is proved for an alpha above 1"
+
+
+def has_falling_factor(p: P) -> str | None:
+    return None if p.alpha == 1.0 else "it is proved for alpha = 1, a factor that falls with the updates"
+
+
 def balanced_bound(p: P, features: float, margin_1: float) -> float:
     """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)
 
@@ -233,6 +252,31 @@ def balanced_bound(p: P, features: float, margin_1: float) -> float:
     return math.log((1.0 + p.start) * features + p.theta * (p.alpha + 1.0) / (p.alpha - 1.0)) / gain
 
 
+def falling_bound(p: P, features: float, margin_1: float) -> float:
+    """The largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + L^2 (1 + 40 ln r) / 2,
+
+    where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all weights and of
+    theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached gamma times the sum
+    of all h. Both sides cross once: the left one is less at r = 1, and gains on the right one from a larger r on.
+    """
+    L = math.log(FIRST_FACTOR)
+
+    def is_possible(root: float) -> bool:
+        sums = (1.0 + p.start) * features + p.theta / math.tanh(0.5 * L / root)
+        right = math.log(sums) + 0.5 * L * L * (1.0 + 2.0 * LASTING * math.log(root))
+        return 2.0 * LASTING * margin_1 * L * (root - 1.0) <= right
+
+    low, high = 1.0, 2.0
+    while is_possible(high):
+        low, high = high, 2.0 * high
+        if high > LARGEST_ROOT:
+            return math.inf
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if is_possible(middle) else (low, middle)
+    return LASTING * (high * high - 1.0)
+
+
 def balanced_score(p: P, s: S, x: X) -> float:
     """(w+ - w-).x against the threshold; w+ is stored as a multiple of its first value."""
     return float((p.start * dot(s.plus, x) - dot(s.minus, x)) / scored_in(s) - p.theta + TIE)
@@ -241,21 +285,37 @@ def balanced_score(p: P, s: S, x: X) -> float:
 @margin_rule(
     paper=LITTLESTONE_1989,
     params={
-        "alpha": factor(1.5),
+        "alpha": Param(
+            1.0,
+            at_least=1.0,
+            about="the factor of a promotion or demotion; 1 stands for one that falls with the updates: "
+            "2.5^(1 / sqrt(1 + M / 20)) after M of them",
+            search=(1.05, 4.0, "log"),
+        ),
         "theta": Param(1.0, at_least=0.0, about="the threshold", search=(1e-1, 1e2, "log")),
         "start": Param(2.0, at_least=1.0, about="the first value of w+; that of w- is 1", search=(1.0, 4.0, "linear")),
         "unit": UNIT,
     },
     state={"plus": positive, "minus": positive},
-    counters={"unit": 0.0},
+    counters={"unit": 0.0, "steps": 0.0},
     score=balanced_score,
     guarantees=(
         Guarantee(
             "updates",
             "updates <= ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)",
-            "n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
+            "alpha > 1; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma on all rounds, "
             "where gamma ln alpha > ln cosh ln alpha",
             balanced_bound,
+            requires=has_factor,
+            comparator="separating",
+        ),
+        Guarantee(
+            "updates",
+            "updates <= the largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + "
+            "L^2 (1 + 40 ln r) / 2, where L = ln 2.5 and r = sqrt(1 + M / 20)",
+            "alpha = 1; n features, every |x_j| <= 1; some u with |u|_1 = 1 has y u.x >= gamma > 0 on all rounds",
+            falling_bound,
+            requires=has_falling_factor,
             comparator="separating",
         ),
     ),
@@ -266,8 +326,9 @@ def balanced_score(p: P, s: S, x: X) -> float:
 def winnow_balanced(p: P, s: S, z: Z, margin: float) -> bool:
     """Winnow with two weights for every feature, whose difference can have either sign."""
     if margin <= 0.0 and not outgrows(s, z):
-        divided = scaled_by(z, 1.0 / scored_in(s))
-        multiply(s.plus, p.alpha, divided)
-        multiply(s.minus, 1.0 / p.alpha, divided)
+        divided, alpha = scaled_by(z, 1.0 / scored_in(s)), promotion(p, s)
+        multiply(s.plus, alpha, divided)
+        multiply(s.minus, 1.0 / alpha, divided)
+        s.n.steps += 1.0
         return True
     return False

@@ -74,6 +74,7 @@ def has_lam(p: P) -> str | None:
     state={"w": scaled},
     counters=ROW_COUNTERS,
     penalty=squared_penalty,
+    forgets_start=True,
     guarantees=(
         Guarantee(
             "regularised regret",
@@ -144,7 +145,11 @@ def pegasos_batch_weight(p: P, s: S, j: int) -> float:
     merge=Merge("none", "a batch belongs to one learner"),
 )
 def pegasos_batch(p: P, s: S, g: G) -> None:
-    """Pegasos with mini-batches: one step per k rounds, against the mean of their gradients, without projection."""
+    """Pegasos with mini-batches: one step per k rounds, against the mean of their gradients, without projection.
+
+    The weights are a multiple of the sum of all gradients, so that a step costs nothing; after a projection they would
+    not be. The theorem does without it, and `pegasos` has it for single rounds.
+    """
     add(s.G, 1.0, g)
     if is_full(s, p.k):
         take_snapshot(s.G)

@@ -62,6 +62,15 @@ def own_pace(p: P, s: S) -> float:
     return float(s.n.t / own_beta(p, s.n.t)) if s.n.t > 0.0 else 0.0
 
 
+BETA = Choice(
+    "sqrt",
+    {"sqrt": root_pace},
+    "the sequence beta_t of the proximal term (beta_t / t) |w|^2 / 2: gamma sqrt(t), or any that is positive",
+    binds="pace",
+    own=Own(("p", "t"), through=own_pace, binds="own_beta"),
+)
+
+
 def rda_weight(p: P, s: S, j: int) -> float:
     """Zero unless the mean gradient exceeds lam."""
     return beyond(s, j, p.lam, -pace(p, s))
@@ -72,13 +81,7 @@ def rda_weight(p: P, s: S, j: int) -> float:
     params={
         "lam": LAM,
         "gamma": GAMMA,
-        "beta": Choice(
-            "sqrt",
-            {"sqrt": root_pace},
-            "the sequence beta_t of the proximal term (beta_t / t) |w|^2 / 2: gamma sqrt(t), or any that is positive",
-            binds="pace",
-            own=Own(("p", "t"), through=own_pace, binds="own_beta"),
-        ),
+        "beta": BETA,
     },
     state={"G": plain},
     counters=ROW_COUNTERS,
@@ -112,9 +115,9 @@ def enhanced_regret(p: P, norm: float, norm_1: float, largest_gradient: float, r
 
 
 def enhanced_weight(p: P, s: S, j: int) -> float:
-    """As in RDA, with a larger threshold in early rounds."""
-    root, gamma = math.sqrt(max(s.n.t, 1.0)), strength(p, s)
-    return beyond(s, j, p.lam + gamma * p.rho / root, -root / gamma)
+    """As in RDA, with a threshold that is larger by rho beta_t / t."""
+    factor = pace(p, s)
+    return beyond(s, j, p.lam + p.rho / factor, -factor) if factor > 0.0 else 0.0
 
 
 @gradient_rule(
@@ -128,6 +131,7 @@ def enhanced_weight(p: P, s: S, j: int) -> float:
             about="the l1 part of the proximal term, which matters in early rounds; 0 is plain RDA",
             search=(1e-4, 1e-1, "log"),
         ),
+        "beta": BETA,
     },
     state={"G": plain},
     counters=ROW_COUNTERS,
@@ -139,6 +143,7 @@ def enhanced_weight(p: P, s: S, j: int) -> float:
             "regret of the loss plus penalty against u <= (gamma (|u|^2 / 2 + rho |u|_1) + G^2 / gamma) sqrt(T)",
             "gamma > 0; a convex loss with every |g_t| <= G; any u; all importance weights 1",
             enhanced_regret,
+            options={"beta": ("sqrt",)},
             requires=has_gamma,
         ),
     ),

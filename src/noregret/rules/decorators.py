@@ -15,7 +15,7 @@ from noregret.rules.names import RuleKind, TaskName
 from noregret.rules.own_functions import Own
 from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
-from noregret.rules.rule_card import Check, RuleCard
+from noregret.rules.rule_card import Check, Limits, RuleCard
 from noregret.rules.schedules import NUMBERS, OF_STEPS, SCHEDULES
 from noregret.state.fields import Field
 
@@ -70,6 +70,8 @@ class Declared(TypedDict, total=False):
     nonnegative: bool
     ignores_features: bool
     real_valued_losses: bool
+    start_within: Limits | None
+    forgets_start: bool
     full_information: Mapping[str, Any]
 
 

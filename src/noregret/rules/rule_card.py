@@ -27,7 +27,9 @@ X: TypeAlias = Any
 
 Chosen: TypeAlias = tuple[tuple[str, str], ...]  # the options in force, as pairs of name and option
 Check: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], str | None]
+Limits: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], tuple[float, float] | None]
 STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, wherever they begin
+TOGETHER = ("norm", "keep", "contract", "apportion", "shorten", "clip_peaks")  # verbs that look at all weights at once
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
@@ -50,6 +52,8 @@ class RuleCard(Card):
     nonnegative: bool = False  # whether no weight is ever negative
     ignores_features: bool = False  # whether each row is replaced by one constant feature
     real_valued_losses: bool = False  # of a bandit rule: whether losses may lie between 0 and 1
+    start_within: Limits | None = None  # the limits of every weight, which random initial weights keep too, or None
+    forgets_start: bool = False  # whether the first step leaves nothing of the weights before it
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
     penalty: Callable[..., float] | None = None  # (p, norm, norm_1): what its objective adds to the loss of each round
     check: Check | None = None  # what is wrong with some parameters and options together, or None
@@ -146,7 +150,8 @@ class RuleCard(Card):
     def why_no_random_start(self, chosen: Mapping[str, str]) -> str | None:
         """Why the weights cannot begin at random, or None if they can.
 
-        A feature may come at any round: its weight must then be what it would be had it been there from the start.
+        A feature may come at any round: its weight must then be what it would be had it been there from the start. Of a
+        lazy or scaled vector it is; a rule that scales its weights has the product of its factors in a counter `kept`.
         """
         w = self.state.get("w")
         if w is not None and w.start != 0.0:
@@ -155,11 +160,33 @@ class RuleCard(Card):
             return "its weights are a formula of other vectors"
         if self.algebras == ("kernel",):
             return "it keeps examples instead of weights"
-        of_sigma = {"scale"} if self.keeps_covariance else set()
-        sweeping = {verb.name for verb in self.verbs_with(chosen) if verb.writes} - {*STEPS, *of_sigma}
-        if w.kind not in ("vector", "scaled", "snapshot") or (sweeping and w.name != "random_init"):
+        if self.forgets_start:
+            return "its first step multiplies all weights by zero"
+        verbs = self.verbs_with(chosen)
+        if w.kind in ("top_k", "lazy_groups") or any(verb.name in TOGETHER for verb in verbs):
+            return "its weights are measured or chosen together, also with those of features that are yet to come"
+        able = self.shrinking | ({"scale"} if self.keeps_covariance else set())
+        if self.start_limits({name: param.default for name, param in self.numbers.items()}, chosen) is not None:
+            able |= {"clip"}
+        sweeping = {verb.name for verb in verbs if verb.writes} - {*STEPS, *able}
+        if w.kind not in ("vector", "scaled", "snapshot", "lazy") or (sweeping and w.name != "random_init"):
             return "its weights do not only move by steps, and a feature that comes later would have missed the rest"
         return None
+
+    def start_limits(self, numbers: Mapping[str, float], chosen: Mapping[str, str]) -> tuple[float, float] | None:
+        """The limits of random initial weights, if the rule keeps its weights within some."""
+        return None if self.start_within is None else self.start_within(numbers, chosen)
+
+    @cached_property
+    def shrinking(self) -> set[str]:
+        """The verbs that may shrink also the weights of features that are yet to come."""
+        kind = self.state["w"].kind if "w" in self.state else ""
+        scaling = {"scale"} if kind in ("scaled", "lazy") and "kept" in self.counters else set()
+        return scaling | ({"shrink"} if kind == "lazy" else set())
+
+    def shrinks_start(self, chosen: Mapping[str, str]) -> bool:
+        """Whether rounds shrink also the weights of features that are yet to come."""
+        return any(verb.name in self.shrinking for verb in self.verbs_with(chosen))
 
     def why_no_one_vs_rest(self, chosen: Mapping[str, str]) -> str | None:
         """Why each class cannot be played against the rest from one state, or None if it can."""

@@ -20,6 +20,7 @@ from noregret.state.growth import (
     stores_and_values,
 )
 from noregret.state.space import Shape, Space, enlarge, physical_memory
+from noregret.state.starts import drop_worn_starts
 from noregret.state.stores import choose_store
 from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
 from noregret.state.stores.kernel_bank import bank_size, check_bank
@@ -75,6 +76,7 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
         refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
     state = make(shape, space)
     load_counters(shape, state, saved)
+    drop_worn_starts(shape, state, space)
     values = [
         store.load(name, value, file, space)
         for name, (store, value) in zip(shape.fields, stores_and_values(state), strict=True)

@@ -1,4 +1,4 @@
-"""States: built, grown, split among classes, mirrored.
+"""States: built, grown, brought to rest.
 
 A state is a tuple of values, one for each field, and the record n of counters; its class knows the store of each.
 Compiled code sees flat arrays with spare room; here they are arrays of (class, feature) cells, whatever the layout.
@@ -18,10 +18,10 @@ from noregret.algebra.partial_features import first_random
 from noregret.algebra.supports import drop_row
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
+from noregret.state.starts import drop_worn_starts, refuse_lost_starts
 from noregret.state.stores import Store, choose_store, find_store
-from noregret.state.stores.base import Parts, Vector, by_class_and_feature
+from noregret.state.stores.base import Parts, Vector
 from noregret.state.stores.kernel_bank import build_bank
-from noregret.state.stores.plain import initial_cells
 
 State: TypeAlias = Any  # its fields are those that a rule declares
 
@@ -95,8 +95,11 @@ def make(shape: Shape, space: Space) -> State:
 
 def grow(shape: Shape, state: State, old: Space, new: Space) -> State:
     """Return a copy of a state in a space at least as large: new cells have the value that a field begins with."""
+    if (new.room, new.class_room) != (old.room, old.class_room):
+        refuse_lost_starts(shape, state, new)
     fresh = make(shape, new)
     counters_of(fresh)[:] = counters_of(state)
+    drop_worn_starts(shape, fresh, new)
     grown = [
         store.grow(value, old, target, new)
         for (store, value), target in zip(stores_and_values(state), fresh[:-1], strict=True)
@@ -182,50 +185,6 @@ def remove_support(state: State, support: int) -> None:
     for value in state[:-1]:
         drop_coefficients(value, support)
     drop_row(bank_of(state), support)
-
-
-# ---- classes -------------------------------------------------------------------------------------------------------
-
-
-def split(shape: Shape, state: State, space: Space, negative: int, positive: int) -> None:
-    """Turn a two-class state into a multiclass one: -w/2 for one class, w/2 for the other, Sigma copied.
-
-    A weight that has not moved is then as if its feature came only later: a positive zero, or the random start of its
-    class. Only what was learned changes its class or sign.
-    """
-    for store, value in stores_and_values(state):
-        store.number_classes(value, negative, positive)
-    for _, field, array in parts(shape, settle(state), space):
-        w = array[0].copy()
-        if field.law == "add":
-            start = initial_weights(field, space)
-            w = w - start[0]
-            array[negative], array[positive] = 0.0 - 0.5 * w + start[negative], 0.0 + 0.5 * w + start[positive]
-        elif field.law == "multiply":
-            with np.errstate(divide="ignore"):
-                array[negative], array[positive] = np.where(w > 0.0, w**-0.5, 0.0), w**0.5
-        else:
-            array[negative], array[positive] = w, w
-    settle(state)
-
-
-def initial_weights(field: Field, space: Space) -> Vector:
-    """Return what the weights of a field begin at: random numbers by class and feature, or zeros."""
-    if field.random and space.spread > 0.0 and space.algebra != "kernel":
-        return by_class_and_feature(initial_cells(field, space), space)
-    return np.zeros((space.class_room, 1))
-
-
-def mirror(shape: Shape, state: State, space: Space) -> None:
-    """Swap positive and negative: make the state what the opposite labels would have led to."""
-    for store, value in stores_and_values(state):
-        store.flip_signs(value)
-    for _, field, array in parts(shape, settle(state), space):
-        if field.law == "add":
-            np.subtract(2.0 * initial_weights(field, space), array, out=array)
-        elif field.law == "multiply":
-            np.divide(1.0, array, out=array, where=array != 0.0)
-    settle(state)
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -24,6 +24,7 @@ class Space:
     values: int = 0
     seed: int = 0
     spread: float = 0.0  # the standard deviation of the initial weights of fields that may begin at random
+    limits: tuple[float, float] | None = None  # of those weights
     groups: tuple[int, ...] | int = ()
     bias: bool = False
 

@@ -52,6 +52,8 @@ class Store(ABC, Generic[Value]):
     """The cell arrays beside the weights, by the suffix of their names."""
     is_vector: ClassVar[bool] = True
     """Whether its first cells are weights."""
+    shrinks: ClassVar[bool] = False
+    """Whether rounds shrink all cells, also those that no row touches, without visiting them."""
     lists_nonzeros: ClassVar[bool] = False
     """Whether `nonzero_places` costs no more than the number of non-zeros."""
 
@@ -122,6 +124,14 @@ class Store(ABC, Generic[Value]):
 
     def refresh(self, value: Value) -> None:
         """Derive again what follows from the cells, after they were written from outside."""
+
+    def moved(self, value: Value, space: Space, start: Vector) -> Vector:
+        """Return how far the cells are from a start that has shrunk as they have; exactly 0 where none moved."""
+        raise NotImplementedError(f"{self.kind} cells do not shrink")
+
+    def move_from(self, value: Value, space: Space, start: Vector, moved: Vector) -> None:
+        """Write the cells that are so far from a start that has shrunk; where they are not, one that will shrink."""
+        raise NotImplementedError(f"{self.kind} cells do not shrink")
 
     def allow_folding(self, value: Value, allowed: bool) -> None:
         """Say whether a round may change every cell, which can be undone only if all were saved."""

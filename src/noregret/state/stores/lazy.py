@@ -20,6 +20,7 @@ class LazyStore(Store[Lazy]):
 
     kind = "lazy"
     numbers = NUMBERS
+    shrinks = True
     others: ClassVar[Mapping[str, Field]] = {"seen": PENDING}
 
     @classmethod
@@ -38,10 +39,23 @@ class LazyStore(Store[Lazy]):
 
     def weights(self, value: Lazy) -> Vector:
         """Return the weights with all pulls applied."""
+        return np.asarray(value.n[0] * self.pulled(value, value.v, value.seen))
+
+    def pulled(self, value: Lazy, cells: Vector, seen: Vector | float) -> Vector:
+        """Return cells after all pulls that they have not seen, before they are scaled."""
         scale, pull, theta = value.n
-        size = np.abs(value.v)
-        rest = np.where(size * scale <= theta, np.maximum(size - (pull - value.seen), 0.0), size)
-        return np.asarray(scale * np.copysign(rest, value.v))
+        size = np.abs(cells)
+        rest = np.where(size * scale <= theta, np.maximum(size - (pull - seen), 0.0), size)
+        return np.asarray(np.copysign(rest, cells))
+
+    def moved(self, value: Lazy, space: Space, start: Vector) -> Vector:
+        cells, seen = self.cells(value, space)
+        return np.asarray(self.pulled(value, cells, seen) - self.pulled(value, start, 0.0))
+
+    def move_from(self, value: Lazy, space: Space, start: Vector, moved: Vector) -> None:
+        cells, seen = self.cells(value, space)
+        cells[...] = np.where(moved == 0.0, start, moved + self.pulled(value, start, 0.0))
+        seen[...] = np.where(moved == 0.0, 0.0, value.n[1])
 
     def settle(self, value: Lazy) -> None:
         value.v[...] = self.weights(value)

@@ -48,4 +48,6 @@ def initial_cells(field: Field, space: Space) -> Vector:
     if field.random and space.spread > 0.0:
         for c, row in enumerate(by_class_and_feature(flat, space)):
             row[:] = space.spread * np.random.default_rng([space.seed, c]).standard_normal(space.room)
+        if space.limits is not None:
+            np.clip(flat, *space.limits, out=flat)
     return flat

@@ -8,7 +8,7 @@ import numpy as np
 from noregret.algebra.scaled import LARGE, NUMBERS, SMALL, Scaled
 from noregret.state.fields import Field
 from noregret.state.space import Space
-from noregret.state.stores.base import Parts, Store
+from noregret.state.stores.base import Parts, Store, Vector
 from noregret.state.stores.plain import PlainStore
 from noregret.state.stores.wrapped import WrappedStore
 
@@ -19,6 +19,7 @@ class ScaledStore(WrappedStore[Scaled]):
 
     kind = "scaled"
     numbers = NUMBERS
+    shrinks = True
 
     @classmethod
     def choose(cls, space: Space) -> Store[Any]:
@@ -31,6 +32,13 @@ class ScaledStore(WrappedStore[Scaled]):
     def settle(self, value: Scaled) -> None:
         self.vectors(value)[0][...] *= value.n[0]
         value.n[:] = list(NUMBERS.values())
+
+    def moved(self, value: Scaled, space: Space, start: Vector) -> Vector:
+        return np.asarray(self.cells(value, space)[0] - start)
+
+    def move_from(self, value: Scaled, space: Space, start: Vector, moved: Vector) -> None:
+        self.cells(value, space)[0][...] = moved + start
+        value.n[1:] = list(NUMBERS.values())[1:]
 
     def allow_folding(self, value: Scaled, allowed: bool) -> None:
         value.may[0] = allowed
