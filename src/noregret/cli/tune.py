@@ -14,6 +14,7 @@ from noregret.cli.setup import check_outputs, early_options, learner_options, mi
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
+from noregret.evaluation.leaderboard import show_value
 from noregret.evaluation.report import (
     TO_TRY,
     count_of,
@@ -160,6 +161,9 @@ def describe_result(tuning: Tuning) -> list[str]:
         lines.append(f"to compare: {describe_baselines(entry.learner, tuning.baselines, entry.rounds)}")
         if entry.task.prediction == "label" and entry.mistakes > tuning.baselines["majority"]:
             lines.append(f"note: the best is worse than always guessing the majority label; {TO_TRY}")
+    for name, end in tuning.find_edges().items():
+        value = show_value(first.parameters[name])
+        lines.append(f"note: {name}={value} is the {end} value tried; --try {name}=... can look further")
     return lines
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
-from noregret.evaluation.capabilities import given_options, parameters_of
+from noregret.evaluation.capabilities import config_of, given_options, parameters_of
 from noregret.evaluation.tuning.space import Axis, card_axes, make_points, user_axis, why_nothing
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
 from noregret.rules.parameters import suggestion
 
 PASSES = "passes"  # in a search space: how often the rows are learned
+OPTIONS = ("covariance", "kernel", "bias", "scale", "bits", "average")  # of learners, which the configuration knows
 Make: TypeAlias = Callable[[Card, Mapping[str, Any]], Learner]  # a learner with these parameters
 Space: TypeAlias = Mapping[str, Any] | Sequence[str]
 
@@ -35,12 +36,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Search:
-    """What one learner is searched for: its axes, and how learners of the card are made."""
+    """How one learner is searched: its axes, and how learners of the card are made."""
 
     card: Card
     axes: Sequence[Axis]
     make: Make
-    by_user: bool  # whether the user named what to try: a value that does not work is an error then
+    by_user: frozenset[str]  # parameters whose values the user named: one that does not work is an error
 
     def find_candidates(self, most: int, seed: int) -> list[Candidate]:
         """At most so many candidates, the default parameters first; what a task does not allow is left out."""
@@ -54,7 +55,7 @@ class Search:
             try:
                 self.make(self.card, settings)
             except BadValue:
-                if self.by_user:
+                if self.by_user.issuperset(settings):
                     raise
                 continue
             found.append(self.candidate(settings, found[0]))
@@ -73,8 +74,10 @@ class Search:
 
 def default_value(learner: Learner, name: str) -> Any:
     """The value of a parameter or an option in a learner; None where it has none."""
-    params = parameters_of(learner)
-    return params[name] if name in params else given_options(learner).get(name)
+    params, given = parameters_of(learner), given_options(learner)
+    if name in params or name in given:
+        return params[name] if name in params else given[name]
+    return getattr(config_of(learner), name, None) if name in OPTIONS else None
 
 
 def is_equal(value: Any, default: Any) -> bool:
@@ -111,7 +114,8 @@ def make_searches(
             if name in fixed.get(card.name, {}):
                 raise BadValue(f"{card.name}: {name} is set, and cannot be searched as well")
         axes = [user_axis(card, name, given) for name, given in own.items()]
-        searches.append(Search(card, axes or card_axes(card, fixed.get(card.name, {})), make, bool(own)))
+        by_user = frozenset(name for name, given in own.items() if given is not None)
+        searches.append(Search(card, axes or card_axes(card, fixed.get(card.name, {})), make, by_user))
     check_used(names, used, cards)
     if passes is None and not any(search.axes for search in searches):
         raise BadValue("; ".join(why_nothing(card) for card in cards[:2]))

@@ -117,6 +117,16 @@ class Tuning:
         first = self.first
         return {**first.candidate.settings, **({} if first.passes in (None, 1) else {PASSES: first.passes})}
 
+    def find_edges(self) -> dict[str, str]:
+        """The parameters of the best candidate that are the smallest or the largest value tried, by name."""
+        edges = {}
+        for name, value in self.first.candidate.settings.items():
+            tried = [result.parameters.get(name) for result in self.results if result.name == self.first.name]
+            numbers = [one for one in tried if type(one) in (int, float)]
+            if type(value) in (int, float) and len(set(numbers)) > 2 and value in (min(numbers), max(numbers)):
+                edges[name] = "smallest" if value == min(numbers) else "largest"
+        return edges
+
     @property
     def command(self) -> str:
         """The command that trains the best candidate; FILE stands for data that are not in a file."""
@@ -144,6 +154,7 @@ class Tuning:
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The titles and the rows: the learner, the parameters searched, what the task measures, and the rounds."""
         searched = list(dict.fromkeys(name for result in self.results for name in result.parameters))
+        searched.sort(key=PASSES.__eq__)  # the last one
         held_out = any(result.entry.held_out is not None for result in self.results)
         titles = ("validation",) if held_out else tuple(self.first.entry.task.columns)
         head = ("learner", *searched, *titles, "rounds")

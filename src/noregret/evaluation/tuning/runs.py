@@ -80,11 +80,10 @@ class SideBySide(Race):
 
 
 class Halving(SideBySide):
-    """Successive halving: of `candidates`, only 1/factor goes on after each of a few numbers of rounds.
+    """Successive halving: after some numbers of rounds, only the best 1/factor of the candidates go on.
 
-    The last comparison is after 1/factor of all rounds, the one before after 1/factor of these, and so on; the first is
-    the one after which at most `factor` times as many candidates are left as will reach the end, of which there are at
-    least two where there are two to begin with. A candidate is judged by all its rounds so far.
+    The last of these numbers is 1/factor of all rounds, the one before 1/factor of that, and so on, as many as leave at
+    least two candidates to the end. A candidate is compared by all its rounds so far.
     """
 
     method = "halving"

@@ -11,8 +11,8 @@ from noregret.data.batch import Batch
 from noregret.data.query_groups import group_offsets
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_of
-from noregret.evaluation.evaluate import evaluate_held_out
-from noregret.evaluation.play import play_batch
+from noregret.evaluation.evaluate import Evaluation
+from noregret.evaluation.play import Run, locate_error, play_batch
 from noregret.evaluation.tuning.candidates import Candidate
 from noregret.evaluation.tuning.result import Result, Tuning
 from noregret.evaluation.tuning.runs import SideBySide, TuneObserver
@@ -89,13 +89,24 @@ class SplitRuns(SideBySide):
         """Measure one candidate on the validation rows; an error may stop only this one."""
         run = self.runs[number]
         try:
-            run.held_out = evaluate_held_out(run.learner, self.split)
-            if run.held_out is None:
-                raise BadValue(f"{self.whole.name}: the validation rows have no labels; use method='progressive'")
+            run.held_out = self.evaluate(run)
         except BadValue as error:
             self.stopped[number] = str(error)
             return error
         return None
+
+    def evaluate(self, run: Run) -> dict[str, float]:
+        """The report of a learner on the validation rows."""
+        evaluation = Evaluation(run.learner)
+        for batch in self.split.held_out:
+            if batch.y is not None:
+                try:
+                    evaluation.see(batch)
+                except BadValue as error:
+                    raise locate_error(error, self.split, batch) from None
+        if not evaluation.labelled:
+            raise BadValue(f"{self.whole.name}: the validation rows have no labels; compare by method='progressive'")
+        return evaluation.report()
 
     def refit(self) -> None:
         """Train the best candidate anew, on all rows."""
