@@ -136,7 +136,7 @@ def search(
 
 def check_cards(learners: object) -> list[Card]:
     """The cards of the learners to tune."""
-    several = list(learners) if isinstance(learners, (list, tuple)) else [learners]
+    several: list[Any] = list(learners) if isinstance(learners, (list, tuple)) else [learners]
     if not several:
         raise BadValue("tune needs at least one learner")
     for one in several:

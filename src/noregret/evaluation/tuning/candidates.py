@@ -148,7 +148,7 @@ def check_used(names: Mapping[str, Any], used: set[str], cards: Sequence[Card]) 
 
 def check_passes(given: object) -> list[int]:
     """Numbers of passes, the smallest first."""
-    values = list(given) if isinstance(given, (list, tuple)) else [given]
+    values: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     if not values or any(type(value) is not int or value < 1 for value in values):
         raise BadValue(f"passes must be whole numbers of at least 1, not {shown(given)}")
     return sorted(set(values))

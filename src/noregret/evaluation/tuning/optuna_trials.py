@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from noregret.errors import BadValue, import_extra
+from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run, play_batch
-from noregret.evaluation.race import make_baselines
 from noregret.evaluation.tuning.candidates import Candidate, Search, is_equal
 from noregret.evaluation.tuning.result import Result, Tuning
 from noregret.evaluation.tuning.runs import TuneObserver, check_readable_again

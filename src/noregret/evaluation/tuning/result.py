@@ -121,8 +121,8 @@ class Tuning:
         """The parameters of the best candidate that are the smallest or the largest value tried, by name."""
         edges = {}
         for name, value in self.first.candidate.settings.items():
-            tried = [result.parameters.get(name) for result in self.results if result.name == self.first.name]
-            numbers = [one for one in tried if type(one) in (int, float)]
+            tried = [result.parameters[name] for result in self.results if result.name == self.first.name]
+            numbers: list[Any] = [one for one in tried if type(one) in (int, float)]
             if type(value) in (int, float) and len(set(numbers)) > 2 and value in (min(numbers), max(numbers)):
                 edges[name] = "smallest" if value == min(numbers) else "largest"
         return edges
