@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import noregret as nr
-from noregret.cli import tune as command
+from noregret.cli import tune as tune_command
 from tests.support.command_line import OWN_RULE, SAMPLE, Done, noregret, refused, succeeded
 
 TABLE = "a,b,word,y\n" + "".join(f"{k % 5},{k % 3},{'uv'[k % 2]},{int(k % 5 > 2)}\n" for k in range(60))
@@ -77,7 +77,7 @@ def test_an_interrupted_search_keeps_its_standings(folder: Path, monkeypatch: py
     def stop() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "check_interrupt", stop)
+    monkeypatch.setattr(tune_command, "check_interrupt", stop)
     done = tune("good.svm", "--learner", "pa1", "--json", "out.json", cwd=folder)
     assert done.returncode == 130
     assert "best: pa1" in done.stdout
@@ -123,6 +123,14 @@ def test_a_candidate_that_stops_is_a_warning(folder: Path) -> None:
 )
 def test_bad_input_ends_in_a_line_and_exit_code_2(words: str, parts: tuple[str, ...], folder: Path) -> None:
     refused(tune(*words.split(), cwd=folder, stdin=SAMPLE), *parts)
+
+
+def test_marks_of_missing_values_come_together_in_the_command(folder: Path) -> None:
+    (folder / "holes.csv").write_text(TABLE.replace("0,0,u", "NA,?,u"))
+    words = ["holes.csv", "--missing", "NA,?", "--set", "native=False", "--json", "-"]
+    for command in (["tune", "--learner", "pa1"], ["race", "--learners", "pa1"]):
+        done = succeeded(noregret(*command, *words, cwd=folder))
+        assert "--missing 'NA,?'" in json.loads(done.stdout)["train"]
 
 
 def test_a_bad_line_of_the_file_is_named(folder: Path) -> None:

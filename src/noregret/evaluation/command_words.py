@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 FLAGS = ("task", "seed", "scale", "bias", "bits")  # options of learners that have an option of their own
+JOINED = ("missing",)  # options that take all their values at once, with commas between them
 NOT_SET = ("native", "reads", "cost")  # options of learners that a command does not need, or cannot repeat
 
 
@@ -12,6 +13,8 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"
+        if name in JOINED and isinstance(value, (list, tuple)):
+            value = ",".join(value) or None
         for one in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(one, bool):
                 words.append(flag if one else flag.replace("--", "--no-", 1))

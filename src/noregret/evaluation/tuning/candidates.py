@@ -1,7 +1,7 @@
 """The candidates of a search: learners with parameters to compare, those with default parameters first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
@@ -115,11 +115,27 @@ def make_searches(
                 raise BadValue(f"{card.name}: {name} is set, and cannot be searched as well")
         axes = [user_axis(card, name, given) for name, given in own.items()]
         by_user = frozenset(name for name, given in own.items() if given is not None)
-        searches.append(Search(card, axes or card_axes(card, fixed.get(card.name, {})), make, by_user))
+        axes = axes or card_axes(card, fixed.get(card.name, {}))
+        axes = [drop_refused(card, axis, by_user, make) for axis in axes]
+        searches.append(Search(card, [axis for axis in axes if axis.values or axis.span], make, by_user))
     check_used(names, used, cards)
     if passes is None and not any(search.axes for search in searches):
         raise BadValue("; ".join(why_nothing(card) for card in cards[:2]))
     return searches, passes
+
+
+def drop_refused(card: Card, axis: Axis, by_user: frozenset[str], make: Make) -> Axis:
+    """An axis of the card without the values that the task refuses, such as losses of other tasks."""
+    if axis.span is not None or axis.name in by_user:
+        return axis
+    allowed = []
+    for value in axis.values:
+        try:
+            make(card, {axis.name: value})
+        except BadValue:
+            continue
+        allowed.append(value)
+    return replace(axis, values=tuple(allowed))
 
 
 def check_space(space: Space | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from noregret.evaluation.checkpoint import READ_OPTIONS
 from noregret.evaluation.command_words import learner_words, option_words
 from noregret.evaluation.leaderboard import CELLS, Entry, show_held_out, show_value, signed
 from noregret.evaluation.play import READING
@@ -76,8 +77,8 @@ class Result:
         """The result for programs."""
         report: dict[str, Any] = {
             "learner": self.name,
-            "set": dict(self.candidate.settings),
-            "searched": self.parameters,
+            "set": plain_values(self.candidate.settings),
+            "searched": plain_values(self.parameters),
             **report_entry(self.entry),
         }
         del report["name"]
@@ -130,8 +131,10 @@ class Tuning:
     @property
     def command(self) -> str:
         """The command that trains the best candidate; FILE stands for data that are not in a file."""
-        words = ["noregret", "learn", self.source.path or self.known_name(), "--learner", self.first.name]
-        reading = {name: value for name, value in self.given.items() if name in READING}
+        words = ["noregret", "learn", *self.find_data(), "--learner", self.first.name]
+        options = getattr(self.source, "options", None)
+        opened = {} if options is None else {name: getattr(options, name) for name in options.non_defaults()}
+        reading = {name: value for name, value in {**opened, **self.given}.items() if name in READ_OPTIONS}
         learning = {name: value for name, value in self.given.items() if name not in READING}
         task = self.first.entry.learner.task
         if task not in ("binary", "multiclass"):
@@ -141,9 +144,10 @@ class Tuning:
             reading[PASSES] = chosen.pop(PASSES)
         return shlex.join([*words, *option_words(reading), *learner_words({**learning, **chosen})])
 
-    def known_name(self) -> str:
-        """The name of data that the command line knows; FILE for others."""
-        return self.source.name if self.source.kind in ("built-in", "synthetic") else "FILE"
+    def find_data(self) -> list[str]:
+        """The files of the source, or its name where the command line knows it; FILE for other data."""
+        parts = getattr(self.source, "sources", [self.source])
+        return [one.path or (one.name if one.kind in ("built-in", "synthetic") else "FILE") for one in parts]
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -187,5 +191,11 @@ class Tuning:
             "method": self.method,
             "candidates": [result.report() for result in self.results],
             "baselines": dict(self.baselines),
-            "best": {"learner": first.name, "set": self.parameters, "refitted": self.refitted},
+            "best": {"learner": first.name, "set": plain_values(self.parameters), "refitted": self.refitted},
         }
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name as JSON has them; functions and the like by their text."""
+    plain = (bool, int, float, str, type(None))
+    return {name: value if type(value) in plain else str(value) for name, value in values.items()}

@@ -167,7 +167,7 @@ def user_axis(card: Card, name: str, given: object) -> Axis:
     if not isinstance(given, (list, tuple, np.ndarray)) or not len(given):
         form = 'a list of values, or a range (lowest, highest, "log")'
         raise BadValue(f"{card.name}: the search space of {name} must be {form}, not {shown(given)}")
-    values = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    values = [value.item() if isinstance(value, np.generic) else value for value in given]
     if param is not None:
         for value in values:
             param.check(card.name, name, value)

@@ -15,7 +15,7 @@ from noregret.evaluation.evaluate import Evaluation
 from noregret.evaluation.play import Run, locate_error, play_batch
 from noregret.evaluation.tuning.candidates import Candidate
 from noregret.evaluation.tuning.result import Result, Tuning
-from noregret.evaluation.tuning.runs import SideBySide, TuneObserver
+from noregret.evaluation.tuning.runs import SideBySide, TuneObserver, check_readable_again
 from noregret.streams import ReadOptions, Source
 from noregret.streams.composed import ComposedSource
 from noregret.streams.holdout import Holdout
@@ -41,6 +41,8 @@ class SplitRuns(SideBySide):
     def __init__(
         self, candidates: Sequence[Candidate], source: Source, observer: TuneObserver, plan: SplitPlan
     ) -> None:
+        if plan.refit or max(plan.passes) > 1:
+            check_readable_again(source, "several passes are needed")
         self.whole, self.plan = source, plan
         split = ComposedSource([source], ReadOptions(holdout=plan.size, shuffle=plan.shuffle, lists=source.lists))
         super().__init__(candidates, split, observer)
@@ -61,7 +63,7 @@ class SplitRuns(SideBySide):
                         self.watch.begin(self.learners, batch)
                     self.advance(pool, batch)
                     self.rounds += batch.rows
-                    done = None if batch.progress is None else (number + batch.progress) / last
+                    done = None if batch.progress is None else batch.progress * (number + 1) / last
                     self.watch.progress(self.standings if self.results else None, self.rounds, done)
                 if number + 1 in self.plan.passes:
                     self.measure(pool, number + 1)
