@@ -21,6 +21,7 @@ from noregret.streams.holdout import check_holdout
 
 METHODS = ("progressive", "split", "halving", "optuna")
 OF_SPLIT = ("validation", "validation_seed", "refit")
+MOST = 10_000  # candidates
 LABELS_LATER = ("unlabelled", "key")
 
 
@@ -44,6 +45,8 @@ class Settings:
             raise BadValue(f"method must be one of {', '.join(METHODS)}, not {shown(self.method)}{hint}")
         for name, least in (("candidates", 2), ("seed", 0), ("threads", 1)):
             check_integer(name, getattr(self, name), least)
+        if self.candidates > MOST:
+            raise BadValue(f"candidates must be at most {MOST:,}, since all of them are learned side by side")
         try:
             check_holdout(self.validation, self.validation_seed)
         except BadValue as error:
@@ -52,8 +55,8 @@ class Settings:
             raise BadValue("validation must be a share between 0 and 1, or a number of rows, not 0")
         if type(self.refit) is not bool:
             raise BadValue(f"refit must be True or False, not {shown(self.refit)}")
-        if type(self.factor) not in (int, float) or not 1.0 < self.factor <= 1e6:
-            raise BadValue(f"factor must be a number above 1, not {shown(self.factor)}")
+        if type(self.factor) not in (int, float) or not 1.1 <= self.factor <= 1e6:
+            raise BadValue(f"factor must be a number of at least 1.1, not {shown(self.factor)}")
 
     def check_given(self, given: Mapping[str, Any]) -> None:
         """Refuse what another method takes."""

@@ -63,6 +63,8 @@ class OptunaTrials:
             rounds += batch.rows
             done = None if batch.progress is None else self.share_done + share * batch.progress
             self.watch.progress(self.standings if self.results else None, rounds, done)
+        if not rounds and error is None:
+            raise BadValue(f"{self.source.name}: holds no rows, so that candidates cannot be compared")
         if error is None:
             self.baselines = baselines.report()
         return Result(candidate, Entry.of(run, stopped=None if error is None else str(error))), error

@@ -14,6 +14,7 @@ from noregret.evaluation.report import report_entry
 from noregret.evaluation.tables import html_table, table
 from noregret.evaluation.tuning.candidates import PASSES, Candidate
 from noregret.streams import Source
+from noregret.streams.read_options import DEFAULTS
 
 HELD_OUT = {"target": "mae", "score": "-pair_accuracy"}  # what is compared on validation rows, by kinds of predictions
 
@@ -134,7 +135,8 @@ class Tuning:
         words = ["noregret", "learn", *self.find_data(), "--learner", self.first.name]
         options = getattr(self.source, "options", None)
         opened = {} if options is None else {name: getattr(options, name) for name in options.non_defaults()}
-        reading = {name: value for name, value in {**opened, **self.given}.items() if name in READ_OPTIONS}
+        given = {name: value for name, value in self.given.items() if value != getattr(DEFAULTS, name, None)}
+        reading = {name: value for name, value in {**opened, **given}.items() if name in READ_OPTIONS}
         learning = {name: value for name, value in self.given.items() if name not in READING}
         task = self.first.entry.learner.task
         if task not in ("binary", "multiclass"):

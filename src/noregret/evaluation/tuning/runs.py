@@ -56,6 +56,8 @@ class SideBySide(Race):
                     self.rounds += part.rows
                     self.compare()
                 self.watch.progress(self.standings, self.rounds, batch.progress)
+        if not self.rounds:
+            raise BadValue(f"{self.source.name}: holds no rows, so that candidates cannot be compared")
         return self.standings()
 
     def cut(self, batch: Batch) -> Iterator[Batch]:

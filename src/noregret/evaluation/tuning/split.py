@@ -130,7 +130,10 @@ def read_pass(source: ComposedSource, number: int) -> Iterator[Batch]:
     """The batches of one pass over a source; the first is number 0."""
     source.options = replace(source.options, passes=number + 1)
     source.start = {"pass": number} if number else None
-    return iter(source)
+    try:
+        yield from source
+    except BadValue as error:
+        raise BadValue(str(error).replace("holdout leaves", "validation leaves"), error.row) from None
 
 
 class StratifiedHoldout(Holdout):
