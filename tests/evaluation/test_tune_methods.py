@@ -154,6 +154,14 @@ def test_a_random_split_keeps_the_rows_of_a_query_together() -> None:
     assert found.best.rounds + found.first.entry.held_out["rows"] // 10 == 16
 
 
+@pytest.mark.parametrize("method", ["halving", "split", "optuna"])
+def test_a_stream_without_an_end_is_refused_unless_it_is_limited(method: str) -> None:
+    assert "has no end" in refusal(lambda: tune(source="hyperplane:rows=0", method=method))
+    if method != "optuna":
+        found = tune(source="hyperplane:rows=0", method=method, limit=60, candidates=2)
+        assert found.first.entry.rounds == (60 if method == "halving" else 48)
+
+
 def test_what_can_be_read_once_is_refused_before_anything_is_learned() -> None:
     rounds = [(dict(enumerate(x)), y) for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
     assert len(tune(source=iter(rounds), method="split")) == 7

@@ -10,7 +10,7 @@ from noregret.evaluation.play import READING, open_for_tasks
 from noregret.evaluation.race import make_learners
 from noregret.evaluation.tuning.candidates import PASSES, Search, Space, check_passes, make_searches
 from noregret.evaluation.tuning.result import Tuning
-from noregret.evaluation.tuning.runs import Halving, SideBySide, TuneObserver, count_rounds
+from noregret.evaluation.tuning.runs import Halving, SideBySide, TuneObserver, check_ends, count_rounds
 from noregret.evaluation.tuning.split import SplitPlan, SplitRuns
 from noregret.learner.arguments import check_integer
 from noregret.learner.factory import card_of
@@ -124,6 +124,8 @@ def search(
     observer = settings.observer or TuneObserver()
     if passes is not None and method != "split":
         raise BadValue(f"several numbers of passes are compared with method='split'; this is {method!r}")
+    if method != "progressive":
+        check_ends(source, method)
     if method == "optuna":
         from noregret.evaluation.tuning.optuna_trials import OptunaTrials
 

@@ -136,9 +136,22 @@ def count_rounds(source: Source) -> int:
     return sum(batch.rows for batch in source)
 
 
+def check_ends(source: Source, method: str) -> None:
+    """Refuse a stream without an end, unless only so many of its rows are read."""
+    limit = getattr(getattr(source, "options", None), "limit", None)
+    if limit is None and any(one.kind == "synthetic" and one.rows is None for one in find_parts(source)):
+        raise BadValue(f"{source.name}: the stream has no end, and method={method!r} needs one; limit the rows to read")
+
+
+def find_parts(source: Source) -> Sequence[Source]:
+    """The sources that a source reads one after another."""
+    parts: Sequence[Source] = getattr(source, "sources", [source])
+    return parts
+
+
 def check_readable_again(source: Source, why: str) -> None:
     """Refuse sources that can be read only once."""
-    for part in getattr(source, "sources", [source]):
+    for part in find_parts(source):
         rounds: Any = getattr(part, "rounds", None)
         if part.path == "-" or (rounds is not None and iter(rounds) is rounds):
             raise BadValue(f"{source.name}: {why}, and these can be read only once; put them into a file or a list")

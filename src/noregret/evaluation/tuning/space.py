@@ -58,13 +58,19 @@ def round_inside(value: float, span: Param) -> float:
 
 
 def make_points(axes: Sequence[Axis], most: int, seed: int) -> list[dict[str, Any]]:
-    """The points to try: the whole grid where it has at most so many points, else as many random points."""
+    """The points to try: the whole grid where it has at most so many points, else as many random points.
+
+    Of a single range it is a coarser grid instead.
+    """
     if not axes or most < 1:
         return []
     count = VALUES.get(len(axes), FEW)
     grids = [axis.grid(count) for axis in axes]
     if math.prod(map(len, grids)) <= most:
         return [dict(zip((axis.name for axis in axes), point, strict=True)) for point in product(*grids)]
+    if len(axes) == 1 and axes[0].span is not None:
+        extra = len(grids[0]) - count  # a default below the range
+        return [{axes[0].name: value} for value in axes[0].grid(max(most - extra, 1))]
     random = np.random.default_rng(seed)
     return list(islice(draw_points(axes, random), most))
 
