@@ -94,6 +94,17 @@ def test_refit_trains_the_best_on_all_rows() -> None:
     assert pack(found.best) == pack(naive(np.tile(np.arange(160), 2), **found.first.candidate.settings))
     assert found.refitted
     assert found.best.rounds == 320
+    assert "--passes 2" in found.command
+
+
+def test_a_candidate_that_overflows_in_a_later_pass_keeps_its_results_of_fewer_passes() -> None:
+    """Each round multiplies the error: it is finite after one pass, and infinite after some more."""
+    alike = np.ones((60, 1))
+    found = tune("adaline", {"rho": [400.0], "passes": [1, 9]}, source=(alike, alike[:, 0]), task="regression",
+                 method="split", scale_target="no", bias=False)  # fmt: skip
+    ended = {(result.parameters["rho"], result.passes): result.entry.stopped is None for result in found}
+    assert ended == {(0.01, 1): True, (0.01, 9): True, (400.0, 1): True, (400.0, 9): False}
+    assert found.results[-1].passes == 9
 
 
 @pytest.mark.parametrize("told", [{}, {"validation_seed": 4}, {"validation": 31}, {"shuffle": 7, "passes": 2}])

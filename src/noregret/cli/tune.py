@@ -24,7 +24,7 @@ from noregret.evaluation.report import (
 )
 from noregret.evaluation.tune import OF_SPLIT, Settings, add_passes, search
 from noregret.evaluation.tuning.candidates import PASSES, make_searches
-from noregret.evaluation.tuning.result import Result, Tuning
+from noregret.evaluation.tuning.result import Tuning
 from noregret.evaluation.tuning.runs import TuneObserver
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
@@ -134,7 +134,7 @@ class ScreenObserver(TuneObserver):
 
 def conclude(args: argparse.Namespace, screen: Screen, source: Source, tuning: Tuning, interrupted: bool) -> None:
     """Write the report, or print the result, and what is odd about it."""
-    command = make_command(args, tuning.first)
+    command = make_command(args, tuning)
     head = report_head(args.command_line, source, rounds=tuning.first.entry.rounds)
     write_json(args.json, {**head, "seed": args.seed, **tuning.report(), "train": command, "interrupted": interrupted})
     if args.json != "-":
@@ -167,9 +167,10 @@ def describe_result(tuning: Tuning) -> list[str]:
     return lines
 
 
-def make_command(args: argparse.Namespace, first: Result) -> str:
+def make_command(args: argparse.Namespace, tuning: Tuning) -> str:
     """The command that trains the best candidate and saves it."""
     chosen = argparse.Namespace(**vars(args))
-    if first.passes is not None:
-        chosen.passes = first.passes
-    return training_command(chosen, first.entry)
+    passes = tuning.first.passes or tuning.passes
+    if passes > 1:
+        chosen.passes = passes
+    return training_command(chosen, tuning.first.entry)

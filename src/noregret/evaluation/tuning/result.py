@@ -103,6 +103,7 @@ class Tuning:
     source: Source
     baselines: Mapping[str, float] = field(default_factory=dict)
     refitted: bool = False
+    passes: int = 1  # how often rows were learned, where that is not searched
     given: Mapping[str, Any] = field(default_factory=dict)  # options of reading and of learners that were given
 
     def __post_init__(self) -> None:
@@ -142,8 +143,8 @@ class Tuning:
         if task not in ("binary", "multiclass"):
             learning.setdefault("task", task)
         chosen = dict(self.parameters)
-        if PASSES in chosen:
-            reading[PASSES] = chosen.pop(PASSES)
+        passes = chosen.pop(PASSES, self.passes)
+        reading |= {PASSES: passes} if passes > 1 else {}
         return shlex.join([*words, *option_words(reading), *learner_words({**learning, **chosen})])
 
     def find_data(self) -> list[str]:

@@ -51,7 +51,9 @@ class SplitRuns(SideBySide):
             by_label = task_of(self.learners[0]).one_label
             split.holdout = StratifiedHoldout(plan.size, plan.seed, source.lists, by_label)
         self.results: list[Result] = []
+        self.told: set[int] = set()
         self.best: Any = None
+        self.refitted = False
 
     def tune(self, threads: int) -> Tuning:
         """Learn and measure; returns the candidates, best first."""
@@ -78,9 +80,12 @@ class SplitRuns(SideBySide):
         if len(errors) == len(running):
             raise errors[0]
         searched = passes if len(self.plan.passes) > 1 else None
-        found = [replace(result, passes=searched) for result in self.find_results()]
-        if self.results:  # a candidate that stopped is told once
-            found = [result for result in found if result.entry.stopped is None]
+        found = [
+            replace(result, passes=searched)
+            for number, result in enumerate(self.find_results())
+            if number not in self.told
+        ]
+        self.told |= set(self.stopped)  # a candidate that stopped is told once
         self.results += found
         first = min(self.results, key=lambda result: result.sort_key)
         if any(result is first for result in found):
@@ -118,11 +123,12 @@ class SplitRuns(SideBySide):
         source, learner = ComposedSource([self.whole], options), first.candidate.make_learner()
         for batch in source:
             play_batch(learner, source, batch)
-        self.best = learner
+        self.best, self.refitted = learner, True
 
     def standings(self) -> Tuning:
         tuning = Tuning(self.results, self.best, self.method, self.whole, self.baselines.report())
-        tuning.refitted = self.plan.refit
+        tuning.refitted = self.refitted
+        tuning.passes = self.plan.passes[0] if len(self.plan.passes) == 1 else 1
         return tuning
 
 
