@@ -14,9 +14,15 @@ from noregret.evaluation.report import to_json
 from noregret.evaluation.tuning.space import Axis, card_axes, make_points
 from noregret.learner.model_file import pack
 from tests.support import load_own_rules, refusal
+from tests.support.cover import only_in_test_all
 from tests.support.tuning import RS, X, Y, naive, tune, values
 
 own = load_own_rules()
+
+
+def by_card(card: nr.RuleCard) -> str:
+    return card.name
+
 
 # ---- progressive validation -----------------------------------------------------------------------------------------
 
@@ -208,6 +214,20 @@ def test_an_error_of_all_candidates_is_an_error_of_the_data() -> None:
 )  # fmt: skip
 def test_bad_input_is_refused(learners: object, told: dict[str, Any], words: str) -> None:
     assert words in refusal(lambda: tune(learners, **told))
+
+
+def test_options_that_no_candidate_can_have_are_the_error() -> None:
+    assert "features must be" in refusal(lambda: tune("joint"))
+
+
+@only_in_test_all
+@pytest.mark.parametrize("card", [card for card in nr.learners().rules.values() if card_axes(card, {})], ids=by_card)
+def test_every_learner_with_something_to_search_is_tuned(card: nr.RuleCard) -> None:
+    task = card.tasks[0]
+    classes = {"classes": [-1, 1]} if task == "bandit" else {}
+    found = tune(card, task=task, candidates=3, **classes)
+    assert 2 <= len(found) <= 3
+    assert found.best.rounds == 160
 
 
 def test_learners_are_made_by_tune_itself() -> None:

@@ -100,6 +100,7 @@ def make_searches(
     passes = check_passes(names.pop(PASSES)) if PASSES in names else None
     searches, used = [], set()
     for card in cards:
+        make(card, {})  # an error of the options that all candidates share
         own = {}
         for key, given in names.items():
             owner, dot, name = key.partition(".")
