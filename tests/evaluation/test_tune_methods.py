@@ -9,6 +9,7 @@ import pytest
 
 import noregret as nr
 from noregret.data.batch import Batch
+from noregret.evaluation.tuning.optuna_trials import to_number
 from noregret.evaluation.tuning.runs import plan_halving
 from noregret.evaluation.tuning.split import StratifiedHoldout
 from noregret.learner.model_file import pack
@@ -95,6 +96,16 @@ def test_refit_trains_the_best_on_all_rows() -> None:
     assert found.refitted
     assert found.best.rounds == 320
     assert "--passes 2" in found.command
+
+
+def test_a_split_is_made_before_rows_are_shuffled_anew_in_each_pass() -> None:
+    orders = [nr.open_source((X[:128], Y[:128]), shuffle=7, passes=passes) for passes in (1, 2)]
+    for passes, source in zip((1, 2), orders, strict=True):
+        alone = nr.make("arow", native=False)
+        nr.play(source, alone)
+        found = tune(space={"r": [1.0]}, method="split", shuffle=7, passes=passes)
+        assert pack(found.best) == pack(alone)
+        assert f"--shuffle 7{' --passes 2' if passes == 2 else ''}" in found.command
 
 
 def test_a_candidate_that_overflows_in_a_later_pass_keeps_its_results_of_fewer_passes() -> None:
@@ -265,3 +276,11 @@ def test_optuna_learns_from_trials_also_where_only_losses_differ() -> None:
     grid = tune("ogd", source=(X, X[:, 0]), task="regression")
     assert found.first.entry.loss < grid.first.entry.loss
     assert values(found, "eta0").count(0.1) == 1  # the default
+
+
+@pytest.mark.parametrize("told", [{}, {"task": "regression", "source": (X, X[:, 0])}, {"cost": {1: {-1: 5.0}}}])
+def test_the_number_that_optuna_minimizes_sorts_as_results_are_sorted(told: dict[str, Any]) -> None:
+    results = tune("pa1", candidates=20, **told).results
+    numbers = [to_number(result) for result in results]
+    assert numbers == sorted(numbers)
+    assert len(set(numbers)) == len({result.sort_key for result in results}) > 3
