@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from noregret.evaluation.evaluate import evaluate as evaluate
     from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
+    from noregret.evaluation.tune import tune as tune
     from noregret.features.transforms import Pipeline as Pipeline
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
@@ -124,6 +125,7 @@ _HOMES = {
     "evaluation.evaluate": ("evaluate",),
     "evaluation.play": ("play",),
     "evaluation.race": ("race",),
+    "evaluation.tune": ("tune",),
     "state.fields": (
         "counts", "covariance", "grouped", "lazy", "lazy_groups", "log_weights", "plain", "positive", "random_init",
         "reservoir", "scaled", "snapshot", "top_k",

@@ -60,6 +60,7 @@ def make_parser() -> Parser:
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     add_race_options(commands.add_parser("race", help="run learners side by side over one source and name the best"))
     add_learn_options(commands.add_parser("learn", help="train a model and print its mistakes on the way"))
+    add_tune_options(commands.add_parser("tune", help="search good parameters of learners"))
     add_predict_options(commands.add_parser("predict", help="predict with a saved model"))
     add_evaluate_options(commands.add_parser("evaluate", help="measure a saved model on rows with labels"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
@@ -119,6 +120,41 @@ def add_learn_options(learn: Parser) -> None:
     add_output_options(learn)
     add_confusion_option(learn)
     learn.set_defaults(module="learn")
+
+
+def add_tune_options(tune: Parser) -> None:
+    tune.add_argument("data", nargs="+", help=DATA)
+    which = tune.add_mutually_exclusive_group(required=True)
+    which.add_argument("--learner", metavar="NAME", help="a name from `noregret learners`, or FILE.py:RULE for your "
+                       "own")  # fmt: skip
+    which.add_argument("--learners", metavar="NAMES", help="several learners, separated by commas")
+    group = tune.add_argument_group("the search")
+    group.add_argument("--try", dest="space", metavar="NAME=VALUES", action="append", default=[], help="search a "
+                       "parameter: values separated by commas, as in C=0.1,1,10, a range, as in r=0.01:100:log or "
+                       "eta=0.1:0.9:linear, or the name alone, for the values of the card; LEARNER.NAME for one "
+                       "learner only; may be repeated (default: the numbers for which the card has a "
+                       "range)")  # fmt: skip
+    group.add_argument("--candidates", type=int, default=30, metavar="N", help="at most so many candidates for each "
+                       "learner, the default parameters included: the whole grid, or random ones where it is larger "
+                       "(default: 30)")  # fmt: skip
+    group.add_argument("--method", default="progressive", metavar="NAME", help="progressive: all candidates side by "
+                       "side in one pass, each predicting every row before it learns it (the default); halving: the "
+                       "same, but the worse ones are dropped on the way; split: compare on rows that are not learned; "
+                       "optuna: one pass for each trial of Optuna, which must be installed")  # fmt: skip
+    group.add_argument("--factor", type=float, metavar="F", help="with --method halving: one of F candidates goes on "
+                       "after one of F rows (default: 3)")  # fmt: skip
+    group.add_argument("--validation", type=share_or_count, metavar="N", help="with --method split: compare on the "
+                       "last N rows (10000), or this share of them (default: 0.2)")  # fmt: skip
+    group.add_argument("--validation-seed", type=int, metavar="SEED", help="with --method split: compare on a random "
+                       "share of the rows of each class instead of the last rows")  # fmt: skip
+    group.add_argument("--refit", action="store_true", help="with --method split: train the best on all rows at the "
+                       "end")  # fmt: skip
+    group.add_argument("--threads", type=int, default=2, metavar="N", help="how many candidates run in parallel "
+                       "(default: 2)")  # fmt: skip
+    add_source_options(tune)
+    add_learner_options(tune)
+    add_output_options(tune)
+    tune.set_defaults(module="tune")
 
 
 def add_predict_options(predict: Parser) -> None:

@@ -25,6 +25,7 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
 from noregret.evaluation.capabilities import given_options
+from noregret.evaluation.command_words import option_words
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import ALL, Observer, race
 from noregret.evaluation.report import (
@@ -169,13 +170,7 @@ def training_command(args: argparse.Namespace, best: Entry) -> str:
     """The command that trains the best learner and saves it."""
     words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, best.name)]
     valued = {**given_read_options(args), "task": args.task, "seed": args.seed or None, "transform": args.transform}
-    for name, value in valued.items():
-        flag = f"--{name.replace('_', '-')}"
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, bool):
-                words.append(flag if one else flag.replace("--", "--no-", 1))
-            elif one is not None:
-                words += [flag, str(one)]
+    words += option_words(valued)
     for flag, text in (("--class-weight", args.class_weight), ("--cost", args.cost), ("--bits", args.bits)):
         words += [] if text is None else [flag, str(text)]
     for name in ("scale", "bias"):

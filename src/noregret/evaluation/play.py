@@ -113,13 +113,18 @@ def play_batch(learner: Learner, source: Source, batch: Batch) -> Transcript:
             return play_rows(learner, batch, options.key)
         return learner.play(batch.X, batch.y, batch.weight, query)
     except BadValue as error:
-        if error.row is None or batch.lines is None:
-            raise
-        line, message = int(batch.lines[error.row]), str(error)
-        if source.kind == "arrays":  # its lines are the numbers of its rows
-            raise BadValue(message.replace(f"row {error.row}", f"row {line}", 1), line) from None
-        message = message.removeprefix(f"row {error.row}: ").removeprefix(f"row {error.row}, ")
-        raise BadValue(f"{source.where}:{line}: {message}", error.row) from None
+        raise locate_error(error, source, batch) from None
+
+
+def locate_error(error: BadValue, source: Source, batch: Batch) -> BadValue:
+    """An error about a row of a batch, with the line of the source at which the row stands, where it is known."""
+    if error.row is None or batch.lines is None:
+        return error
+    line, message = int(batch.lines[error.row]), str(error)
+    if source.kind == "arrays":  # its lines are the numbers of its rows
+        return BadValue(message.replace(f"row {error.row}", f"row {line}", 1), line)
+    message = message.removeprefix(f"row {error.row}: ").removeprefix(f"row {error.row}, ")
+    return BadValue(f"{source.where}:{line}: {message}", error.row)
 
 
 class FullInformation:

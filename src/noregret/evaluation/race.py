@@ -146,10 +146,7 @@ class Race:
                     self.observer.begin(self.learners, batch)
                 if self.regret is not None:
                     self.regret.see_rows(batch)
-                running = [number for number in range(len(self.runs)) if number not in self.stopped]
-                futures = [pool.submit(self.play, number, batch) for number in running]
-                results = [future.result() for future in futures]
-                self.settle(batch, dict(zip(running, results, strict=True)))
+                self.advance(pool, batch)
                 self.observer.progress(self.leaderboard, batch.progress)
             ended = [run for number, run in enumerate(self.runs) if number not in self.stopped]
             for run, report in zip(ended, pool.map(self.evaluate, ended), strict=True):
@@ -165,6 +162,17 @@ class Race:
             if number not in self.stopped:
                 self.observer.compare(run.learner.card.name)
                 run.regret = self.regret.report(number, run.learner.card.name)
+
+    def advance(self, pool: ThreadPoolExecutor, batch: Batch) -> None:
+        """Play a batch with every learner that has not stopped."""
+        running = self.find_running()
+        futures = [pool.submit(self.play, number, batch) for number in running]
+        results = [future.result() for future in futures]
+        self.settle(batch, dict(zip(running, results, strict=True)))
+
+    def find_running(self) -> list[int]:
+        """The numbers of the learners that have not stopped."""
+        return [number for number in range(len(self.runs)) if number not in self.stopped]
 
     def evaluate(self, run: Run) -> Mapping[str, float] | None:
         """The report of a learner on the rows that were held out."""
