@@ -93,7 +93,7 @@ def test_what_was_measured_never_exceeds_its_bound(kind: str, seed: int) -> None
 def test_labels_chosen_against_the_learner_keep_the_bound_too() -> None:
     learner = nr.make("ogd", eta0=0.3, schedule="constant", **PLAIN)
     X, _ = draw("random", 7)
-    labels = []
+    labels: list[Any] = []
     for x in X:
         told = learner.predict_one(x.tolist()) if labels else 1
         labels.append(-told)

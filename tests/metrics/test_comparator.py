@@ -90,7 +90,8 @@ def test_the_hinge_comparator_is_that_of_a_linear_program() -> None:
     cost = np.concatenate((np.zeros(FEATURES), ONES))
     rows = hstack([csr_array(-SIGNS[:, None] * X), -eye_array(ROWS)])
     bounds = [(None, None)] * FEATURES + [(0.0, None)] * ROWS
-    exact = linprog(cost, A_ub=rows, b_ub=-ONES, bounds=bounds, method="highs").fun
+    solver: Any = linprog
+    exact = solver(cost, A_ub=rows, b_ub=-ONES, bounds=bounds, method="highs").fun
     best = find_comparator(Problem(X, LOSSES["hinge"]))
     assert exact - 1e-7 <= best.loss <= exact + best.gap + 1e-7
     assert best.gap <= TOLERANCE * best.loss
@@ -110,7 +111,7 @@ def test_in_a_ball_the_comparator_is_the_best_of_the_ball(name: str, radius: flo
         constraints={"type": "ineq", "fun": lambda u: radius**2 - u @ u},
         options={"maxiter": 500, "ftol": 1e-12},
     )
-    inside = found.x * min(1.0, radius / max(np.linalg.norm(found.x), 1e-300))
+    inside: np.ndarray = found.x * min(1.0, radius / max(float(np.linalg.norm(found.x)), 1e-300))
     assert problem.loss(inside.reshape(-1, 1)) >= best.loss - best.gap - 1e-9
     assert best.gap <= TOLERANCE * max(best.loss, 1.0)
 
