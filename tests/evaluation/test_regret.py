@@ -223,3 +223,15 @@ def test_a_race_shows_regret_and_bound() -> None:
     assert f"{entry.regret.last.regret:.1f}" in str(board)
     assert "per round" in regret_table(entry.regret)
     assert nr.race((X, y), ["pa1"], **PLAIN).best.regret is None
+
+
+def test_a_race_knows_the_best_sequence_of_its_learners() -> None:
+    X, y = draw("noisy", 1)
+    both = ["pa1", "perceptron"]
+    board = nr.race((X, y), both, regret=True, threads=1, **PLAIN)
+    made = np.array([nr.make(name, **PLAIN).play(X, y).mistakes for name in both])
+    single, one_switch = board.sequences[:2]
+    assert single == (made.sum(axis=1).min(), [(0, board.best.name)])
+    ahead = np.cumsum(made, axis=1)
+    left = made.sum(axis=1, keepdims=True) - ahead
+    assert one_switch[0] == min(single[0], (ahead[0] + left[1]).min(), (ahead[1] + left[0]).min())

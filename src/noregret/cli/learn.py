@@ -9,7 +9,7 @@ from noregret.cli import discard_output
 from noregret.cli.curve_plot import draw_curve
 from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
-from noregret.cli.output import plain_labels, print_confusion, to_cell, write_json
+from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
@@ -32,6 +32,7 @@ from noregret.evaluation.delayed_rows import DelayedTranscript
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run
+from noregret.evaluation.regret import RegretRun
 from noregret.evaluation.report import (
     count_of,
     describe_guessing,
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
         checkpoints.save(ended=not interrupted)
     if not interrupted:
         training.run.held_out = evaluate_held_out(learner, source)
+        training.compare_in_hindsight()
     entry = Entry.of(training.run)
     curve = training.full_curve()
     write_json(args.json, {**make_report(args, source, entry, path, interrupted), "curve": report_curve(curve)})
@@ -102,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
             print_confusion(entry)
+        if args.regret:
+            sys.stdout.write("\n".join(["", *describe_entry_regret(entry)]) + "\n")
     screen.note_later(source)
     if entry.confusion is not None and (order := describe_order(training.changes.changes, entry.confusion.rounds)):
         screen.note(f"{source.name}: {order}")
@@ -144,6 +148,7 @@ class Training:
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
         self.run = Run(self.learner, compare=False)
+        self.regret = RegretRun([self.learner]) if args.regret else None
         self.out: PredictionWriter | None = None  # where predictions are written to
         self.live = False  # whether somebody waits for them
         self.changes = LabelChanges()
@@ -156,7 +161,11 @@ class Training:
                 self.begin(batch)
                 first = False
             check_interrupt()
+            if self.regret is not None:
+                self.regret.see_rows(batch)
             transcript = self.run.play(self.source, batch)
+            if self.regret is not None:
+                self.regret.trackers[0].see(transcript)
             self.checkpoints.advance()
             if self.out is not None:
                 self.out.write(predicted_columns(self.learner, batch, transcript))
@@ -166,6 +175,12 @@ class Training:
             rows = self.checkpoints.rows
             raise BadValue(f"{self.source.name}: nothing is left: all its {rows:,} rows are learned already; give new "
                            "ones, or say --passes to learn them again")  # fmt: skip
+
+    def compare_in_hindsight(self) -> None:
+        """Compute the regret, where it was asked for."""
+        if self.regret is not None:
+            self.screen.note("computing the best fixed weights in hindsight")
+            self.run.regret = self.regret.report(0, self.learner.card.name)
 
     def begin(self, batch: Batch) -> None:
         """Describe the source and compile what the learner needs."""

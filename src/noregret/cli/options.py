@@ -90,8 +90,7 @@ def add_race_options(race: Parser) -> None:
     add_learner_options(race)
     add_output_options(race)
     add_confusion_option(race)
-    race.add_argument("--regret", action="store_true", help="compare each learner with the best fixed weights in "
-                      "hindsight, as the rounds go by, beside the bound of its theorem")  # fmt: skip
+    add_regret_option(race)
     race.set_defaults(module="race")
 
 
@@ -119,6 +118,7 @@ def add_learn_options(learn: Parser) -> None:
     add_learner_options(learn)
     add_output_options(learn)
     add_confusion_option(learn)
+    add_regret_option(learn)
     learn.set_defaults(module="learn")
 
 
@@ -155,6 +155,11 @@ def add_tune_options(tune: Parser) -> None:
     add_learner_options(tune)
     add_output_options(tune)
     tune.set_defaults(module="tune")
+
+
+def add_regret_option(parser: Parser) -> None:
+    parser.add_argument("--regret", action="store_true", help="compare each learner with the best fixed weights in "
+                        "hindsight, as the rounds go by, beside the bound of its theorem")  # fmt: skip
 
 
 def add_predict_options(predict: Parser) -> None:

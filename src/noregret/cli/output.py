@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import BadValue
@@ -58,15 +59,27 @@ def print_confusion(entry: Entry) -> None:
 def print_regret(leaderboard: Leaderboard) -> None:
     """Print the regret of the best learner as the rounds go by, with its theorem, and why others have none."""
     entry = leaderboard.best
-    lines = ["", f"regret of {entry.name} against the best fixed weights in hindsight:"]
-    if isinstance(entry.regret, RegretReport):
-        lines += [regret_table(entry.regret), *describe_regret(entry.regret)]
-    else:
-        lines.append(f"  none: {entry.regret}")
+    lines = ["", *describe_entry_regret(entry)]
     for other in leaderboard:
         if other is not entry and isinstance(other.regret, str):
             lines.append(f"no regret of {other.name}: {other.regret}")
+    best = np.inf
+    for loss, parts in leaderboard.sequences:
+        if loss < best:
+            names = ", then ".join(f"{name} from round {start + 1:,}" if start else name for start, name in parts)
+            what = "mistakes" if entry.task.prediction == "label" else "loss"
+            count = f"{len(parts) - 1} switch{'' if len(parts) == 2 else 'es'} of learner"
+            lines.append(f"best in hindsight with {count}: {what} {loss:,.6g} ({names})")
+            best = loss
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def describe_entry_regret(entry: Entry) -> list[str]:
+    """The regret of a learner as lines of text."""
+    lines = [f"regret of {entry.name} against the best fixed weights in hindsight:"]
+    if isinstance(entry.regret, RegretReport):
+        return [*lines, regret_table(entry.regret), *describe_regret(entry.regret)]
+    return [*lines, f"  none: {entry.regret or 'not all rows were read'}"]
 
 
 def to_cell(label: object) -> object:

@@ -36,6 +36,7 @@ from noregret.evaluation.report import (
     describe_source,
     report_entry,
     report_head,
+    report_sequence,
 )
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
@@ -196,6 +197,7 @@ def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboa
         "seed": args.seed,
         "learners": [report_entry(entry) for entry in leaderboard],
         "baselines": leaderboard.baselines,
+        "sequences": [report_sequence(*one) for one in leaderboard.sequences],
         "winner": best.name,
         "train": training_command(args, best),
     }

@@ -18,6 +18,7 @@ from noregret.evaluation.regret_report import RegretReport
 from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
+from noregret.metrics.tracking import Sequence
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Task
 
@@ -145,14 +146,22 @@ def signed(report: Mapping[str, float], key: str) -> float:
 
 
 class Leaderboard:
-    """The entries of a race, best first, and the report of the baselines.
+    """The entries of a race, best first, the report of the baselines, and the best sequences of learners in hindsight.
 
     Best is the smallest cost where costs were given, then what the task names: the fewest mistakes, then the smallest
     loss; in ranking, the most pairs in the right order. Learners that stopped come last.
     """
 
-    def __init__(self, entries: Iterable[Entry], baselines: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        baselines: Mapping[str, float] | None = None,
+        sequences: Iterable[Sequence] = (),
+    ) -> None:
         unsorted = tell_apart(list(entries))
+        self.sequences = [
+            (one.loss, [(start, unsorted[learner].name) for start, learner in one.parts]) for one in sequences
+        ]
         self.costs = next((entry.costs for entry in unsorted if entry.costs is not None), None)
         self.entries = sorted(unsorted, key=self.sort_key)
         self.baselines = dict(baselines or {})

@@ -18,6 +18,7 @@ from noregret.evaluation.regret import RegretRun
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
+from noregret.metrics import tracking
 from noregret.rules.card import Card
 from noregret.rules.parameters import Component
 from noregret.streams import Source
@@ -135,6 +136,7 @@ class Race:
     def __init__(self, learners: Sequence[Learner], source: Source, observer: Observer, regret: bool = False) -> None:
         self.learners, self.source, self.observer = learners, source, observer
         self.regret = RegretRun(learners) if regret else None
+        self.sequences: list[tracking.Sequence] = []
         self.runs = [Run(learner) for learner in learners]
         self.stopped: dict[int, str] = {}
         self.baselines = make_baselines(learners[0])
@@ -162,6 +164,7 @@ class Race:
             if number not in self.stopped:
                 self.observer.compare(run.learner.card.name)
                 run.regret = self.regret.report(number, run.learner.card.name)
+        self.sequences = self.regret.best_sequences(self.find_running())
 
     def advance(self, pool: ThreadPoolExecutor, batch: Batch) -> None:
         """Play a batch with every learner that has not stopped."""
@@ -203,4 +206,4 @@ class Race:
     def leaderboard(self) -> Leaderboard:
         """The leaderboard so far."""
         entries = [Entry.of(run, stopped=self.stopped.get(number)) for number, run in enumerate(self.runs)]
-        return Leaderboard(entries, self.baselines.report())
+        return Leaderboard(entries, self.baselines.report(), self.sequences)

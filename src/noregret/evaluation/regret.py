@@ -15,18 +15,20 @@ from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.evaluation.bounds import BoundCurve, bound_curve
-from noregret.evaluation.capabilities import config_of
+from noregret.evaluation.capabilities import config_of, task_of
 from noregret.evaluation.encoded_rounds import EncodedRounds, encoding_of
 from noregret.evaluation.hindsight import Played, Rounds
 from noregret.evaluation.regret_report import RegretPoint, RegretReport
 from noregret.evaluation.weight_path import follow_weights
 from noregret.learner.config import Config
 from noregret.learner.protocol import Learner
+from noregret.metrics import tracking
 from noregret.metrics.comparator import Comparator, Problem, find_comparator
 from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
 
 Floats = NDArray[np.float64]
 FIRST = 16  # rounds of the first point
+SWITCHES = 3  # the most in a sequence of learners
 SERVED = ("binary", "multiclass", "regression")
 
 
@@ -104,6 +106,22 @@ class RegretRun:
         if key not in self.solved:
             self.solved[key] = solve_prefixes(encoded, config, count)
         return self.solved[key]
+
+    def best_sequences(self, numbers: Sequence[int]) -> list[tracking.Sequence]:
+        """The best sequences of these learners with 0, 1, ... switches: by mistakes or, of targets, by losses."""
+        trackers = [self.trackers[number] for number in numbers]
+        if any(tracker.rounds is None for tracker in trackers) or len(trackers) < 2:
+            return []
+        played = [tracker.played() for tracker in trackers]
+        if task_of(trackers[0].learner).prediction == "label":
+            losses = np.array([one.mistakes for one in played], np.float64)
+        elif len({loss_name(config_of(tracker.learner)) for tracker in trackers}) == 1:  # type: ignore[arg-type]
+            losses = np.array([one.losses for one in played])
+        else:
+            return []
+        found = tracking.best_sequences(losses, SWITCHES)
+        renumbered = [tuple((start, numbers[learner]) for start, learner in one.parts) for one in found]
+        return [replace(one, parts=parts) for one, parts in zip(found, renumbered, strict=True)]
 
 
 def why_no_regret(learner: Learner) -> str | None:

@@ -85,6 +85,12 @@ def report_entry(entry: Entry) -> dict[str, Any]:
     return report if entry.stopped is None else {**report, "stopped": entry.stopped}
 
 
+def report_sequence(loss: float, parts: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """A sequence of learners in hindsight: the rounds, counted from 1, from which on each is followed."""
+    learners = [{"from": start + 1, "name": name} for start, name in parts]
+    return {"switches": len(parts) - 1, "loss": loss, "learners": learners}
+
+
 def report_confusion(confusion: Confusion) -> dict[str, Any]:
     """The confusion matrix with recall, precision and F1 of each class; null where they are not defined."""
     shares = {"recall": confusion.recall, "precision": confusion.precision, "f1": confusion.f1}

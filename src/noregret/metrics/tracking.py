@@ -55,7 +55,7 @@ def plan(sums: Floats, allowed: int) -> tuple[Floats, NDArray[np.int64]]:
 
 def follow(best: Floats, came_from: NDArray[np.int64], starts: NDArray[np.int64], allowed: int) -> Sequence:
     """The sequence that leads to the smallest loss."""
-    made, learner = np.unravel_index(int(np.argmin(best)), best.shape)
+    made, learner = map(int, np.unravel_index(int(np.argmin(best)), best.shape))
     loss, parts = float(best[made, learner]), []
     for block in range(len(starts) - 1, 0, -1):
         before = int(came_from[block, made, learner])
