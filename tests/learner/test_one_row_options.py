@@ -207,7 +207,7 @@ def test_an_interrupt_at_any_line_leaves_the_state_before_or_after(
         if after == states[0]:
             learner.learn_one(row, 1)
         assert pack(learner) == states[1]
-    assert lines > 3
+    assert lines > (3 if act == "learn_one" else 2)
 
 
 def test_hashed_names_are_recorded_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, TypeVar
 
+import noregret as nr
+
 Subject = TypeVar("Subject")
 
 
@@ -42,6 +44,9 @@ def interrupted_at_every_line(
             act()
         except error:
             pass
+        except nr.Error as told:  # a lack of memory may be told in words
+            if error is not MemoryError or "memory" not in str(told):
+                raise
         finally:
             sys.settrace(before)
         if tracer.lines < n:

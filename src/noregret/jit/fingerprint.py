@@ -73,7 +73,7 @@ class Walk:
         if isinstance(thing, Verb):
             self.verbs.setdefault(thing, set())
             return f"verb {thing.name}"
-        if isinstance(thing, FunctionType) and thing.__module__.partition(".")[0] not in EXTERNAL:
+        if isinstance(thing, FunctionType) and (thing.__module__ or "").partition(".")[0] not in EXTERNAL:
             return f"function {self.visit(thing)}"
         if isinstance(thing, type):
             self.types.add(thing)
