@@ -77,19 +77,16 @@ def agree(play: Play, told: dict[str, float], X: Array, y: Any, fixed: bool = Fa
 
 
 def first_tie(scores: Array, expected: Array, y: Any) -> int | None:
-    """The first round on which two rivals have scores that are equal up to rounding, but not by both computations."""
-    apart = [distance_of_rivals(one, y) for one in (scores, expected)]
-    near_tie = (apart[0] <= 1e-13) & (apart[1] <= 1e-13) & ((apart[0] > 0.0) | (apart[1] > 0.0))
-    return int(np.argmax(near_tie)) if near_tie.any() else None
-
-
-def distance_of_rivals(scores: Array, y: Any) -> Array:
-    """How far the best two rivals of each round are apart, relative to the larger."""
-    rivals = scores.copy()
-    rivals[np.arange(len(y)), y] = -np.inf
-    second, best = np.sort(rivals, axis=1)[:, -2:].T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num((best - second) / np.abs(best), nan=np.inf)
+    """The first round whose best rival is another by the twin, because several are equal up to rounding."""
+    rivals, others = scores.copy(), expected.copy()
+    for one in (rivals, others):
+        one[np.arange(len(y)), y] = -np.inf
+    best = others.max(axis=1)
+    chosen = others[np.arange(len(y)), rivals.argmax(axis=1)]
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        tied = (rivals.argmax(axis=1) != others.argmax(axis=1)) & (best - chosen <= 1e-13 * scale)
+    return int(np.argmax(tied)) if tied.any() else None
 
 
 def consistent(play: Play, transcript: nr.Transcript, y: Any) -> None:
