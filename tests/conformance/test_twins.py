@@ -77,15 +77,18 @@ def agree(play: Play, told: dict[str, float], X: Array, y: Any, fixed: bool = Fa
 
 
 def first_tie(scores: Array, expected: Array, y: Any) -> int | None:
-    """The first round whose best rival is another by the twin, because several are equal up to rounding."""
+    """The first round on which rounding decides who the rival is, or on which side of a kink the margin lies."""
+    rows = np.arange(len(y))
     rivals, others = scores.copy(), expected.copy()
-    for one in (rivals, others):
-        one[np.arange(len(y)), y] = -np.inf
-    best = others.max(axis=1)
-    chosen = others[np.arange(len(y)), rivals.argmax(axis=1)]
+    rivals[rows, y] = others[rows, y] = -np.inf
     scale = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):
-        tied = (rivals.argmax(axis=1) != others.argmax(axis=1)) & (best - chosen <= 1e-13 * scale)
+        chosen = others[rows, rivals.argmax(axis=1)]
+        tied = (rivals.argmax(axis=1) != others.argmax(axis=1)) & (others.max(axis=1) - chosen <= 1e-13 * scale)
+        margins = [one[rows, y] - rival.max(axis=1) for one, rival in ((scores, rivals), (expected, others))]
+        for kink in (0.0, 1.0):
+            sides = np.sign(margins[0] - kink) != np.sign(margins[1] - kink)
+            tied |= sides & (np.abs(margins[0] - margins[1]) <= 1e-13 * scale)
     return int(np.argmax(tied)) if tied.any() else None
 
 
