@@ -33,6 +33,28 @@ def test_it_counts_what_predict_says_and_leaves_the_model_alone(folder: Path) ->
         assert part in said
 
 
+def test_the_confusion_matrix_by_columns_sums_to_one(folder: Path) -> None:
+    told = json.loads(succeeded(noregret("evaluate", "m.nr", "new.svm", "--json", "-", cwd=folder)).stdout)
+    said = succeeded(noregret("evaluate", "--confusion", "columns", "m.nr", "new.svm", cwd=folder)).stdout
+    head, _, *rows = said[said.index("predicted \\ truth") :].splitlines()
+    assert head.split()[-2:] == ["-1", "1"]
+    shares = [[float(cell) for cell in row.split()[-2:]] for row in rows[:2]]
+    assert [sum(column) for column in zip(*shares, strict=True)] == pytest.approx([1.0, 1.0], abs=1e-4)
+    place = told["confusion"]["labels"].index(-1)
+    assert shares[0][0] == pytest.approx(told["confusion"]["recall"][place], abs=1e-4)
+    for words in (["--confusion", "m.nr", "new.svm"], ["m.nr", "new.svm", "--confusion=columns"]):
+        succeeded(noregret("evaluate", *words, cwd=folder))
+    learned = noregret("learn", "old.svm", "--learner", "pa1", "--confusion", "columns", "--quiet", cwd=folder)
+    assert "predicted \\ truth" in succeeded(learned).stdout
+    refused(noregret("evaluate", "m.nr", "new.svm", "--confusion=rows", cwd=folder), "rows")
+
+
+def test_two_classes_have_an_area_under_the_curve(folder: Path) -> None:
+    told = json.loads(succeeded(noregret("evaluate", "m.nr", "new.svm", "--json", "-", cwd=folder)).stdout)
+    assert 0.5 < told["auc"] <= 1.0
+    assert "area under the ROC curve" in succeeded(noregret("evaluate", "m.nr", "new.svm", cwd=folder)).stdout
+
+
 def test_regression_shows_errors_and_no_mistakes(folder: Path) -> None:
     words = ["learn", "old.svm", "--task", "regression", "--learner", "pa1", "--save", "r.nr"]
     learned = succeeded(noregret(*words, cwd=folder)).stdout

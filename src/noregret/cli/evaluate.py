@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from noregret.cli.confusion_option import COLUMNS
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
 from noregret.cli.output import write_json
@@ -22,6 +23,8 @@ NAMES = {
     "mae": "mean absolute error",
     "rmse": "root of the mean squared error",
     "r2": "R2",
+    "auc": "area under the ROC curve",
+    "auc_error": "rounding error of that area",
     "brier": "Brier score",
 }
 
@@ -56,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         sys.stdout.write(describe(args.model, source.name, report))
         if evaluation.confusion is not None and args.confusion:
-            sys.stdout.write(f"\n{confusion_table(evaluation.confusion)}\n")
+            sys.stdout.write(f"\n{confusion_table(evaluation.confusion, args.confusion == COLUMNS)}\n")
         if args.reliability:
             sys.stdout.write(f"\n{describe_reliability(evaluation)}\n")
     for text in describe_skipped(source):

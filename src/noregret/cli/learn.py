@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         if entry.held_out is not None:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
-            print_confusion(entry)
+            print_confusion(entry, args.confusion)
         if args.regret:
             sys.stdout.write("\n".join(["", *describe_entry_regret(entry)]) + "\n")
     screen.note_later(source)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from noregret.cli.confusion_option import COLUMNS, COUNTS, separate_value
 from noregret.errors import BadValue
 from noregret.version import __version__
 
@@ -41,7 +42,7 @@ class Parser(argparse.ArgumentParser):
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The arguments by name, `module` for the module that runs the command, and `command_line` as it was typed."""
     top = make_parser()
-    args, unknown = top.parse_known_args(list(arguments))
+    args, unknown = top.parse_known_args(separate_value(arguments))
     if unknown:
         command = next(action for action in top._actions if isinstance(action, argparse._SubParsersAction))
         command.choices[args.command].error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -65,6 +66,9 @@ def make_parser() -> Parser:
     add_evaluate_options(commands.add_parser("evaluate", help="measure a saved model on rows with labels"))
     certify = commands.add_parser("certify", help="prove whether the rows are separable, and bound mistakes")
     add_certify_options(certify)
+    add_compare_options(
+        commands.add_parser("compare", help="say what differs between two JSON reports, or rank learners")
+    )
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
@@ -211,6 +215,17 @@ def add_certify_options(certify: Parser) -> None:
     certify.set_defaults(module="certify")
 
 
+def add_compare_options(compare: Parser) -> None:
+    compare.add_argument("reports", nargs="+", metavar="REPORT", help="JSON files written by `noregret race --json` or "
+                         "`noregret learn --json`")  # fmt: skip
+    compare.add_argument("--ranks", action="store_true", help="the mean ranks of the learners over all reports, with "
+                         "the Friedman test and the critical difference of Nemenyi")  # fmt: skip
+    compare.add_argument("--alpha", type=float, default=0.05, metavar="LEVEL", help="with --ranks: the level of "
+                         "significance (default: 0.05)")  # fmt: skip
+    compare.add_argument("--json", metavar="PATH", help="write the result as JSON to a file; - is standard output")
+    compare.set_defaults(module="compare")
+
+
 def add_show_options(show: Parser) -> None:
     add_model_options(show)
     show.add_argument("--json", metavar="PATH", help="write it as JSON, with all weights; - is standard output")
@@ -353,5 +368,6 @@ def add_output_options(parser: Parser) -> None:
 
 
 def add_confusion_option(parser: Parser) -> None:
-    parser.add_argument("--confusion", action="store_true", help="print the confusion matrix of the rows with a label, "
-                        "with recall, precision and F1 of each class")  # fmt: skip
+    parser.add_argument("--confusion", nargs="?", const=COUNTS, choices=(COUNTS, COLUMNS), help="print the confusion "
+                        "matrix of the rows with a label, with recall, precision and F1 of each class; columns: for "
+                        "each class, a column with the shares of its rows predicted as every class")  # fmt: skip

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cli.confusion_option import COLUMNS
 from noregret.errors import BadValue
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.regret_report import RegretReport, describe_regret, regret_table
@@ -50,10 +51,12 @@ def write_json(path: str | None, report: dict[str, Any]) -> None:
             file.write(to_json(report))
 
 
-def print_confusion(entry: Entry) -> None:
-    """Print the confusion matrix of a learner."""
-    none = f"{entry.learner.task} has no confusion matrix: its rounds do not have one label each"
-    sys.stdout.write(f"\n{none if entry.confusion is None else confusion_table(entry.confusion)}\n")
+def print_confusion(entry: Entry, how: str) -> None:
+    """Print the confusion matrix of a learner: its counts, or for each class a column of shares."""
+    text = f"{entry.learner.task} has no confusion matrix: its rounds do not have one label each"
+    if entry.confusion is not None:
+        text = confusion_table(entry.confusion, how == COLUMNS)
+    sys.stdout.write(f"\n{text}\n")
 
 
 def print_regret(leaderboard: Leaderboard) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.cli.confusion_option import COLUMNS
 from noregret.cli.interrupts import check_interrupt
 from noregret.cli.learner_names import import_file
 from noregret.cli.output import plain_labels, to_cell, write_json
@@ -77,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if args.out != "-":
         screen.note(f"{summary.rows:,} predictions written to {args.out}{summary.describe()}")
     if args.confusion:
-        (sys.stderr if args.out == "-" else sys.stdout).write(f"\n{summary.describe_confusion(learner)}\n")
+        (sys.stderr if args.out == "-" else sys.stdout).write(
+            f"\n{summary.describe_confusion(learner, args.confusion)}\n"
+        )
     for text in describe_skipped(source):
         screen.warn(text)
     return 0
@@ -166,10 +169,10 @@ class Summary:
             return f"; off by {self.errors / self.labelled:.4g} on average where the target is known"
         return f"; {self.mistakes:,} of {self.labelled:,} labels differ ({100 * self.mistakes / self.labelled:.2f} %)"
 
-    def describe_confusion(self, learner: Learner) -> str:
+    def describe_confusion(self, learner: Learner, how: str) -> str:
         """The confusion matrix, or why there is none."""
         if self.confusion is None:
             return f"{learner.task} has no confusion matrix: its rounds do not have one label each"
-        return (
-            confusion_table(self.confusion) if self.labelled else "no row has a label, so there is no confusion matrix"
-        )
+        if not self.labelled:
+            return "no row has a label, so there is no confusion matrix"
+        return confusion_table(self.confusion, how == COLUMNS)

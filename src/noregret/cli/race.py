@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         print_result(args, leaderboard, source)
         if args.confusion:
-            print_confusion(leaderboard.best)
+            print_confusion(leaderboard.best, args.confusion)
         if args.regret:
             print_regret(leaderboard)
     screen.note_later(source)

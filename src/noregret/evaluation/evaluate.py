@@ -12,6 +12,7 @@ from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.evaluation.capabilities import (
+    class_sides,
     classes_of,
     costs_of,
     has_learned,
@@ -22,7 +23,7 @@ from noregret.evaluation.capabilities import (
 )
 from noregret.evaluation.play import collect_reports, open_for_tasks
 from noregret.learner.protocol import Learner
-from noregret.metrics import METRICS, Confusion, Metric, Mistakes, Reliability
+from noregret.metrics import METRICS, Auc, Confusion, Metric, Mistakes, Reliability
 from noregret.streams import Source
 
 Floats = NDArray[np.float64]
@@ -37,8 +38,8 @@ def evaluate(
     Options of `open_source`, such as label="price", say how the source is read.
 
     By default: the rows, the mistakes, those of always predicting the most frequent label, and what the task measures
-    (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy, and log loss, Brier
-    score and calibration error of the probabilities.
+    (mae, rmse and r2; micro_f1 ...; ndcg ...), where a round has one label also balanced accuracy, with two classes the
+    area under the ROC curve (auc), and log loss, Brier score and calibration error of the probabilities.
     """
     if not is_learner(learner):
         raise BadValue(f"evaluate needs a learner, not {shown(learner)}")
@@ -75,7 +76,7 @@ class Evaluation:
         self.metrics = [*counted, *(METRICS[name]() for name in self.task.metrics)]
         if self.confusion is not None:
             self.reliability = Reliability(classes_of(learner))
-            self.metrics += [self.confusion, self.reliability]
+            self.metrics += [self.confusion, *make_auc(learner), self.reliability]
 
     def see(self, batch: Batch) -> None:
         """Predict a batch and show it to the metrics."""
@@ -93,6 +94,11 @@ class Evaluation:
         if self.confusion is not None and self.confusion.rounds.size:
             report["most_frequent_label_errs"] = int(self.confusion.rounds.sum() - self.confusion.rounds.max())
         return report
+
+
+def make_auc(learner: Learner) -> list[Metric]:
+    """The area under the ROC curve, of a learner that has two classes and one score for both."""
+    return [Auc(class_sides(learner)[1])] if len(classes_of(learner)) == 2 else []
 
 
 def predict_batch(learner: Learner, batch: Batch) -> Transcript:

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Callable, Sequence
 
-from noregret.metrics.confusion import Confusion
+from noregret.metrics.confusion import Confusion, divide
 from noregret.metrics.reliability import Reliability
 
 WIDE = 20  # up to this many classes, the confusion matrix has a column for each
@@ -39,13 +39,16 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
 
 
-def confusion_table(confusion: Confusion) -> str:
+def confusion_table(confusion: Confusion, by_column: bool = False) -> str:
     """The confusion matrix, truths in rows and predictions in columns, with recall, precision and F1 of each class.
 
-    Where there are too many classes for columns: the class that each was most often confused with.
+    Where there are too many classes for columns: the class that each was most often confused with. With `by_column`, a
+    column for each truth with the shares of its rounds that were predicted as every class, which sum to 1.
     """
     labels, rounds = confusion.labels, confusion.rounds
     order = sorted(range(len(labels)), key=lambda number: (isinstance(labels[number], str), labels[number]))
+    if by_column and len(labels) <= WIDE:
+        return column_table(confusion, order)
     columns = [*order, *[len(labels)] * bool(confusion.table[:, -1].any())]
     names = [*map(str, labels), "none"]
     wide = len(labels) <= WIDE
@@ -57,6 +60,16 @@ def confusion_table(confusion: Confusion) -> str:
         cells = counts if wide else [format_rival(confusion, number, names)]
         rows.append([names[number], *cells, f"{rounds[number]:,}", *shares])
     return table([*head, "rounds", "recall", "precision", "F1"], rows)
+
+
+def column_table(confusion: Confusion, order: Sequence[int]) -> str:
+    """Predictions in rows, truths in columns: the share of each truth that was predicted as each class."""
+    names = [*map(str, confusion.labels), "none"]
+    shares = divide(confusion.table.T, confusion.rounds)
+    predicted = [*order, *[len(order)] * bool(confusion.table[:, -1].any())]
+    rows = [[names[one], *(format_share(shares[one, truth]) for truth in order)] for one in predicted]
+    rows.append(["rounds", *(f"{confusion.rounds[truth]:,}" for truth in order)])
+    return table(["predicted \\ truth", *(names[truth] for truth in order)], rows)
 
 
 def reliability_table(reliability: Reliability) -> str:

@@ -2,8 +2,16 @@
 
 from collections.abc import Callable
 
+from noregret.metrics.auc import Auc
 from noregret.metrics.baselines import LabelBaselines, TargetBaselines
 from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Updates
+from noregret.metrics.comparison import (
+    MeanRanks,
+    PairedMistakes,
+    compute_mcnemar,
+    mean_ranks,
+    sliding_difference,
+)
 from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
@@ -19,7 +27,7 @@ METRICS: dict[str, Callable[[], Metric]] = {
 """The metrics that a task can name beside those of every run."""
 
 __all__ = [
-    "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MergeableMetric",
-    "Metric", "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors",
-    "Updates",
+    "METRICS", "Auc", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MeanRanks",
+    "MergeableMetric", "Metric", "Mistakes", "Multilabel", "PairedMistakes", "Ranking", "Reliability", "Runtime",
+    "TargetBaselines", "TargetErrors", "Updates", "compute_mcnemar", "mean_ranks", "sliding_difference",
 ]  # fmt: skip
