@@ -204,7 +204,12 @@ BY_HAND: dict[str, list[Case]] = {
         ({"b": 0, "eta": 4}, {"radius": 3, "margin": 2}, 13.5 / 4),
     ],
     "perceptron_pocket": [NOVIKOFF, NOISY],
-    "perceptron_truncated": [NOVIKOFF],
+    "perceptron_truncated": [
+        ({"B": 5}, {"radius": 6, "margin": 2, "features": 5, "classes": 2}, 9),
+        ({"B": 15}, {"radius": 6, "margin": 2, "features": 5, "classes": 3}, 9),
+        ({"B": 5}, {"radius": 6, "margin": 2, "features": 6, "classes": 2}, math.inf),
+        ({"B": 14}, {"radius": 6, "margin": 2, "features": 5, "classes": 3}, math.inf),
+    ],
     "perceptron_voted": [NOVIKOFF, NOISY],
     "rda": [({"gamma": 0.5}, AVERAGE, (1 + 18) * 4)],
     "rda_enhanced": [({"gamma": 0.5, "rho": 0.25}, AVERAGE, 76 + 1.5)],
@@ -250,17 +255,19 @@ BY_HAND: dict[str, list[Case]] = {
     "winnow_balanced": [
         (
             {"alpha": 3, "theta": 3, "start": 1.5},
-            {"features": 4, "margin_1": 0.9},
+            {"features": 4, "margin_1": 0.9, "largest_value": 1.0},
             math.log(16) / (0.9 * math.log(3) - math.log(5 / 3)),
         ),
-        ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1}, math.inf),
-        ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9}, 60),
+        ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1, "largest_value": 1.0}, math.inf),
+        ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9, "largest_value": 1.0}, 60),
         (
             {"theta": 2, "start": 1},
-            {"features": 10.0 - 1.0 / math.tanh(math.log(2.5) / 3), "margin_1": WIDE_ENOUGH},
+            {"features": 10.0 - 1.0 / math.tanh(math.log(2.5) / 3), "margin_1": WIDE_ENOUGH, "largest_value": 1.0},
             25,
         ),
-        ({"theta": 2}, {"features": 4, "margin_1": 0}, math.inf),
+        ({"theta": 2}, {"features": 4, "margin_1": 0, "largest_value": 1.0}, math.inf),
+        ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.9, "largest_value": 1.1}, math.inf),
+        ({"theta": 2, "start": 1}, {"features": 4, "margin_1": 0.9, "largest_value": 1.1}, math.inf),
     ],
     "winnow_duplicated": [
         ({}, {"features": 6, "relevant": 2}, 26),

@@ -1,12 +1,14 @@
 """Certificates: what is proved about rows, and bounds that hold for every learner."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.evaluation import certify
 from noregret.evaluation.certified_rows import MOST_ROWS
 
 XOR = ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [-1, 1, 1, -1])
@@ -126,8 +128,47 @@ def test_the_report_is_plain_values() -> None:
     certificate = nr.certify(XOR, native=False, learners=["perceptron", "pa"])
     report = json.loads(to_json(certificate.report()))
     assert report["separable"] is False
-    assert report["combination"] == [{"example": 0, "weight": 1.0}]
+    assert report["combination"] == [{"row": 0, "weight": 1.0, "fraction": "1/1"}]
     assert {one["learner"]: one["holds"] for one in report["learners"]} == {"perceptron": True, "pa": None}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_proof_in_a_report_can_be_checked_with_nothing_else(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    X, y = np.round(rng.normal(size=(30, 2)), 2), rng.integers(0, classes, 30)
+    certificate = nr.certify((X, y), learners=["perceptron"], native=False)
+    report = json.loads(json.dumps(certificate.report()))
+    assert report["separable"] is False
+    total = {(label, j): Fraction(0) for label in range(classes) for j in range(2)}
+    for entry in report["combination"]:
+        weight, row = Fraction(entry["fraction"]), entry["row"]
+        assert weight > 0
+        rival = entry["rival"] if classes == 3 else 1 - y[row]
+        assert rival != y[row]
+        for j in range(2):
+            total[y[row], j] += weight * Fraction(float(X[row, j]))
+            total[rival, j] -= weight * Fraction(float(X[row, j]))
+    assert not any(total.values())
+
+
+def test_what_is_not_solved_or_not_tried_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certify, "find_hinge_sum", lambda examples: None)
+    X = np.array([[1e60, 0.0], [1e60, 0.0]])
+    certificate = nr.certify((X, ["a", "b"]), learners=["perceptron"], native=False)
+    said = str(certificate)
+    assert "the linear program was not solved" in said
+    assert "squares, with a constant feature: not tried: " in said
+    assert certificate["perceptron"].holds
+
+
+def test_options_that_theorems_do_not_speak_of_leave_no_bound() -> None:
+    X, y = with_margin(1, rows=20)
+    weighted = nr.certify((X, y), learners=["pa1"], class_weight={"yes": 2.0}, native=False)
+    assert "class_weight" in str(weighted["pa1"].why_not)
+    kernel = nr.certify((X, y), learners=["perceptron"], algebra="kernel", native=False)
+    assert "algebra=kernel" in str(kernel["perceptron"].why_not)
+    dropped = nr.certify((X, y), learners=["perceptron_truncated"], B=2, native=False)
+    assert "a condition on them does not hold" in str(dropped["perceptron_truncated"].why_not)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +183,8 @@ def test_the_report_is_plain_values() -> None:
         ((np.ones((MOST_ROWS + 1, 1)), np.ones(MOST_ROWS + 1)), {}, "more than 20,000 rows"),
         ((np.zeros((0, 2)), []), {}, "no rows"),
         (([[1.0], [float("nan")]], ["a", "b"]), {}, "finite"),
+        (([[1.0], [1e-200]], ["a", "b"]), {}, "a value has the size 1e-200"),
+        (([[1.0], [1e200]], ["a", "b"]), {}, "a value has the size 1e[+]200"),
     ],
 )
 def test_what_cannot_be_certified_is_refused(source: Any, options: dict[str, Any], words: str) -> None:

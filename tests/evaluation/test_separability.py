@@ -75,6 +75,13 @@ def test_a_row_of_zeros_is_never_separated() -> None:
     assert (found.separable, found.exact, found.rows.tolist()) == (False, True, [1])
 
 
+def test_a_row_that_is_all_but_zero_is_not_taken_for_zero() -> None:
+    for Z in ([[1e-100, 0.0]], [[1e-100, 1e100], [1e-100, -1e100]], [[1e100, 1.0], [1.0, 1e-100]]):
+        found = find_separator(examples(Z))
+        assert found.separable is not False
+        check_certificate(np.array(Z), found)
+
+
 def test_margins_far_below_rounding_are_told_from_none() -> None:
     tiny = 2.0**-40
     assert find_separator(examples([[1.0, tiny], [-1.0, tiny]])).separable is not False

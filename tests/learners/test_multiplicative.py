@@ -335,7 +335,7 @@ def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
     X, y = X[clear], np.sign(X[clear] @ u)
     gamma = float((y * (X @ u)).min())
     learner = nr.make("winnow_balanced", alpha=alpha, theta=theta, start=start)
-    bound = bound_of(learner, features=n, margin_1=gamma)
+    bound = bound_of(learner, features=n, margin_1=gamma, largest_value=1.0)
     assert bound < 300.0
     while learner.play(X, y).updated.any() and learner.updates <= bound:
         pass
@@ -345,15 +345,15 @@ def test_irrelevant_features_cost_balanced_winnow_a_logarithm(
 def test_two_opposite_rows_take_many_of_the_updates_that_the_bound_allows() -> None:
     X, y = np.tile([[1.0], [-1.0]], (200, 1)), np.tile([1.0, -1.0], 200)
     learner = nr.make("winnow_balanced", alpha=1.1, theta=50.0, native=False).learn(X, y)
-    bound = bound_of(learner, features=1.0, margin_1=1.0)
+    bound = bound_of(learner, features=1.0, margin_1=1.0, largest_value=1.0)
     assert 0.4 * bound < learner.updates <= bound
 
 
 def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     balanced = nr.learners()["winnow_balanced"]
-    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3) == math.inf
-    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35) < math.inf
-    assert balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35) == math.inf
+    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3, largest_value=1.0) == math.inf
+    assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35, largest_value=1.0) < math.inf
+    assert balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35, largest_value=1.0) == math.inf
 
 
 def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second() -> None:
@@ -364,12 +364,12 @@ def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second(
 
 def test_a_falling_factor_promises_something_for_every_margin() -> None:
     balanced = nr.learners()["winnow_balanced"]
-    bounds = [balanced.bound({"theta": 0.0}, features=10.0, margin_1=margin) for margin in (0.8, 0.1, 1e-3)]
+    bounds = [balanced.bound({"theta": 0.0}, features=10.0, margin_1=margin, largest_value=1.0) for margin in (0.8, 0.1, 1e-3)]
     assert sorted(bounds) == bounds
     assert bounds[0] < 40.0
     assert bounds[-1] < math.inf
-    assert balanced.bound({}, features=10.0, margin_1=1e-90) < math.inf
-    assert balanced.bound({}, features=10.0, margin_1=1e-307) == math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-90, largest_value=1.0) < math.inf
+    assert balanced.bound({}, features=10.0, margin_1=1e-307, largest_value=1.0) == math.inf
 
 
 def test_the_factor_of_balanced_winnow_falls_with_the_root_of_its_updates() -> None:

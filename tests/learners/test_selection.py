@@ -83,7 +83,7 @@ def test_with_few_features_it_is_the_perceptron_and_keeps_its_bound(seed: int) -
     learner = nr.make("perceptron_truncated", B=5, native=False)
     told = learner.play(X, y)
     assert told.scores.tolist() == nr.make("perceptron", native=False).play(X, y).scores.tolist()
-    assert 0 < told.updated.sum() <= bound_of(learner, radius=radius_of(X), margin=0.1)
+    assert 0 < told.updated.sum() <= bound_of(learner, radius=radius_of(X), margin=0.1, features=5.0, classes=2.0)
 
 
 def test_it_finds_the_features_that_matter() -> None:

@@ -53,4 +53,4 @@ def test_updates_of_balanced_winnow_keep_their_bound_while_the_unit_grows() -> N
     learner = nr.make("winnow_balanced", alpha=1.2, native=False)
     for _ in range(30):
         learner.learn(X, y)
-    assert 0 < learner.updates <= bound_of(learner, features=6, margin_1=gamma)
+    assert 0 < learner.updates <= bound_of(learner, features=6, margin_1=gamma, largest_value=1.0)

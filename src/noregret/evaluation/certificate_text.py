@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noregret.evaluation.certify import Attempt, Certificate
 
 SHOWN = 20  # updates at the beginning and at the end that are printed
+MOST_BITS = 12_000  # of the denominator of a fraction that is written down
 MOST = 1e15  # bounds from here on are shown by their magnitude only
 
 
@@ -25,6 +26,8 @@ def describe(certificate: "Certificate") -> str:
     lines += describe_separability(one.separability, one.radius, len(one.labels))
     if one.hinge is not None:
         lines += describe_hinge(one)
+    elif not one.separable:
+        lines.append("smallest hinge sum: the linear program was not solved; bounds use other weights")
     if one.attempts:
         lines += ["", describe_attempts(one.attempts)]
     if one.learners:
@@ -84,15 +87,16 @@ def describe_hinge(certificate: "Certificate") -> list[str]:
 
 def describe_attempts(attempts: Sequence["Attempt"]) -> str:
     """What other features change."""
-    rows = []
+    rows, notes = [], []
     for one in attempts:
         if one.why_not is not None:
-            rows.append((one.title, "", f"not tried: {one.why_not}", "", ""))
+            notes.append(f"{one.title}: not tried: {one.why_not}")
             continue
         answer = {True: "yes", False: "no", None: "not decided"}[one.separable]
         margin = f"{one.margin:.4g}" if one.separable else ""
         rows.append((one.title, f"{one.features:,}", answer, margin, "" if one.hinge is None else f"{one.hinge:.6g}"))
-    return table(("with other features", "features", "separable", "margin", "hinge sum"), rows)
+    head = ("with other features", "features", "separable", "margin", "hinge sum")
+    return "\n".join([*([table(head, rows)] if rows else []), *notes])
 
 
 def describe_learners(learners: Sequence[MistakeBound], rounds: int) -> str:
@@ -156,9 +160,7 @@ def report_certificate(certificate: "Certificate") -> dict[str, Any]:
         "exact": found.exact,
         "margin": found.margin,
         "margin_limit": found.margin_limit,
-        "combination": [
-            {"example": int(row), "weight": float(part)} for row, part in zip(found.rows, found.parts, strict=True)
-        ],
+        "combination": report_combination(certificate),
         "separator": None if one.separator is None else report_weights(one.separator),
     }
     if hinge is not None:
@@ -171,6 +173,25 @@ def report_certificate(certificate: "Certificate") -> dict[str, Any]:
     if one.invariants is not None:
         report["invariants"] = {"hold": one.invariants.hold, "updates": one.invariants.report()}
     return report
+
+
+def report_combination(certificate: "Certificate") -> list[dict[str, Any]]:
+    """The signed rows and weights of the combination: rows from 0, with many classes the wrong class r compared with.
+
+    A weight that is part of an exact proof is also there as a fraction, in decimal digits.
+    """
+    found, labels = certificate.separability, certificate.labels
+    entries = []
+    for example, part in zip(found.rows.tolist(), found.parts, strict=True):
+        entry: dict[str, Any] = {"row": example, "weight": float(part)}
+        if len(labels) > 2:
+            row, rival = divmod(example, len(labels) - 1)
+            truth = certificate.codes[row]
+            entry |= {"row": row, "rival": plain_label(labels[rival + (rival >= truth)])}
+        if found.margin_limit == 0.0 and part.denominator.bit_length() < MOST_BITS:
+            entry["fraction"] = f"{part.numerator}/{part.denominator}"
+        entries.append(entry)
+    return entries
 
 
 def report_weights(weights: Any) -> dict[str, Any]:

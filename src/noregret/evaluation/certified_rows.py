@@ -21,6 +21,7 @@ from noregret.learner.model import Model
 from noregret.streams import Source
 
 MOST_ROWS = 20_000
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes of values other than 0
 MOST_VALUES = 5_000_000  # of all signed examples together
 
 
@@ -31,6 +32,7 @@ class Prepared:
     X: Any  # csr_matrix
     examples: Examples
     labels: Sequence[Any]
+    codes: NDArray[np.int64]
     model: Model
 
     @property
@@ -99,8 +101,19 @@ def prepare(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any]) -
     for part in parts:
         part.resize((part.shape[0], width))
     X = csr_matrix(vstack(parts))
+    X.eliminate_zeros()
+    check_sizes(name, np.abs(X.data))
     signs = labels.signs(2) if classes == 2 else None
-    return Prepared(X, sign_examples(X, np.concatenate(codes), signs, classes), list(labels.order), model)
+    joined = np.concatenate(codes)
+    return Prepared(X, sign_examples(X, joined, signs, classes), list(labels.order), joined, model)
+
+
+def check_sizes(name: str, values: NDArray[np.float64]) -> None:
+    """Refuse values whose squares floats cannot hold, so that no sum is wrong by overflow or underflow."""
+    wrong = values[(values < SMALLEST) | (values > LARGEST)]
+    if wrong.size:
+        raise BadValue(f"{name}: a value has the size {wrong[0]:g}; values must be 0 or between {SMALLEST:g} and "
+                       f"{LARGEST:g} in size: scale the features")  # fmt: skip
 
 
 def to_csr(block: Any) -> Any:

@@ -23,6 +23,7 @@ from noregret.evaluation.mistake_bounds import (
 from noregret.evaluation.play import READING, open_for_tasks, play_batch
 from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_entrants
 from noregret.evaluation.separability import Separability, find_separator
+from noregret.learner.config import Config
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
@@ -32,6 +33,7 @@ from noregret.tasks.task import Task
 Flags: TypeAlias = NDArray[np.bool_]
 MaybeNone: TypeAlias = Any  # None where the rows are not separable; a type checker need not insist
 EXPANSIONS = (("squares",), ("pairs",), ("squares", "pairs"))
+UNDERSTOOD = ("algebra", "classes", "competitor", "covariance", "task")  # options that theorems allow for
 PREPARING = ("transforms", "bias", "scale", "bits")  # options of learners that change the rows they see
 
 
@@ -55,6 +57,7 @@ class Certificate:
     rows: int
     features: int
     labels: Sequence[Any]
+    codes: Sequence[int]  # the label of every row, as its number among the labels
     radius: float
     separability: Separability
     separator: MaybeNone  # weights by feature, and by class where there are many
@@ -140,6 +143,7 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
     comparators = find_comparators(prepared, found, hinge)
     return Certificate(
         name=opened.name, rows=prepared.examples.rounds, features=prepared.X.shape[1], labels=prepared.labels,
+        codes=prepared.codes.tolist(),
         radius=prepared.examples.radius, separability=found, separator=prepared.name_weights(found.weights),
         hinge=hinge, learners=[bound_learner(learner, opened, batches, comparators) for learner in made],
         attempts=[] if found.separable else try_expansions(opened.name, batches, preparing), invariants=invariants,
@@ -177,6 +181,9 @@ def bound_learner(
     counts = MistakeBound(learner.card.name, int(mistakes.sum()), int(updated.sum()))
     config = config_of(learner)
     options = {**parameters_of(learner), **({} if config is None else {"covariance": config.covariance})}
+    other = None if config is None else find_other_option(config)
+    if other is not None:
+        return replace(counts, why_not=f"its theorem is not about learners made with {other}")
     try:
         rows = comparators[0].rows
         guarantee, at_most, name = smallest_bound(learner.card, options, comparators, Play(rows, updated, mistakes))
@@ -186,6 +193,14 @@ def bound_learner(
     observed = float(counts.updates if bounds == "updates" else counts.mistakes)
     return replace(counts, at_most=at_most, bounds=bounds, observed=observed, says=guarantee.says, comparator=name,
                    assumes=guarantee.assumes)  # fmt: skip
+
+
+def find_other_option(config: Config) -> str | None:
+    """An option that changes what is learned in a way that theorems of cards do not speak of, such as class weights."""
+    for name, value in config.given.items():
+        if name not in (*config.card.params, *PREPARING, *NEUTRAL, *UNDERSTOOD) or value in ("kernel", "rest"):
+            return f"{name}={value}"
+    return None
 
 
 def play_once(learner: Learner, source: Source, batches: Sequence[Batch]) -> tuple[Flags, Flags]:

@@ -187,6 +187,7 @@ OF_ROWS: Mapping[str, Callable[[Quantities], Any]] = {
     "least_radius": lambda q: q.rounds.stretch * q.rounds.lengths.min(initial=np.inf),
     "row_radius": lambda q: q.rounds.lengths.max(initial=0.0),
     "row_range": lambda q: row_ranges(q.rounds.X).max(initial=0.0),
+    "largest_value": lambda q: largest_values(q.rounds.X).max(initial=0.0),
     "initial_norm": lambda q: 0.0,
     "largest_gradient": lambda q: q.gradients.max(initial=0.0),
     "squared_gradients": lambda q: (q.gradients**2).sum(),

@@ -24,7 +24,7 @@ from noregret.evaluation.exact_arithmetic import (
 from noregret.evaluation.min_norm_point import find_nearest_point
 
 Floats = NDArray[np.float64]
-ROUNDING = 2.0**-53
+ROUNDING, UNDERFLOW = 2.0**-53, 1e-320  # errors of one operation: relative, and of results next to 0
 ROUGH = 1e-3  # a gap that is small enough for a comparator among others
 NOTHING = 1e-10  # margins of rows of length 1 below cannot be told from none by floats alone
 PATIENCE = 30.0  # seconds for a linear program
@@ -106,7 +106,7 @@ def balance(Z: Any) -> tuple[Any, Floats]:
 
 def find_separator(examples: Examples) -> Separability:
     """The separator of largest margin, or the combination that shows that there is none."""
-    zero = np.flatnonzero(examples.sizes == 0.0)
+    zero = np.flatnonzero(np.asarray((examples.Z != 0).sum(axis=1)).ravel() == 0)
     if zero.size:  # u.0 is never positive
         return Separability(False, None, 0.0, 0.0, zero[:1], [Fraction(1)], True)
     Z, factors = balance(examples.Z)
@@ -130,8 +130,7 @@ def widen(examples: Examples, direction: Floats) -> Separability:
     nearest = find_nearest_point(csr_matrix(examples.Z / examples.radius))
     limit = limit_margin(examples.Z, nearest.rows, nearest.weights)
     scaled, equal = separate_unit_rows(examples), equalize_margins(examples.Z[nearest.rows])
-    vectors = [one for one in (direction, scaled, nearest.point, equal) if one is not None and np.any(one)]
-    candidates = [one / np.linalg.norm(one) for one in vectors]
+    candidates = [unit_vector(one) for one in (direction, scaled, nearest.point, equal) if one is not None]
     margins = [smallest_margin(examples.Z, one) for one in candidates]
     best = max(range(len(candidates)), key=lambda place: margins[place][0])
     margin, exact = margins[best]
@@ -153,8 +152,13 @@ def equalize_margins(Z: Any) -> Floats | None:
 def separate_unit_rows(examples: Examples) -> Floats:
     """The weights of largest margin relative to |z|."""
     point = find_nearest_point(csr_matrix(diags(1.0 / examples.sizes) @ examples.Z), gap=ROUGH).point
-    length = float(np.linalg.norm(point))
-    return point / length if length > 0.0 else point
+    return unit_vector(point)
+
+
+def unit_vector(w: Floats) -> Floats:
+    """A vector of length 1 in the same direction; 0 stays 0. Squares neither overflow nor underflow on the way."""
+    largest = float(np.abs(w).max(initial=0.0))
+    return np.asarray(w / largest / np.linalg.norm(w / largest)) if largest > 0.0 else w
 
 
 def refute(examples: Examples, rows: NDArray[np.int64], weights: Floats, near: bool) -> Separability:
@@ -187,11 +191,12 @@ def exact_parts(weights: Floats) -> list[Fraction]:
 
 def smallest_margin(Z: Any, w: Floats) -> tuple[float, bool]:
     """A lower bound on min z.w / |w| that rounding cannot break, and whether exact arithmetic was needed for it."""
-    norm = float(np.linalg.norm(w)) * (1.0 + 1e-14)
-    if norm == 0.0:
+    if not np.any(w):
         return 0.0, False
+    w = np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))  # a power of two changes no digit
+    norm = float(np.linalg.norm(w)) * (1.0 + 1e-14)
     counts = np.diff(Z.indptr)
-    low = Z @ w - (counts + 2) * ROUNDING * (abs(Z) @ np.abs(w))
+    low = Z @ w - (counts + 2) * (ROUNDING * (abs(Z) @ np.abs(w)) + UNDERFLOW)
     unsure = np.flatnonzero(low <= 0.0)
     if 0 < unsure.size <= FEW:
         exact = [exact_dot(Z, row, w) for row in unsure.tolist()]
@@ -213,5 +218,4 @@ def separate_by_program(Z: Any) -> Floats | None:
                     options={"time_limit": PATIENCE})  # fmt: skip
     if found.x is None or not np.any(found.x[:-1]):
         return None
-    w = np.asarray(found.x[:-1])
-    return np.asarray(w / np.linalg.norm(w))
+    return unit_vector(np.asarray(found.x[:-1]))

@@ -240,25 +240,27 @@ def has_falling_factor(p: P) -> str | None:
     return None if p.alpha == 1.0 else "it is proved for alpha = 1, a factor that falls with the updates"
 
 
-def balanced_bound(p: P, features: float, margin_1: float) -> float:
-    """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha)
+def balanced_bound(p: P, features: float, margin_1: float, largest_value: float) -> float:
+    """ln((1 + start) n + theta (alpha + 1) / (alpha - 1)) / (gamma ln alpha - ln cosh ln alpha), if every |x_j| <= 1.
 
     An update multiplies the sum of all weights and of theta (alpha + 1) / (alpha - 1) by at most cosh ln alpha; after M
     updates some exponent has reached gamma M.
     """
     gain = margin_1 * math.log(p.alpha) - math.log(0.5 * (p.alpha + 1.0 / p.alpha))
-    if gain <= 0.0:
+    if gain <= 0.0 or largest_value > 1.0:
         return math.inf
     return math.log((1.0 + p.start) * features + p.theta * (p.alpha + 1.0) / (p.alpha - 1.0)) / gain
 
 
-def falling_bound(p: P, features: float, margin_1: float) -> float:
+def falling_bound(p: P, features: float, margin_1: float, largest_value: float) -> float:
     """The largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + L^2 (1 + 40 ln r) / 2,
 
-    where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all weights and of
+    if every |x_j| <= 1, where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all weights and of
     theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached gamma times the sum
     of all h. Both sides cross once: the left one is less at r = 1, and gains on the right one from a larger r on.
     """
+    if largest_value > 1.0:
+        return math.inf
     L = math.log(FIRST_FACTOR)
 
     def is_possible(root: float) -> bool:

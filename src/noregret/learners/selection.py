@@ -87,6 +87,12 @@ def ofs(p: P, s: S, z: Z, margin: float) -> bool:
     return bool(p.lam > 0.0)
 
 
+def undropped_bound(p: P, radius: float, margin: float, features: float, classes: float) -> float:
+    """(R / gamma)^2 as long as no weight is ever dropped: there are at most B, for all of more than two classes."""
+    weights = features * (classes if classes > 2.0 else 1.0)
+    return novikoff(p, radius, margin) if weights <= p.B else math.inf
+
+
 @margin_rule(
     paper=WANG_2014,
     params={"B": B},
@@ -97,7 +103,7 @@ def ofs(p: P, s: S, z: Z, margin: float) -> bool:
             "at most B weights are not zero; updates <= (R / gamma)^2",
             "for the updates: at most B features, so that no weight is dropped; every |x| <= R; some unit vector u has "
             "y u.x >= gamma > 0 on all rounds",
-            novikoff,
+            undropped_bound,
             comparator="separating",
         ),
     ),

@@ -12,9 +12,9 @@ QuantityName: TypeAlias = Literal[
     "active_features", "classes", "comparator_loss", "comparator_loss_on_updates", "comparator_normalised_errors",
     "comparator_precision", "comparator_squared_errors", "comparator_squares", "coordinate_gradients", "distance",
     "distance_inf", "divergence", "features", "initial_excess", "initial_norm", "largest_eigenvalue",
-    "largest_gradient", "least_radius", "log_det", "loss_before", "margin", "margin_1", "margin_q", "norm", "norm_1",
-    "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius", "row_range",
-    "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
+    "largest_gradient", "largest_value", "least_radius", "log_det", "loss_before", "margin", "margin_1", "margin_q",
+    "norm", "norm_1", "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius",
+    "row_range", "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
     "squared_gradients_p", "squared_scores_on_updates", "updates_without_mistake", "variance_after", "variance_before",
     "variances_on_updates",
 ]  # fmt: skip
@@ -43,6 +43,7 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "radius_p": Quantity("R", "rows", "max over t of |z_t|_p, where p is the learner's parameter p"),
     "row_radius": Quantity("R", "rows", "max over t of |x_t|, for learners that step along rows"),
     "row_range": Quantity("R", "rows", "max over t of (max over j of x_tj) - (min over j of x_tj)"),
+    "largest_value": Quantity("X", "rows", "max over t and j of |x_tj|"),
     "smallest_eigenvalue": Quantity("a", "rows", "the smallest eigenvalue of X'X, the rows of a batch, that is not 0"),
     "largest_eigenvalue": Quantity("b", "rows", "the largest eigenvalue of X'X, where X holds the rows of a batch"),
     # ---- comparator --------------------------------------------------------------------------------------------------
