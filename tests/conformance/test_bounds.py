@@ -259,7 +259,11 @@ BY_HAND: dict[str, list[Case]] = {
             math.log(16) / (0.9 * math.log(3) - math.log(5 / 3)),
         ),
         ({"alpha": 3, "theta": 3, "start": 1.5}, {"features": 4, "margin_1": 0.1, "largest_value": 1.0}, math.inf),
-        ({"alpha": 1, "theta": 0, "start": 1}, {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9, "largest_value": 1.0}, 60),
+        (
+            {"alpha": 1, "theta": 0, "start": 1},
+            {"features": 0.5 * math.exp(FALLEN), "margin_1": 0.9, "largest_value": 1.0},
+            60,
+        ),
         (
             {"theta": 2, "start": 1},
             {"features": 10.0 - 1.0 / math.tanh(math.log(2.5) / 3), "margin_1": WIDE_ENOUGH, "largest_value": 1.0},

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.data.batch import Batch
 from noregret.evaluation import certify
-from noregret.evaluation.certified_rows import MOST_ROWS
+from noregret.evaluation.certified_rows import MOST_ROWS, prepare
 
 XOR = ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [-1, 1, 1, -1])
 
@@ -159,6 +160,22 @@ def test_what_is_not_solved_or_not_tried_is_said(monkeypatch: pytest.MonkeyPatch
     assert "the linear program was not solved" in said
     assert "squares, with a constant feature: not tried: " in said
     assert certificate["perceptron"].holds
+
+
+def test_rows_are_those_that_a_learner_sees() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(3.0, 2.0, size=(40, 2)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
+    options: dict[str, Any] = {"scale": True, "bias": True, "transforms": ["squares"]}
+    batches = [Batch(X[start : start + 15], y[start : start + 15]) for start in (0, 15, 30)]
+    prepared = prepare("rows", batches, options)
+    w, steps = np.zeros(prepared.X.shape[1]), []
+    for z in prepared.examples.Z.toarray():  # the perceptron
+        steps.append(w @ z <= 0.0)
+        w += z * steps[-1]
+    learner = nr.make("perceptron", classes=[-1.0, 1.0], native=False, **options)
+    assert np.concatenate([learner.play(one.X, one.y).updated for one in batches]).tolist() == steps
+    assert prepared.feature_names()[0] == "bias"
+    assert len(prepared.feature_names()) == prepared.X.shape[1]
 
 
 def test_options_that_theorems_do_not_speak_of_leave_no_bound() -> None:

@@ -353,7 +353,10 @@ def test_a_margin_too_small_for_its_factor_promises_nothing() -> None:
     balanced = nr.learners()["winnow_balanced"]
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.3, largest_value=1.0) == math.inf
     assert balanced.bound({"alpha": 2.0}, features=10.0, margin_1=0.35, largest_value=1.0) < math.inf
-    assert balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35, largest_value=1.0) == math.inf
+    assert (
+        balanced.guarantees[0].bound(balanced.in_force({})[0], features=10.0, margin_1=0.35, largest_value=1.0)
+        == math.inf
+    )
 
 
 def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second() -> None:
@@ -364,7 +367,9 @@ def test_a_factor_of_its_own_has_the_first_theorem_and_a_falling_one_the_second(
 
 def test_a_falling_factor_promises_something_for_every_margin() -> None:
     balanced = nr.learners()["winnow_balanced"]
-    bounds = [balanced.bound({"theta": 0.0}, features=10.0, margin_1=margin, largest_value=1.0) for margin in (0.8, 0.1, 1e-3)]
+    bounds = [
+        balanced.bound({"theta": 0.0}, features=10.0, margin_1=margin, largest_value=1.0) for margin in (0.8, 0.1, 1e-3)
+    ]
     assert sorted(bounds) == bounds
     assert bounds[0] < 40.0
     assert bounds[-1] < math.inf

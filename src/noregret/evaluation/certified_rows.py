@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 
 from noregret.data.batch import Batch
-from noregret.data.blocks import SparseBlock, verify
-from noregret.data.labels import Labels
 from noregret.errors import BadValue
+from noregret.evaluation.encoded_rounds import EncodedRounds
 from noregret.evaluation.mistake_bounds import Rows
 from noregret.evaluation.separability import Examples, sign_examples
-from noregret.learner.encode import encode_rows
 from noregret.learner.factory import make
 from noregret.learner.model import Model
 from noregret.streams import Source
@@ -84,28 +82,23 @@ def read_batches(source: Source) -> list[Batch]:
 
 def prepare(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any]) -> Prepared:
     """Encode all rows as a learner with these options does, and sign them by their labels."""
-    model = make("perceptron", **preparing).model
-    labels = Labels()
-    parts, codes = [], []
+    encoded = EncodedRounds(make("perceptron", **preparing).config, entries=MOST_VALUES)
     for batch in batches:
-        codes.append(labels.encode(batch.y))
-        parts.append(to_csr(encode_rows(model, batch.X, grow=True, include_unknown=False)))
-    classes = len(labels)
-    if classes < 2:
+        encoded.see(batch)
+    if encoded.why_not is not None:
+        raise BadValue(f"{name}: {encoded.why_not}")
+    labels = encoded.model.labels
+    if len(labels) < 2:
         raise BadValue(f"{name}: every label is {labels.order[0]!r}; with one class there is nothing to separate")
-    values = sum(part.nnz for part in parts) * (1 if classes == 2 else 2 * (classes - 1))
-    if values > MOST_VALUES:
-        raise BadValue(f"{name}: {values:,} values of {classes} classes are too many to look at at once; the most are "
-                       f"{MOST_VALUES:,}. Read fewer rows with limit= (--limit N)")  # fmt: skip
-    width = max(part.shape[1] for part in parts)
-    for part in parts:
-        part.resize((part.shape[0], width))
-    X = csr_matrix(vstack(parts))
+    each = 1 if len(labels) == 2 else 2 * (len(labels) - 1)
+    if not encoded.complete or encoded.entries * each > MOST_VALUES:
+        raise BadValue(f"{name}: these rows, with {len(labels)} classes, have more than {MOST_VALUES:,} values, too "
+                       "many to look at at once; read fewer rows with limit= (--limit N)")  # fmt: skip
+    X, codes = csr_matrix(encoded.rows()), encoded.all_truths().astype(np.int64)
     X.eliminate_zeros()
     check_sizes(name, np.abs(X.data))
-    signs = labels.signs(2) if classes == 2 else None
-    joined = np.concatenate(codes)
-    return Prepared(X, sign_examples(X, joined, signs, classes), list(labels.order), joined, model)
+    signs = labels.signs(2) if len(labels) == 2 else None
+    return Prepared(X, sign_examples(X, codes, signs, len(labels)), list(labels.order), codes, encoded.model)
 
 
 def check_sizes(name: str, values: NDArray[np.float64]) -> None:
@@ -114,12 +107,3 @@ def check_sizes(name: str, values: NDArray[np.float64]) -> None:
     if wrong.size:
         raise BadValue(f"{name}: a value has the size {wrong[0]:g}; values must be 0 or between {SMALLEST:g} and "
                        f"{LARGEST:g} in size: scale the features")  # fmt: skip
-
-
-def to_csr(block: Any) -> Any:
-    """A block as a sparse matrix."""
-    block = verify(block)
-    if not isinstance(block, SparseBlock):
-        return csr_matrix(block.val)
-    end = int(block.indptr[-1])
-    return csr_matrix((block.val[:end], block.idx[:end], block.indptr), shape=(block.rows, block.width))
