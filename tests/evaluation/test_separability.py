@@ -58,6 +58,15 @@ def test_rows_are_separable_where_a_linear_program_says_so(seed: int) -> None:
     assert found.gap < 1e-6
 
 
+@pytest.mark.parametrize("seed", [125, 201, 417, 1114, *range(8)])
+def test_whole_numbers_always_have_an_exact_proof(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    Z = rng.integers(-1, 2, size=(int(rng.integers(1, 40)), int(rng.integers(1, 9)))).astype(float)
+    found = find_separator(examples(Z))
+    assert found.separable or found.exact
+    check_certificate(Z, found)
+
+
 def test_the_margin_is_the_largest_one() -> None:
     rng = np.random.default_rng(7)
     Z = rng.normal(size=(40, 3)) + np.array([2.0, 0.0, 0.0])

@@ -29,6 +29,7 @@ ROUGH = 1e-3  # a gap that is small enough for a comparator among others
 NOTHING = 1e-10  # margins of rows of length 1 below cannot be told from none by floats alone
 PATIENCE = 30.0  # seconds for a linear program
 MOST_CELLS = 500_000  # of a matrix that a dense solver, or exact arithmetic for a fiftieth of it, is used for
+LEAST_WEIGHT = 1e-9  # of an example in a combination that a linear program finds
 FEW = 1000  # margins that are computed exactly where rounding leaves their sign open
 
 
@@ -116,7 +117,11 @@ def find_separator(examples: Examples) -> Separability:
     length = float(np.linalg.norm(nearest.point))
     if length > NOTHING and smallest_margin(examples.Z, nearest.point * factors)[0] > 0.0:
         return widen(examples, nearest.point * factors)
-    refuted = refute(examples, nearest.rows, nearest.weights / sizes[nearest.rows], length <= NOTHING)
+    near = length <= NOTHING
+    refuted = refute(examples, nearest.rows, nearest.weights / sizes[nearest.rows], near)
+    if near and not refuted.exact and (vertex := combine_by_program(unit)) is not None:
+        again = refute(examples, np.arange(len(sizes)), vertex / sizes, near)
+        refuted = again if again.exact else refuted
     if refuted.separable is False:
         return refuted
     found = separate_by_program(unit)
@@ -202,6 +207,18 @@ def smallest_margin(Z: Any, w: Floats) -> tuple[float, bool]:
         exact = [exact_dot(Z, row, w) for row in unsure.tolist()]
         low[unsure] = [float(value) * (1.0 - 1e-15) if value > 0 else float(value) for value in exact]
     return float(low.min(initial=np.inf)) / norm, bool(unsure.size)
+
+
+def combine_by_program(Z: Any) -> Floats | None:
+    """Weights of a vertex of all convex combinations that are 0, by linear programming; None where it finds none."""
+    from scipy.optimize import linprog
+    from scipy.sparse import vstack
+
+    rows, width = Z.shape
+    matrix: Any = vstack([Z.T, csr_matrix(np.ones((1, rows)))])
+    right = np.concatenate([np.zeros(width), [1.0]])
+    found = linprog(np.zeros(rows), A_eq=matrix, b_eq=right, method="highs-ds", options={"time_limit": PATIENCE})
+    return None if found.x is None else np.where(found.x > LEAST_WEIGHT, found.x, 0.0)
 
 
 def separate_by_program(Z: Any) -> Floats | None:

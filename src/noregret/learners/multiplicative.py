@@ -255,10 +255,10 @@ def balanced_bound(p: P, features: float, margin_1: float, largest_value: float)
 def falling_bound(p: P, features: float, margin_1: float, largest_value: float) -> float:
     """The largest M with 40 gamma L (r - 1) <= ln((1 + start) n + theta coth(L / 2r)) + L^2 (1 + 40 ln r) / 2,
 
-    if every |x_j| <= 1, where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of all
-    weights and of theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached gamma
-    times the sum of all h. Both sides cross once: the left one is less at r = 1, and gains on the right one from a
-    larger r on.
+    if every |x_j| <= 1, where L = ln 2.5 and r = sqrt(1 + M / 20). An update by a factor of e^h multiplies the sum of
+    all weights and of theta coth(L / 2r) by at most cosh h <= exp(h^2 / 2); after M updates some exponent has reached
+    gamma times the sum of all h. Both sides cross once: the left one is less at r = 1, and gains on the right one from
+    a larger r on.
     """
     if largest_value > 1.0:
         return math.inf
