@@ -79,6 +79,13 @@ def test_the_margin_is_the_largest_one() -> None:
     assert found.margin <= found.margin_limit <= found.margin * (1.0 + 1e-8)
 
 
+@pytest.mark.parametrize("Z", [[[1, 2], [3, 1], [-1, -2]], [[0, 2], [5, 1], [0, -2]]])
+def test_equal_rows_with_different_labels_are_the_proof(Z: list[list[float]]) -> None:
+    found = find_separator(examples(Z))
+    assert (found.separable, found.exact, found.rows.tolist()) == (False, True, [0, 2])
+    check_certificate(np.array(Z, float), found)
+
+
 def test_a_row_of_zeros_is_never_separated() -> None:
     found = find_separator(examples([[1.0, 0.0], [0.0, 0.0]]))
     assert (found.separable, found.exact, found.rows.tolist()) == (False, True, [1])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from noregret.evaluation.invariants import Invariants
 from noregret.evaluation.mistake_bounds import MistakeBound
 from noregret.evaluation.report import count_of, plain_label
-from noregret.evaluation.separability import Separability
 from noregret.evaluation.tables import table
 
 if TYPE_CHECKING:
     from noregret.evaluation.certify import Attempt, Certificate
 
+FEW = 5  # rows of a combination that are named
 SHOWN = 20  # updates at the beginning and at the end that are printed
 MOST_BITS = 12_000  # of the denominator of a fraction that is written down
 MOST = 1e15  # bounds from here on are shown by their magnitude only
@@ -23,7 +23,7 @@ def describe(certificate: "Certificate") -> str:
     one = certificate
     size = f"{count_of(one.rows, 'row')}, {count_of(one.features, 'feature')}, {len(one.labels)} classes"
     lines = [f"{one.name}: {size}; the longest {example_name(len(one.labels))} has R = {one.radius:.6g}", ""]
-    lines += describe_separability(one.separability, one.radius, len(one.labels))
+    lines += describe_separability(one)
     if one.hinge is not None:
         lines += describe_hinge(one)
     elif not one.separable:
@@ -41,10 +41,14 @@ def example_name(classes: int) -> str:
     return "row" if classes == 2 else "signed example"
 
 
-def describe_separability(found: Separability, radius: float, classes: int) -> list[str]:
+def describe_separability(certificate: "Certificate") -> list[str]:
     """Whether the rows are separable, and what was checked to know it."""
+    found, radius, classes = certificate.separability, certificate.radius, len(certificate.labels)
     product = "y u.x" if classes == 2 else "(u_y - u_r).x"
     rows = count_of(len(found.rows), "signed row")
+    if len(found.rows) <= FEW:
+        numbers = dict.fromkeys(row // (classes - 1) + 1 for row in found.rows.tolist())
+        rows += f" ({', '.join(map(str, sorted(numbers)))})"
     if found.separable:
         sure = "exactly where rounding left the sign open" if found.exact else "with a bound on rounding"
         return [

@@ -26,19 +26,21 @@ class NearestPoint(NamedTuple):
     point: Floats
 
 
-def find_nearest_point(Z: Any, gap: float = 1e-10, zero: float = 1e-14, cycles: int = 20_000) -> NearestPoint:
+def find_nearest_point(Z: Any, gap: float = 1e-10, zero: float = 1e-14, work: float = 3e10) -> NearestPoint:
     """The nearest point of the convex hull of the rows of a sparse matrix, none longer than about 1.
 
     It ends where |v|^2 exceeds min z_i.v by no more than gap |v|^2 (with a gap of 1, where v separates the rows), where
-    |v| <= zero, or where rounding stops progress.
+    |v| <= zero, after about so many operations, or where rounding stops progress.
     """
+    cycle = 2.0 * Z.nnz
     sizes = np.asarray(Z.multiply(Z).sum(axis=1)).ravel()
     if Z.nnz > DENSE * Z.shape[0] * Z.shape[1]:
         Z = Z.toarray()
     corral = Corral(Z, int(np.argmin(sizes)))
     point = corral.point()
     best, stuck = (float(point @ point), corral.rows, corral.weights, point), 0
-    for _ in range(cycles):
+    while work > 0.0:
+        work -= cycle + 4.0 * len(corral.rows) ** 2 + 1e4
         square, scores = float(point @ point), Z @ point
         entering = int(np.argmin(scores))
         if square <= zero**2 or scores[entering] >= square * max(1.0 - gap, 1e-6):

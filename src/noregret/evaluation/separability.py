@@ -26,8 +26,9 @@ from noregret.evaluation.min_norm_point import find_nearest_point
 Floats = NDArray[np.float64]
 ROUNDING, UNDERFLOW = 2.0**-53, 1e-320  # errors of one operation: relative, and of results next to 0
 ROUGH = 1e-3  # a gap that is small enough for a comparator among others
+DECIDING = 1e10  # operations for finding out whether something separates, before linear programs are asked
 NOTHING = 1e-10  # margins of rows of length 1 below cannot be told from none by floats alone
-PATIENCE = 30.0  # seconds for a linear program
+PATIENCE = 60.0  # seconds for a linear program
 MOST_CELLS = 500_000  # of a matrix that a dense solver, or exact arithmetic for a fiftieth of it, is used for
 LEAST_WEIGHT = 1e-9  # of an example in a combination that a linear program finds
 FEW = 1000  # margins that are computed exactly where rounding leaves their sign open
@@ -107,27 +108,50 @@ def balance(Z: Any) -> tuple[Any, Floats]:
 
 def find_separator(examples: Examples) -> Separability:
     """The separator of largest margin, or the combination that shows that there is none."""
-    zero = np.flatnonzero(np.asarray((examples.Z != 0).sum(axis=1)).ravel() == 0)
-    if zero.size:  # u.0 is never positive
-        return Separability(False, None, 0.0, 0.0, zero[:1], [Fraction(1)], True)
+    simple = find_contradiction(examples.Z)
+    if simple is not None:
+        return Separability(False, None, 0.0, 0.0, *simple, True)
     Z, factors = balance(examples.Z)
     sizes = Examples(Z, examples.round_of, examples.rounds).sizes
     unit = csr_matrix(diags(1.0 / sizes) @ Z)
-    nearest = find_nearest_point(unit, gap=1.0)
-    length = float(np.linalg.norm(nearest.point))
-    if length > NOTHING and smallest_margin(examples.Z, nearest.point * factors)[0] > 0.0:
+    nearest = find_nearest_point(unit, gap=1.0, work=DECIDING)
+    if smallest_margin(examples.Z, nearest.point * factors)[0] > 0.0:
         return widen(examples, nearest.point * factors)
-    near = length <= NOTHING
-    refuted = refute(examples, nearest.rows, nearest.weights / sizes[nearest.rows], near)
-    if near and not refuted.exact and (vertex := combine_by_program(unit)) is not None:
-        again = refute(examples, np.arange(len(sizes)), vertex / sizes, near)
-        refuted = again if again.exact else refuted
+    weights = np.zeros(len(sizes))
+    weights[nearest.rows] = nearest.weights
+    refuted = refute(examples, weights / sizes, is_nothing(unit, weights))
+    if not refuted.exact and (vertex := combine_by_program(unit)) is not None:
+        again = refute(examples, vertex / sizes, is_nothing(unit, vertex))
+        refuted = again if again.exact or refuted.separable is None else refuted
     if refuted.separable is False:
         return refuted
     found = separate_by_program(unit)
     if found is not None and smallest_margin(examples.Z, found * factors)[0] > 0.0:
         return widen(examples, found * factors)
     return refuted
+
+
+def is_nothing(unit: Any, weights: Floats) -> bool:
+    """Whether a convex combination of rows of length 1 is 0 as far as floats can tell."""
+    return bool(np.linalg.norm(unit.T @ weights) <= NOTHING * weights.sum())
+
+
+def find_contradiction(Z: Any) -> tuple[NDArray[np.int64], list[Fraction]] | None:
+    """An example that is 0, or two that sum to 0, as equal rows with different labels do; None where there is none."""
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for row in range(Z.shape[0]):
+        start, stop = int(Z.indptr[row]), int(Z.indptr[row + 1])
+        used = Z.data[start:stop] != 0.0
+        places, values = Z.indices[start:stop][used], Z.data[start:stop][used]
+        if not values.size:
+            return np.array([row]), [Fraction(1)]
+        order = np.argsort(places, kind="stable")
+        key = places[order].tobytes()
+        other = seen.get((key, (-values[order]).tobytes()))
+        if other is not None:
+            return np.array([other, row]), [Fraction(1, 2), Fraction(1, 2)]
+        seen[key, values[order].tobytes()] = row
+    return None
 
 
 def widen(examples: Examples, direction: Floats) -> Separability:
@@ -166,9 +190,9 @@ def unit_vector(w: Floats) -> Floats:
     return np.asarray(w / largest / np.linalg.norm(w / largest)) if largest > 0.0 else w
 
 
-def refute(examples: Examples, rows: NDArray[np.int64], weights: Floats, near: bool) -> Separability:
+def refute(examples: Examples, weights: Floats, near: bool) -> Separability:
     """The proof that nothing separates the examples, from weights whose combination is 0, or so near as floats get."""
-    kept = rows[weights > 0.0]
+    kept = np.flatnonzero(weights > 0.0)
     exactly = find_zero_combination(examples.Z, kept.tolist())
     if exactly is not None:
         return Separability(False, None, 0.0, 0.0, kept, exactly, True)
