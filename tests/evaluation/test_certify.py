@@ -53,6 +53,8 @@ def test_many_classes_have_bounds_too() -> None:
     assert all(bound.holds is not False for bound in certificate.learners)
     assert {"mira", "perceptron_ultraconservative", "pa1"} <= {bound.learner for bound in certificate.learners}
     assert certificate["pa_all"].assumes == "no step reaches C"
+    assert certificate["winnow_balanced"].why_not == "its theorem counts the weights of two classes"
+    assert certificate["perceptron_truncated"].at_most is not None
     scores = X @ np.array([[certificate.separator[j][label] for label in "abc"] for j in range(3)])
     assert np.array(["a", "b", "c"])[scores.argmax(axis=1)].tolist() == y.tolist()
 

@@ -63,6 +63,18 @@ def test_merged_parts_report_what_the_whole_would(limit: int, monkeypatch: pytes
     assert first.merge(Auc("yes")).report() == first.report()
 
 
+def test_labels_may_be_numbers_or_words() -> None:
+    scores, truth = draw(4, 50)
+    expected = measure(scores, truth).report()
+    for positive, labels in ((1, (truth == "yes") * 1.0), (True, truth == "yes"), ("yes", truth.astype(object))):
+        metric = Auc(positive)
+        metric.see(None, transcript(scores, labels))
+        assert metric.report() == expected
+    mixed = Auc("yes")
+    mixed.see(None, transcript(scores, np.zeros(50)))
+    assert mixed.report() == {}
+
+
 def test_one_class_has_no_curve() -> None:
     assert Auc("yes").report() == {}
     assert measure(np.array([1.0]), np.array(["yes"])).report() == {}

@@ -195,6 +195,11 @@ def is_usable(guarantee: Guarantee) -> bool:
     return guarantee.bounds in OF_MISTAKES and guarantee.comparator in COMPARATORS
 
 
+def counts_weights_of_two(guarantee: Guarantee) -> bool:
+    """Whether a bound grows with the number of weights, and knows only the features, not the classes."""
+    return "features" in guarantee.needs and "classes" not in guarantee.needs
+
+
 def smallest_bound(
     card: Card, options: Mapping[str, Any], comparators: Iterable[ComparatorQuantities], play: Play
 ) -> tuple[Guarantee, float, str]:
@@ -203,6 +208,8 @@ def smallest_bound(
     usable = [one for one in card.guarantees_for(options) if is_usable(one)]
     if not usable:
         raise BadValue(why_none(card, options))
+    if play.rows.classes > 2 and all(counts_weights_of_two(one) for one in usable):
+        raise BadValue("its theorem counts the weights of two classes")
     found: tuple[Guarantee, float, str] | None = None
     separated = False
     for comparator in comparators:

@@ -10,6 +10,7 @@ from noregret.data.transcript import Transcript
 
 EXACT = 100_000  # scores that are kept as they are; with more, only their leading bits are
 LEADING = 22  # bits of a score that tell it from others then: sign, exponent, and ten of the fraction
+AT_ONCE = 1 << 16  # scores that are counted at once
 SHIFT = np.uint64(64 - LEADING)
 
 Codes: TypeAlias = NDArray[np.uint64]
@@ -27,28 +28,46 @@ class Auc:
         self.positive = positive
         self.codes: Codes = np.zeros(0, np.uint64)  # different scores, ascending
         self.counts: Counts = np.zeros((0, 2), np.int64)  # how many rows have each: negative, positive
-        self.rounds = 0
+        self.rounds = 0  # that are counted
+        self.waiting: list[tuple[Codes, NDArray[np.bool_]]] = []  # scores still to be counted, and which are positive
 
     @property
     def is_exact(self) -> bool:
-        """Whether all scores are told apart."""
+        """Whether all scores that are counted are told apart."""
         return self.rounds <= EXACT
 
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
         scores = transcript.scores
-        if scores is None or transcript.truth is None or scores.ndim != 1:
+        if scores is None or transcript.truth is None or scores.ndim != 1 or not len(scores):
             return
-        positive = np.array([label == self.positive for label in transcript.truth.tolist()], bool)
+        self.waiting.append((order_codes(scores), self.mark_positive(transcript.truth)))
+        if sum(len(codes) for codes, _ in self.waiting) >= AT_ONCE:
+            self.count()
+
+    def count(self) -> None:
+        """Count the scores that wait: sorting many at once takes less time."""
+        if not self.waiting:
+            return
         new = Auc(self.positive)
-        new.codes, new.rounds = order_codes(scores), len(scores)
-        new.counts = np.stack([~positive, positive], axis=1).astype(np.int64)
-        if len(scores) > EXACT:
+        new.codes = np.concatenate([codes for codes, _ in self.waiting])
+        positive = np.concatenate([marks for _, marks in self.waiting])
+        new.counts, new.rounds = np.stack([~positive, positive], axis=1).astype(np.int64), len(positive)
+        if not new.is_exact:
             new.codes = new.codes >> SHIFT
+        self.waiting = []
         merged = self.merge(new)
         self.codes, self.counts, self.rounds = merged.codes, merged.counts, merged.rounds
 
+    def mark_positive(self, truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which labels are the positive one."""
+        if truth.dtype.kind in "fiub" and isinstance(self.positive, (bool, int, float)):
+            return np.asarray(truth == self.positive)
+        return np.array([label == self.positive for label in truth.tolist()], bool)
+
     def merge(self, other: "Auc") -> "Auc":
         new, parts = Auc(self.positive), (self, other)
+        for part in parts:
+            part.count()
         new.rounds = self.rounds + other.rounds
         codes = [one.codes >> SHIFT if one.is_exact and not new.is_exact else one.codes for one in parts]
         new.codes, places = np.unique(np.concatenate(codes), return_inverse=True)
@@ -57,6 +76,7 @@ class Auc:
         return new
 
     def report(self) -> dict[str, float]:
+        self.count()
         negative, positive = (int(total) for total in self.counts.sum(axis=0))
         if not negative or not positive:
             return {}
