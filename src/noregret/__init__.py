@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from noregret.errors import BadValue as BadValue
     from noregret.errors import Error as Error
     from noregret.errors import NotLearned as NotLearned
+    from noregret.evaluation.certify import certify as certify
     from noregret.evaluation.evaluate import evaluate as evaluate
     from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
@@ -123,6 +124,7 @@ _HOMES = {
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
+    "evaluation.certify": ("certify",),
     "evaluation.evaluate": ("evaluate",),
     "evaluation.play": ("play",),
     "evaluation.race": ("race",),

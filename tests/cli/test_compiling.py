@@ -37,3 +37,10 @@ def test_nothing_is_compiled_for_a_cache_that_cannot_keep_it(tmp_path: Path, mon
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(precompile, "cache_folder", lambda: tmp_path / "file")
     assert find_missing([job]) == []
+
+
+def test_what_a_rule_decides_for_its_task_is_not_asked_for_again() -> None:
+    asked, by_itself = make("mira", task="multiclass").config, make("mira").config
+    assert make_job(asked, "multiclass", "sparse").key == make_job(by_itself, "multiclass", "sparse").key
+    rest = make("pa1", task="multiclass", competitor="rest").config
+    assert make_job(rest, "multiclass", "sparse").options["competitor"] == "rest"

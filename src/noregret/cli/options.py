@@ -63,6 +63,8 @@ def make_parser() -> Parser:
     add_tune_options(commands.add_parser("tune", help="search good parameters of learners"))
     add_predict_options(commands.add_parser("predict", help="predict with a saved model"))
     add_evaluate_options(commands.add_parser("evaluate", help="measure a saved model on rows with labels"))
+    certify = commands.add_parser("certify", help="prove whether the rows are separable, and bound mistakes")
+    add_certify_options(certify)
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -189,6 +191,27 @@ def add_evaluate_options(evaluate: Parser) -> None:
     evaluate.add_argument("--reliability", action="store_true", help="print how often the predicted label is right, by "
                           "its probability")  # fmt: skip
     evaluate.set_defaults(module="evaluate")
+
+
+def add_certify_options(certify: Parser) -> None:
+    certify.add_argument("data", nargs="+", help=DATA)
+    certify.add_argument("--learners", metavar="NAMES", help="learners separated by commas (default: all whose cards "
+                         "bound mistakes)")  # fmt: skip
+    certify.add_argument("--invariants", action="store_true", help="list the updates of the perceptron, with what each "
+                         "adds to u.w and to |w|^2")  # fmt: skip
+    certify.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
+                         "card; LEARNER.NAME=VALUE for one learner only; may be repeated")  # fmt: skip
+    certify.add_argument("--transform", metavar="NAME", action="append", default=[], help="transforms of the rows, as "
+                         "in `noregret race` (default: rows as they are read)")  # fmt: skip
+    certify.add_argument("--scale", action="store_true", help="standardize every number by its running mean and "
+                         "deviation")  # fmt: skip
+    certify.add_argument(
+        "--bits", type=int, metavar="N", help="feature hashing: hash the names of features to 2^N cells"
+    )
+    certify.add_argument("--bias", action="store_true", help="add a constant feature of 1")
+    add_source_options(certify)
+    add_output_options(certify)
+    certify.set_defaults(module="certify")
 
 
 def add_show_options(show: Parser) -> None:

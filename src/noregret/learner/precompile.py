@@ -82,8 +82,9 @@ def make_job(config: "Config", task: str, algebra: str) -> Job:
 
     options = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
     if config.task.name == task and config.task.cost is None:
-        usual = config.task.options
-        options |= {name: value for name, value in config.task.chosen.items() if value != usual[name].default}
+        usual, asked = config.task.options, {name.removeprefix("task.") for name in config.given}
+        chosen = config.task.chosen.items()  # also what the rule itself decides, which cannot be asked for
+        options |= {name: value for name, value in chosen if name in asked and value != usual[name].default}
     if TASKS[task].needs_classes or "labels" in options:
         options["classes"] = [0.0, 1.0]
     options |= {**dict(config.choices), "task": task, "algebra": algebra}

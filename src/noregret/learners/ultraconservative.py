@@ -223,6 +223,7 @@ def all_bound(p: P, row_radius: float, norm: float) -> float:
             "every |x| <= R; some u beats every other class by its required margin on all rounds; no step reaches C",
             all_bound,
             comparator="lossless",
+            assumes="no step reaches C",
         ),
     ),
     merge=MIXING,

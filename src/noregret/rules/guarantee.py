@@ -45,6 +45,7 @@ class Guarantee:
     comparator: Comparator = "any"
     relation: Relation = "at most"
     any_start: bool = False  # whether it also holds from random initial weights
+    assumes: str | None = None  # a condition that cannot be checked from the rows, the parameters and the options
 
     @cached_property
     def needs(self) -> tuple[QuantityName, ...]:

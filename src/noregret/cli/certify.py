@@ -1,0 +1,52 @@
+"""`noregret certify`: the largest margin of the rows or the proof that there is none, and the bounds that follow."""
+
+import argparse
+import sys
+from typing import Any
+
+from noregret.cli.learner_names import find_cards, parse_settings, rule_file
+from noregret.cli.output import write_json
+from noregret.cli.screen import Screen, count_distinct
+from noregret.cli.setup import check_outputs, drop_defaults, missing_options, open_data
+from noregret.evaluation.certify import Request, run_certify
+from noregret.evaluation.mistake_bounds import has_mistake_bound
+from noregret.evaluation.race import ALL, all_cards
+from noregret.evaluation.report import describe_skipped, report_head
+from noregret.rules.card import Card
+
+
+def run(args: argparse.Namespace) -> int:
+    screen = Screen(args.quiet, piped=args.json == "-")
+    check_outputs({"--json": args.json}, [*args.data, *map(rule_file, (args.learners or "").split(","))])
+    cards = named_cards(args)
+    settings = parse_settings(args.set, cards or default_cards())
+    source = open_data(args, None, **missing_options(args))
+    screen.announce(source)
+    options: dict[str, Any] = drop_defaults(
+        {"transforms": args.transform, "scale": args.scale, "bias": args.bias, "bits": args.bits, "seed": args.seed}
+    )
+
+    def begin(learners: Any, batch: Any) -> None:
+        screen.compile(learners, batch, count_distinct(batch.y))
+
+    request = Request(cards if args.learners != ALL else ALL, args.invariants, settings, begin)
+    certificate = run_certify(source, request, options)
+    write_json(args.json, {**report_head(args.command_line, source), **certificate.report()})
+    if args.json != "-":
+        sys.stdout.write(f"{certificate}\n")
+    for text in source.notes:
+        screen.note(f"{source.name}: {text}")
+    for text in describe_skipped(source):
+        screen.warn(text)
+    return 0
+
+
+def named_cards(args: argparse.Namespace) -> list[Card] | None:
+    """The cards of --learners; None where none are named."""
+    return None if args.learners is None or args.learners.strip() == ALL else find_cards(args.learners, None)
+
+
+def default_cards() -> list[Card]:
+    """The cards that may be used where none are named, by their names."""
+    cards = {card.name: card for task in ("binary", "multiclass") for card in all_cards(task)}
+    return [card for card in cards.values() if has_mistake_bound(card)]

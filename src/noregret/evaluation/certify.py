@@ -1,0 +1,233 @@
+"""Certify a stream: a separator of largest margin or the proof that none exists, and the mistake bounds that follow."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.batch import Batch
+from noregret.errors import BadValue
+from noregret.evaluation.capabilities import accepted_options, config_of, parameters_of
+from noregret.evaluation.certified_rows import Prepared, prepare, read_batches
+from noregret.evaluation.hinge_sum import HingeSum, find_hinge_sum, trace_comparators
+from noregret.evaluation.invariants import Invariants, trace_invariants
+from noregret.evaluation.mistake_bounds import (
+    ComparatorQuantities,
+    MistakeBound,
+    Play,
+    has_mistake_bound,
+    smallest_bound,
+)
+from noregret.evaluation.play import READING, open_for_tasks, play_batch
+from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_entrants
+from noregret.evaluation.separability import Separability, find_separator
+from noregret.learner.factory import make
+from noregret.learner.protocol import Learner
+from noregret.rules.card import Card
+from noregret.streams import Source
+from noregret.tasks.task import Task
+
+Flags: TypeAlias = NDArray[np.bool_]
+MaybeNone: TypeAlias = Any  # None where the rows are not separable; a type checker need not insist
+EXPANSIONS = (("squares",), ("pairs",), ("squares", "pairs"))
+PREPARING = ("transforms", "bias", "scale", "bits")  # options of learners that change the rows they see
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Other features for rows that are not separable: whether they are now, and the smallest sum of hinge losses."""
+
+    title: str
+    features: int = 0
+    separable: bool | None = None
+    margin: float = 0.0
+    hinge: float | None = None
+    why_not: str | None = None  # why it was not tried
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved about the rows of a source, and what it means for learners."""
+
+    name: str
+    rows: int
+    features: int
+    labels: Sequence[Any]
+    radius: float
+    separability: Separability
+    separator: MaybeNone  # weights by feature, and by class where there are many
+    hinge: HingeSum | None
+    learners: Sequence[MistakeBound] = ()
+    attempts: Sequence[Attempt] = ()
+    invariants: Invariants | None = None
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether some weights separate the rows; None where floats cannot decide it."""
+        return self.separability.separable
+
+    @property
+    def margin(self) -> float:
+        """The margin gamma of the separator, as checked on every row; 0 where there is none."""
+        return self.separability.margin
+
+    def __getitem__(self, learner: str) -> MistakeBound:
+        for one in self.learners:
+            if one.learner == learner:
+                return one
+        raise KeyError(learner)
+
+    def __str__(self) -> str:
+        from noregret.evaluation.certificate_text import describe
+
+        return describe(self)
+
+    __repr__ = __str__
+
+    def report(self) -> dict[str, Any]:
+        """The certificate for programs: plain values that JSON can hold."""
+        from noregret.evaluation.certificate_text import report_certificate
+
+        return report_certificate(self)
+
+
+def certify(
+    source: object, learners: Sequence[object] | str | None = None, *, invariants: bool = False, **options: Any
+) -> Certificate:
+    """Find the largest margin of a source, or prove that nothing separates it, and bound the mistakes of learners.
+
+    `learners` holds names, rules or cards; without it, those whose cards bound mistakes with their default parameters.
+    The rows are taken as read: bias=True adds a constant feature of 1; `transforms` and scale=True are applied as in a
+    learner. Options of `open_source` (label="churn", limit=1000) say how the source is read; others go to every
+    learner. With `invariants`, the updates of the perceptron are listed with what they add to u.w and |w|^2.
+    """
+    return run_certify(source, Request(learners, invariants), options)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a certificate is to contain; `settings` are parameters of some learners only, by their names.
+
+    `begin` is called with the learners and the first batch before anything is played.
+    """
+
+    learners: Sequence[object] | str | None = None
+    invariants: bool = False
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    begin: Callable[[Sequence[Learner], Batch], None] | None = None
+
+
+def run_certify(source: object, request: Request, options: Mapping[str, Any]) -> Certificate:
+    """Read the source, find what separates it, and bound the mistakes of the learners."""
+    cards = check_cards(request.learners)
+    reading = {name: value for name, value in options.items() if name in READING}
+    given = {name: value for name, value in options.items() if name not in (*READING, *PREPARING)}
+    preparing = {name: value for name, value in options.items() if name in PREPARING}
+    opened = open_for_tasks(source, [Task], reading)
+    batches = read_batches(opened)
+    prepared = prepare(opened.name, batches, preparing)
+    if cards is None:
+        cards = [card for card in all_cards(prepared.task) if request.learners == ALL or has_mistake_bound(card)]
+    shared = {**preparing, "classes": list(prepared.labels), "task": prepared.task, **given}
+    made = [make(card, **{**accepted_options(card, shared), **request.settings.get(card.name, {})}) for card in cards]
+    if request.begin is not None:
+        request.begin(made, batches[0])
+    found = find_separator(prepared.examples)
+    hinge = None if found.separable else find_hinge_sum(prepared.examples)
+    invariants = follow_proof(opened, batches, prepared, found, shared) if request.invariants else None
+    comparators = find_comparators(prepared, found, hinge)
+    return Certificate(
+        name=opened.name, rows=prepared.examples.rounds, features=prepared.X.shape[1], labels=prepared.labels,
+        radius=prepared.examples.radius, separability=found, separator=prepared.name_weights(found.weights),
+        hinge=hinge, learners=[bound_learner(learner, opened, batches, comparators) for learner in made],
+        attempts=[] if found.separable else try_expansions(opened.name, batches, preparing), invariants=invariants,
+    )  # fmt: skip
+
+
+def check_cards(learners: Sequence[object] | str | None) -> list[Card] | None:
+    """The cards of the learners named; None where the task decides them."""
+    entrants = check_entrants(learners)
+    if entrants is None:
+        return None
+    if not entrants:
+        raise BadValue("name at least one learner, or none to have all that have a mistake bound")
+    if any(not isinstance(one, Card) for one in entrants):
+        raise BadValue("certify makes its learners itself; give their names or rules, and parameters as options")
+    return [one for one in entrants if isinstance(one, Card)]
+
+
+def find_comparators(prepared: Prepared, found: Separability, hinge: HingeSum | None) -> list[ComparatorQuantities]:
+    """Comparators for bounds: separators, the weights with the smallest hinge sum, and trades of norm for losses."""
+    rows = prepared.rows
+    named = {"largest margin": found.weights, "largest margin relative to |x|": found.scaled_weights}
+    if hinge is not None:
+        named["smallest hinge sum"] = hinge.weights
+    chosen = [ComparatorQuantities(name, u, rows) for name, u in named.items() if u is not None]
+    traced = [ComparatorQuantities("a trade of norm for losses", u, rows) for u in trace_comparators(prepared.examples)]
+    return [*(one.lossless() if one.separates else one for one in chosen), *traced]
+
+
+def bound_learner(
+    learner: Learner, source: Source, batches: Sequence[Batch], comparators: Sequence[ComparatorQuantities]
+) -> MistakeBound:
+    """Play one pass, and evaluate the theorems of the learner."""
+    mistakes, updated = play_once(learner, source, batches)
+    counts = MistakeBound(learner.card.name, int(mistakes.sum()), int(updated.sum()))
+    config = config_of(learner)
+    options = {**parameters_of(learner), **({} if config is None else {"covariance": config.covariance})}
+    try:
+        rows = comparators[0].rows
+        guarantee, at_most, name = smallest_bound(learner.card, options, comparators, Play(rows, updated, mistakes))
+    except BadValue as error:
+        return replace(counts, why_not=str(error))
+    bounds = "updates" if guarantee.bounds == "updates" else "mistakes"
+    observed = float(counts.updates if bounds == "updates" else counts.mistakes)
+    return replace(counts, at_most=at_most, bounds=bounds, observed=observed, says=guarantee.says, comparator=name,
+                   assumes=guarantee.assumes)  # fmt: skip
+
+
+def play_once(learner: Learner, source: Source, batches: Sequence[Batch]) -> tuple[Flags, Flags]:
+    """Play all batches; the rounds with a mistake and those with an update."""
+    transcripts = [play_batch(learner, source, batch) for batch in batches]
+    return (
+        np.concatenate([one.mistakes for one in transcripts]),
+        np.concatenate([one.updated for one in transcripts]).astype(bool),
+    )
+
+
+def follow_proof(
+    source: Source, batches: Sequence[Batch], prepared: Prepared, found: Separability, shared: Mapping[str, Any]
+) -> Invariants:
+    """The invariants of a perceptron on these rows, against the separator."""
+    if found.weights is None:
+        raise BadValue(f"{source.name}: the invariants need a separator, and these rows are not known to have one; "
+                       "bias, or the transforms squares and pairs, may make them separable")  # fmt: skip
+    if len(prepared.labels) > 2:
+        raise BadValue(f"{source.name}: the invariants are shown for two classes, not {len(prepared.labels)}")
+    kept = {name: value for name, value in shared.items() if name in (*PREPARING, *NEUTRAL, "classes", "task")}
+    updated = play_once(make("perceptron", **kept), source, batches)[1]
+    return trace_invariants(prepared.examples, updated, found.weights, found.margin)
+
+
+def try_expansions(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any]) -> list[Attempt]:
+    """A constant feature, squares, and products of pairs: whether the rows become separable by them."""
+    before = list(preparing.get("transforms") or [])
+    bias = preparing.get("bias") or True
+    tries: list[tuple[str, list[Any]]] = [] if preparing.get("bias") else [("a constant feature", [])]
+    tries += [(f"{' and '.join(added)}, with a constant feature", list(added)) for added in EXPANSIONS]
+    return [try_features(name, batches, {**preparing, "bias": bias, "transforms": [*before, *added]}, title)
+            for title, added in tries]  # fmt: skip
+
+
+def try_features(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any], title: str) -> Attempt:
+    """Whether the rows are separable with these features."""
+    try:
+        prepared = prepare(name, batches, preparing)
+    except BadValue as error:
+        return Attempt(title, why_not=str(error))
+    found = find_separator(prepared.examples)
+    hinge = None if found.separable else find_hinge_sum(prepared.examples)
+    total = 0.0 if found.separable else None if hinge is None else hinge.total
+    return Attempt(title, prepared.X.shape[1], found.separable, found.margin, total)
