@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from noregret.metrics.baselines import LabelBaselines, TargetBaselines
-from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Updates
+from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Totals, Updates
 from noregret.metrics.confusion import Confusion
 from noregret.metrics.metric import MergeableMetric, Metric
 from noregret.metrics.multilabel import Multilabel
@@ -21,5 +21,5 @@ METRICS: dict[str, Callable[[], Metric]] = {
 __all__ = [
     "METRICS", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MergeableMetric",
     "Metric", "Mistakes", "Multilabel", "Ranking", "Reliability", "Runtime", "TargetBaselines", "TargetErrors",
-    "Updates",
+    "Totals", "Updates",
 ]  # fmt: skip

@@ -104,20 +104,29 @@ class CurvePoint(NamedTuple):
 
 
 class LearningCurve:
-    """The totals each time the number of rounds has doubled; they do not depend on the batches."""
+    """The totals each time the number of rounds has doubled, or more often; they do not depend on the batches."""
 
-    def __init__(self, first: int = 1) -> None:
-        self.next, self.points = first, list[CurvePoint]()
+    def __init__(self, first: int = 1, per_doubling: int = 1) -> None:
+        self.first, self.per_doubling, self.points = first, per_doubling, list[CurvePoint]()
         self.rounds, self.mistakes, self.loss, self.updates = 0, 0, 0.0, 0
+        self.next, self.steps = first, 0
 
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
         start = 0
         while self.next <= self.rounds + transcript.rounds - start:
             stop = start + self.next - self.rounds
             self.add(transcript, start, stop)
-            self.points.append(CurvePoint(self.rounds, self.mistakes, self.loss, self.updates))
-            self.next, start = 2 * self.next, stop
+            self.points.append(self.now)
+            self.advance()
+            start = stop
         self.add(transcript, start, transcript.rounds)
+
+    def advance(self) -> None:
+        """Set the number of rounds of the next point."""
+        while self.next <= self.rounds:
+            self.steps += 1
+            doublings, part = divmod(self.steps, self.per_doubling)
+            self.next = round((self.first << doublings) * 2.0 ** (part / self.per_doubling))
 
     def add(self, transcript: Transcript, start: int, stop: int) -> None:
         """Count the rounds from start to stop."""
@@ -126,5 +135,34 @@ class LearningCurve:
         self.loss = add_losses(self.loss, transcript.losses[start:stop])
         self.updates += int(np.count_nonzero(transcript.updated[start:stop]))
 
+    @property
+    def now(self) -> CurvePoint:
+        """The totals so far."""
+        return CurvePoint(self.rounds, self.mistakes, self.loss, self.updates)
+
+    def all_points(self) -> list[CurvePoint]:
+        """The points, and the totals so far where they are behind the last point."""
+        behind = self.rounds > (self.points[-1].rounds if self.points else 0)
+        return [*self.points, *([self.now] if behind else [])]
+
     def report(self) -> dict[str, float]:
         return {}
+
+
+class Totals(LearningCurve):
+    """Mistakes, loss and updates, counted once for their totals and for their curve with four points per doubling."""
+
+    def __init__(self) -> None:
+        LearningCurve.__init__(self, per_doubling=4)
+
+    def report(self) -> dict[str, float]:
+        """What `Mistakes`, `Loss` and `Updates` report."""
+        each = max(self.rounds, 1)
+        return {
+            "rounds": self.rounds,
+            "mistakes": self.mistakes,
+            "rate": self.mistakes / each,
+            "loss": self.loss,
+            "mean_loss": self.loss / each,
+            "updates": self.updates,
+        }
