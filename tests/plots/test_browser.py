@@ -166,11 +166,15 @@ def test_choices_and_the_legend_redraw(browser: Any, pages: dict[str, Path]) -> 
     visit.page.get_by_label("view").first.select_option("recent")
     assert "mean loss since the last point" in chart.locator("svg").get_attribute("aria-label")
     regret = visit.page.locator(".chart").nth(1)
+    assert regret.locator("polyline.bound").count() == 0  # the learner was taken out of all charts
+    visit.page.locator(".legend button").first.click()
     assert regret.locator("polyline.bound").count() == 1
-    visit.page.get_by_label("scale").select_option("log")
+    assert regret.locator("polyline").count() == 8
+    assert visit.page.get_by_label("scale").input_value() == "log"  # bounds are nine times as large
+    visit.page.get_by_label("scale").select_option("linear")
     part = visit.page.locator("section", has=visit.page.get_by_role("heading", name="Regret against its bound"))
     assert "its loss is not convex" in part.inner_text()
-    part.get_by_label("learner").select_option(index=1)
+    part.get_by_label("learner").select_option(index=2)
     assert regret.locator("polyline.bound").count() == 0
     part.get_by_label("view").select_option("theorem")
     assert regret.locator("polyline.bound").count() == 1

@@ -66,6 +66,11 @@ def test_regret_is_drawn_beside_its_bound(report: Any) -> None:
     assert list(solid.get_ydata()) == pytest.approx([n**0.5 for n in (1, 8, 90)])
     assert list(dashed.get_ydata()) == pytest.approx([3.0 * n**0.5 for n in (1, 8, 90)])
     assert dashed.get_linestyle() == "--"
+    assert figure.axes[0].get_ylim()[1] < 40.0
+    far = [{**point, "bound": 1000.0 * point["rounds"]} for point in POINTS]
+    wide = plots.regret({"learners": [{"name": "pa1", "regret": {"points": far}}]}).axes[0]
+    assert wide.get_yscale() == "log"
+    assert wide.get_ylim()[0] > 0.1
     assert list(figure.axes[1].lines[0].get_ydata()) == pytest.approx([n**-0.5 for n in (1, 8, 90)])
     with pytest.raises(nr.BadValue, match="no learner 'nobody'"):
         plots.regret(report, learner="nobody")

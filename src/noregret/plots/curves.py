@@ -86,7 +86,6 @@ def regret(results: Results, learner: str | None = None) -> Figure:
         draw_regret(total, entry, look, average=False)
         draw_regret(average, entry, look, average=True)
     for panel, title in ((total, "regret"), (average, "regret per round")):
-        panel.axhline(0.0, color=GREY, linewidth=0.8)
         panel.set(xscale="log", xlabel="rounds", ylabel=title)
         scale_to_regret(panel, entries, average=panel is average)
     for panel in more:
@@ -122,11 +121,13 @@ def scale_to_regret(panel: Axes, entries: Sequence[Report], average: bool) -> No
              for name in ("regret", "bound")}  # fmt: skip
     found = {name: [value / n if average else value for n, value in pairs] for name, pairs in every.items()}
     largest = max(map(abs, found["regret"]), default=0.0)
-    if found["bound"] and max(found["bound"]) > 8.0 * largest > 0.0:
-        if min(found["regret"]) > 0.0:
-            panel.set_yscale("log")
-        else:
-            panel.set_yscale("symlog", linthresh=largest / 10.0)
+    far = bool(found["bound"]) and max(found["bound"]) > 8.0 * largest > 0.0
+    if far and min(found["regret"]) > 0.0:
+        panel.set_yscale("log")
+        return
+    if far:
+        panel.set_yscale("symlog", linthresh=largest / 10.0)
+    panel.axhline(0.0, color=GREY, linewidth=0.8)
 
 
 def describe_regret(entry: Report) -> str:

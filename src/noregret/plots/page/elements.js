@@ -44,10 +44,10 @@ function swatch(place) {
   return element("span", { class: `swatch fill-${place % COLOURS}`, "aria-hidden": "true" });
 }
 
-function choice(title, options, act) {
+function choice(title, options, act, chosen = options[0][0]) {
   // A select with a label; options are [value, text].
   const select = element("select", { onchange: () => act(select.value) });
-  select.append(...options.map(([value, text]) => element("option", { value }, text)));
+  select.append(...options.map(([value, text]) => element("option", { value, selected: value === chosen }, text)));
   return element("label", {}, title, select);
 }
 

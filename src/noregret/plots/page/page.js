@@ -38,7 +38,7 @@ function whatWasRun() {
 // ---- ranking --------------------------------------------------------------------------------------------------------
 
 const MEASURES = [
-  ["mistakes", "mistakes", "count"], ["rate", "mistake rate", "share"], ["balanced_accuracy", "balanced accuracy", "share"],
+  ["mistakes", "mistakes", "count"], ["rate", "mistake rate", "share"], ["balanced_accuracy", "balanced", "share"],
   ["cost", "cost", ""], ["loss", "loss", ""], ["mae", "MAE", ""], ["rmse", "RMSE", ""], ["r2", "R²", "share"],
   ["micro_f1", "micro F1", "share"], ["ranking_loss", "ranking loss", "share"], ["pair_accuracy", "pairs right", "share"],
   ["ndcg", "NDCG", "share"], ["ndcg_at_10", "NDCG@10", "share"], ["updates", "updates", "count"],
@@ -58,6 +58,11 @@ function ranking() {
   const held = report.targets ? "mae" : "rate";
   if (learners.some((row) => row.held_out && number(row.held_out[held]) !== null)) {
     columns.push({ title: report.targets ? "held out MAE" : "held out rate", kind: "share", value: (row) => number((row.held_out || {})[held]) });
+  }
+  const lastRegret = (row) => (row.regret && Array.isArray(row.regret.points) && row.regret.points[row.regret.points.length - 1]) || {};
+  for (const [key, title] of [["regret", "regret"], ["bound", "regret bound"]]) {
+    const used = learners.some((row) => number(lastRegret(row)[key]) !== null);
+    if (used) columns.push({ title, kind: "", value: (row) => number(lastRegret(row)[key]) });
   }
   columns.push({ title: "seconds", kind: "seconds", value: (row) => number(row.seconds) });
   const mark = (row) => (row.stopped ? "stopped" : row.place === 0 ? "best" : "");
@@ -137,6 +142,13 @@ function regretLines(entry, view) {
   return [{ ...entry, points: line(measured) }, { ...entry, points: line("bound"), bound: true }].filter((one) => one.points.length);
 }
 
+function boundsAreFar(entries) {
+  // Whether bounds would flatten the regret on a linear scale, and a logarithmic one can show both.
+  const values = (key) => entries.flatMap((entry) => entry.regret.points).map((point) => number((point || {})[key])).filter((one) => one !== null);
+  const [regrets, bounds] = [values("regret"), values("bound")];
+  return bounds.length > 0 && Math.min(...regrets) > 0 && Math.max(...bounds) > 8 * Math.max(...regrets);
+}
+
 function describeRegret(entry) {
   const told = entry.regret;
   const last = told.points[told.points.length - 1];
@@ -157,20 +169,23 @@ function regret() {
   if (!entries.length) return without.length ? section("Regret", ...without) : null;
   const chart = new Chart({ title: "Regret" });
   const host = element("div");
-  const state = { place: entries[0].place, view: "total", scale: "linear" };
+  const state = { place: entries.length > 1 ? "all" : entries[0].place, view: "total", scale: boundsAreFar(entries) ? "log" : "linear" };
   const redraw = () => {
-    const entry = learners[state.place];
-    const other = state.view === "theorem" ? ofOther(entry) : null;
-    const title = other ? other.bounds : state.view === "average" ? "regret per round" : "regret";
-    chart.show(regretLines(entry, state.view), String(title), state.scale === "log");
-    host.replaceChildren(...describeRegret(entry).map((text) => element("p", { class: "hint" }, text)), ...without);
+    const one = state.place === "all" ? null : learners[state.place];
+    const drawn = one ? [one] : entries.filter((entry) => shown.has(entry.place) && (state.view !== "theorem" || ofOther(entry)));
+    const bounded = state.view === "theorem" ? [...new Set(drawn.map(ofOther).filter(Boolean).map((other) => String(other.bounds)))] : [];
+    const title = bounded.length ? bounded.join(", ") : state.view === "average" ? "regret per round" : "regret";
+    chart.show(drawn.flatMap((entry) => regretLines(entry, state.view)), title, state.scale === "log");
+    const told = one ? describeRegret(one) : ["Each learner by its own loss, against the best fixed weights in hindsight; bounds are dashed. Choose a learner to read its theorem."];
+    host.replaceChildren(...told.map((text) => element("p", { class: "hint" }, text)), ...without);
   };
-  const set = (key) => (value) => { state[key] = key === "place" ? Number(value) : value; redraw(); };
+  redraws.push(redraw);
+  const set = (key) => (value) => { state[key] = key === "place" && value !== "all" ? Number(value) : value; redraw(); };
   const views = [["total", "total"], ["average", "per round"]];
   if (entries.some(ofOther)) views.push(["theorem", "what the theorem bounds"]);
   const controls = element("div", { class: "controls" },
-    choice("learner", entries.map((entry) => [entry.place, short(entry.name)]), set("place")),
-    choice("view", views, set("view")), choice("scale", [["linear", "linear"], ["log", "logarithmic"]], set("scale")));
+    choice("learner", [...(entries.length > 1 ? [["all", "all"]] : []), ...entries.map((entry) => [entry.place, short(entry.name)])], set("place")),
+    choice("view", views, set("view")), choice("scale", [["linear", "linear"], ["log", "logarithmic"]], set("scale"), state.scale));
   const part = section("Regret against its bound", controls, chart.host, host);
   requestAnimationFrame(redraw);
   return part;
