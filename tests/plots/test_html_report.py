@@ -154,3 +154,5 @@ def test_regression_shows_no_mistakes(folder: Path) -> None:
 def test_pages_that_cannot_be_written_are_refused_before_the_race(folder: Path) -> None:
     refused(noregret("race", "a.svm", *RACE, "--report", "no/race.html", cwd=folder), "--report")
     refused(noregret("race", "a.svm", *RACE, "--report", "a.svm", cwd=folder), "--report", "overwrite")
+    refused(noregret("race", "a.svm", *RACE, "--report", "-", cwd=folder), "--report -")
+    refused(noregret("learn", "a.svm", "--learner", "pa1", "--report", "-", cwd=folder), "--report -")

@@ -5,10 +5,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from noregret.cli.output import open_output
+from noregret.errors import BadValue
 from noregret.evaluation.inspect_model import largest_weights
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.report import describe_reading, describe_skipped, find_notes, find_warnings
 from noregret.streams import Source
+
+
+def check_html(path: str | None) -> None:
+    """Refuse standard output, where the result is printed."""
+    if path == "-":
+        raise BadValue("--report -: the page is written to a file; name one")
 
 
 def write_html(

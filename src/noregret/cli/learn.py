@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from noregret.cli import discard_output
-from noregret.cli.html_output import write_html
+from noregret.cli.html_output import check_html, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     args.drop += [name for name in args.keep if name not in args.drop]  # what tells rows apart is no feature
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
+    check_html(args.report)
     path = args.save or args.resume
     outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions, "--plot": args.plot,
                "--report": args.report}  # fmt: skip

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from noregret.cli.html_output import write_html
+from noregret.cli.html_output import check_html, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code
 from noregret.cli.learner_names import find_cards, parse_settings, rule_file
 from noregret.cli.output import print_confusion, print_regret, write_json
@@ -57,6 +57,7 @@ LAST = (
 
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
+    check_html(args.report)
     own_rules = map(rule_file, (args.learners or "").split(","))
     check_outputs({"--json": args.json, "--report": args.report}, [*args.data, *own_rules])
     if args.threads < 1:
