@@ -6,7 +6,7 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
-from noregret.metrics.metric import add_losses
+from noregret.metrics.metric import add_losses, add_up
 
 
 class Mistakes:
@@ -112,28 +112,35 @@ class LearningCurve:
         self.next, self.steps = first, 0
 
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
-        start = 0
-        while self.next <= self.rounds + transcript.rounds - start:
-            stop = start + self.next - self.rounds
-            self.add(transcript, start, stop)
-            self.points.append(self.now)
-            self.advance()
-            start = stop
-        self.add(transcript, start, transcript.rounds)
+        cuts, losses = self.find_cuts(transcript.rounds), add_up(self.loss, transcript.losses)
+        if cuts:
+            mistakes, updates = (
+                np.cumsum(marks)[np.array(cuts) - 1] for marks in (transcript.mistakes, transcript.updated)
+            )
+            rounds = [self.rounds + cut for cut in cuts]
+            totals = (self.mistakes + mistakes).tolist(), losses[cuts].tolist(), (self.updates + updates).tolist()
+            self.points += map(CurvePoint, rounds, *totals)
+        self.rounds += transcript.rounds
+        self.mistakes += int(np.count_nonzero(transcript.mistakes))
+        self.loss = float(losses[-1])
+        self.updates += int(np.count_nonzero(transcript.updated))
 
-    def advance(self) -> None:
-        """Set the number of rounds of the next point."""
-        while self.next <= self.rounds:
+    def find_cuts(self, rounds: int) -> list[int]:
+        """After how many of the next rounds there are points."""
+        cuts = []
+        while self.next <= self.rounds + rounds:
+            cuts.append(self.next - self.rounds)
+            self.next = self.find_next(self.next)
+        return cuts
+
+    def find_next(self, rounds: int) -> int:
+        """The number of rounds of the first point after so many rounds."""
+        found = rounds
+        while found <= rounds:
             self.steps += 1
             doublings, part = divmod(self.steps, self.per_doubling)
-            self.next = round((self.first << doublings) * 2.0 ** (part / self.per_doubling))
-
-    def add(self, transcript: Transcript, start: int, stop: int) -> None:
-        """Count the rounds from start to stop."""
-        self.rounds += stop - start
-        self.mistakes += int(np.count_nonzero(transcript.mistakes[start:stop]))
-        self.loss = add_losses(self.loss, transcript.losses[start:stop])
-        self.updates += int(np.count_nonzero(transcript.updated[start:stop]))
+            found = round((self.first << doublings) * 2.0 ** (part / self.per_doubling))
+        return found
 
     @property
     def now(self) -> CurvePoint:
