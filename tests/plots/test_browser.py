@@ -56,6 +56,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for entry, own in zip(report["learners"], (told, {**told, "points": bare, "guarantee": theorem}), strict=False):
         entry["regret"] = own
     report["learners"][2]["regret"] = {"why_not": "its loss is not convex"}
+    parts = [{"from": 1, "name": "pa1"}, {"from": 101, "name": "arow"}]
+    report["sequences"] = [{"switches": 1, "loss": 12.5, "learners": parts}]
     long = [{**report["learners"][1], "name": f"{'long_name_' * 12}{k}"} for k in range(25)]
     (folder / "many.html").write_text(html_report({**report, "learners": [*report["learners"], *long]}))
     (folder / "hostile.html").write_text(html_report(hostile_report()))
@@ -174,6 +176,7 @@ def test_choices_and_the_legend_redraw(browser: Any, pages: dict[str, Path]) -> 
     visit.page.get_by_label("scale").select_option("linear")
     part = visit.page.locator("section", has=visit.page.get_by_role("heading", name="Regret against its bound"))
     assert "its loss is not convex" in part.inner_text()
+    assert "1 switch: mistakes 12.5; pa1 from round 1, arow from round 101" in part.inner_text()
     part.get_by_label("learner").select_option(index=2)
     assert regret.locator("polyline.bound").count() == 0
     part.get_by_label("view").select_option("theorem")

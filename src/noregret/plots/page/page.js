@@ -162,10 +162,20 @@ function describeRegret(entry) {
   ].filter(Boolean);
 }
 
+function sequences() {
+  // The best learners one after the other, in hindsight, by the number of switches.
+  return [].concat(report.sequences || []).filter((one) => one && Array.isArray(one.learners)).map((one) => {
+    const parts = one.learners.map((part) => `${short(String(part.name))} from round ${format(number(part.from), "count")}`);
+    const switches = `${one.switches} switch${one.switches === 1 ? "" : "es"}`;
+    return element("p", { class: "hint" }, `Best in hindsight with ${switches}: ${report.targets ? "loss" : "mistakes"} ${format(number(one.loss))}; ${parts.join(", ")}`);
+  });
+}
+
 function regret() {
   const entries = learners.filter((entry) => entry.regret && Array.isArray(entry.regret.points) && entry.regret.points.length);
   const without = learners.filter((entry) => entry.regret && entry.regret.why_not)
     .map((entry) => element("p", { class: "hint" }, `No regret of ${short(entry.name)}: ${entry.regret.why_not}`));
+  without.push(...sequences());
   if (!entries.length) return without.length ? section("Regret", ...without) : null;
   const chart = new Chart({ title: "Regret" });
   const host = element("div");
