@@ -9,7 +9,7 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all check attack mutants bench reproduce closing fuzz catalogue docs clean
+.PHONY: help race test test-all browser check attack mutants bench reproduce closing fuzz catalogue docs clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
@@ -33,7 +33,12 @@ test: check
 	@$(BIN)/python -m pytest
 
 test-all: export NOREGRET_TEST_ALL = 1
-test-all: test
+test-all: browser test
+
+# Playwright, which opens HTML reports in a Chromium of the system; where it cannot be had, those tests are skipped.
+browser: $(TESTED)
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input -e '.[browser]' || true
 
 check: $(TESTED)
 	@$(BIN)/ruff check --quiet .

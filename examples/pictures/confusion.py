@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import noregret as nr
-from figures import COLOURS, show
+from figures import show
 from noregret.metrics import Confusion
+from noregret.plots.classes import draw_confusion
 
 CLASSES = ("common", "frequent", "seldom", "rare")
 SHARES = (0.6, 0.3, 0.08, 0.02)
@@ -50,24 +51,9 @@ def measure(rounds: int = 20000) -> list[Row]:
 
 def draw(axes: Any, rows: Sequence[Row]) -> None:
     """Columns are truths and sum to one; the colour of a cell is its share."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    size = len(CLASSES)
     for panel, name in zip(axes, WEIGHTS, strict=True):
-        table = np.array([row.predicted_as for row in rows if row.weights == name]).T
-        right = np.eye(size, dtype=bool)
-        for colour, mask in ((COLOURS[0], ~right), (COLOURS[1], right)):
-            shade = LinearSegmentedColormap.from_list("", ["white", colour])
-            panel.imshow(np.where(mask, np.nan, table), cmap=shade, vmin=0.0, vmax=1.0)
-        for i in range(size):
-            for j in range(size):
-                ink = "white" if table[i, j] > 0.6 else "black"
-                panel.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", color=ink, fontsize=9)
-        panel.set(title=name, xlabel="truth", xticks=range(size), yticks=range(size))
-        panel.set_xticklabels(CLASSES)
-        panel.set_yticklabels(CLASSES)
-        panel.set_ylabel("predicted")
-        panel.set_axisbelow(True)
+        draw_confusion(panel, np.array([row.predicted_as for row in rows if row.weights == name]).T, CLASSES)
+        panel.set_title(name)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from noregret.plots.figure import COLOURS as COLOURS
+from noregret.plots.figure import make_figure
+
 Draw = Callable[[Any], None]  # takes the axes, or a list of them where there are several panels
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7a5195")
 
 
 def cell(value: object) -> str:
@@ -25,19 +27,18 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def save(path: Path, draw: Draw, panels: int = 1) -> None:
     """Draw on panels side by side, without a screen, into a small PNG file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    figure, axes = make_figure(panels, width=3.2 + 1.8 / panels)
+    draw(axes if panels > 1 else axes[0])
+    save_small(figure, path)
+
+
+def save_small(figure: Any, path: Path) -> None:
+    """Write a figure as a PNG file of few colours."""
     from PIL import Image
 
-    figure = Figure(figsize=(2.6 + 3.2 * panels, 3.6), layout="constrained", dpi=110)
-    canvas = FigureCanvasAgg(figure)
-    draw(figure.subplots(1, panels))
-    for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
     path.parent.mkdir(parents=True, exist_ok=True)
-    canvas.draw()
-    Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()).quantize(64).save(path, optimize=True)
+    figure.canvas.draw()
+    Image.fromarray(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy()).quantize(64).save(path, optimize=True)
 
 
 def show(name: str, head: Sequence[str], rows: Sequence[Sequence[object]], draw: Draw, panels: int = 1) -> None:

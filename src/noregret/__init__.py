@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.version import __version__
 
 if TYPE_CHECKING:
+    from noregret import plots as plots
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.joint import Joint as Joint
     from noregret.adapters.self_training import self_training as self_training
@@ -141,6 +142,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
+    if name == "plots":
+        return importlib.import_module("noregret.plots")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"noregret.{_HOME[name]}"), name)

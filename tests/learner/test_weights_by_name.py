@@ -44,3 +44,14 @@ def test_what_has_learned_nothing_has_no_weights() -> None:
         _ = nr.make("pa1").weights
     with pytest.raises(nr.BadValue, match="supports"):
         _ = nr.make("perceptron", algebra="kernel", native=False).learn([{"a": 1.0}], [1]).weights
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("count", [0, 1, 3, 7, 99])
+def test_the_largest_weights_are_the_first_of_all(classes: int, count: int) -> None:
+    rng = np.random.default_rng(classes)
+    rows = rng.integers(-1, 2, size=(40, 9)).astype(float)  # weights of equal size, too
+    learner = nr.make("perceptron", native=False).learn(rows, rng.integers(classes, size=40))
+    found, whole = learner.largest_weights(count), learner.weights
+    for one, every in zip(found.values(), whole.values(), strict=True) if classes > 2 else [(found, whole)]:
+        assert list(one.items()) == list(every.items())[:count]

@@ -17,6 +17,7 @@ from noregret.evaluation.leaderboard import Leaderboard
 from noregret.evaluation.race import Observer
 from noregret.evaluation.tables import confusion_table
 from noregret.metrics import Confusion
+from noregret.metrics.confusion import FEW
 from tests.support import refusal
 
 rng = np.random.default_rng(0)
@@ -307,3 +308,48 @@ def test_a_class_that_never_came_is_mentioned_and_a_resumed_model_goes_on_as_it_
     assert nr.load(model).config.class_weight == {"yes": 2.0, "nein": 3.0}
     assert main([*common, "--resume", model, "--class-weight", "balanced"]) == 2
     assert "--class-weight is for a new model" in capsys.readouterr().err
+
+
+# ---- few numbers ----------------------------------------------------------------------------------------------------
+
+
+def happened(truth: Any, predicted: Any) -> nr.Transcript:
+    """Rounds with these labels and predictions."""
+    zeros = np.zeros(len(truth))
+    return nr.Transcript(zeros, np.asarray(predicted), zeros, zeros > 0, zeros > 0, np.asarray(truth))
+
+
+STREAMS: list[tuple[Any, Any]] = [
+    ([1, -1, 1, 1, -1, 1], [1, 1, -1, 1, -1, 1]),
+    ([0.0, 1.0, 2.0, 3.0, 0.0, 1.0], [None, 1.0, 2.0, 3.0, 3.0, 1.0]),  # a round without a prediction
+    ([1, 2, 3, 4, 5, 1, 5], [1, 2, 3, 4, 5, 5, 1]),  # one class more than a few
+    ([True, False, True, True], [1, 0, 0, 1]),
+    ([1, 1, 1, 2], [1, 1, 1, 1]),
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 99])
+@pytest.mark.parametrize(("truth", "predicted"), STREAMS)
+def test_few_numbers_are_counted_as_any_labels_are(
+    truth: Any, predicted: Any, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = []
+    for few in (FEW, 0):
+        monkeypatch.setattr("noregret.metrics.confusion.FEW", few)
+        metric = Confusion()
+        for _ in range(2):
+            for at in range(0, len(truth), size):
+                part = happened(truth[at : at + size], np.asarray(predicted[at : at + size]))
+                metric.see(None, part)
+        tables.append((metric.labels, metric.table.tolist()))
+    assert tables[0] == tables[1]
+
+
+def test_names_and_numbers_are_counted_together() -> None:
+    metric = Confusion()
+    metric.see(None, happened(np.array(["a", "b"]), np.array(["a", "a"])))
+    metric.see(None, happened(np.array([1, 2, 1]), np.array([1, 1, 1])))
+    assert metric.labels == ["a", "b", 1, 2]
+    assert metric.counts.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 2, 0], [0, 0, 1, 0]]
+    metric.see(None, happened(np.array([1, 2]), np.array([2, 2])))
+    assert metric.counts[2:, 2:].tolist() == [[2, 1], [1, 1]]

@@ -19,6 +19,7 @@ from noregret.metrics import (
     Mistakes,
     Runtime,
     TargetBaselines,
+    Totals,
     Updates,
 )
 from noregret.metrics.baselines import FEW, ROWS
@@ -224,6 +225,42 @@ def test_the_course_of_a_run_is_the_same_in_any_chunks(size: int) -> None:
     ]
     assert curve.points == expected
     assert loss.total == float(np.cumsum(whole.losses)[-1])
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_the_totals_of_a_run_are_those_of_single_metrics_and_have_four_points_per_doubling(size: int) -> None:
+    rng = np.random.default_rng(4)
+    wrong, losses, changed = rng.integers(2, size=300), rng.exponential(size=300), rng.integers(2, size=300)
+    whole = Totals()
+    single: list[Mistakes | Loss | Updates] = [Mistakes(), Loss(), Updates()]
+    for start in range(0, 300, size):
+        stop = start + size
+        part = happened(wrong[start:stop].tolist(), losses[start:stop].tolist(), changed[start:stop].tolist(), 0.0)
+        whole.see(None, part)
+        for metric in single:
+            metric.see(None, part)
+    assert whole.report() == {name: value for metric in single for name, value in metric.report().items()}
+    rounds = [point.rounds for point in whole.points]
+    assert rounds[:13] == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 19]
+    assert {32, 64, 128, 256} <= set(rounds)
+    for point in whole.all_points():
+        n = point.rounds
+        assert point == (n, wrong[:n].sum(), np.cumsum(losses)[n - 1], changed[:n].sum())
+    assert whole.all_points()[-1].rounds == 300
+    assert Totals().all_points() == []
+    exact = Totals()
+    exact.see(None, happened([1, 0, 1, 0], [1.0, 0.0, 1.0, 0.0], [1, 0, 1, 0], 0.0))
+    assert [point.rounds for point in exact.all_points()] == [1, 2, 3, 4]
+
+
+def test_totals_of_no_round_and_of_one() -> None:
+    assert Totals().report() == {"rounds": 0, "mistakes": 0, "rate": 0.0, "loss": 0.0, "mean_loss": 0.0, "updates": 0}
+    one = happened([1], [3.0], [1], 0.0)
+    totals, later = Totals(), LearningCurve(first=8)
+    for curve in (totals, later):
+        curve.see(None, one)
+        assert curve.all_points() == [(1, 1, 3.0, 1)]
+    assert totals.report() == {"rounds": 1, "mistakes": 1, "rate": 1.0, "loss": 3.0, "mean_loss": 3.0, "updates": 1}
 
 
 # ---- what guesses go by ----------------------------------------------------------------------------------------------

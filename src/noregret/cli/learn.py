@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from noregret.cli import discard_output
-from noregret.cli.curve_plot import draw_curve
+from noregret.cli.html_output import check_html, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
@@ -63,8 +63,10 @@ def run(args: argparse.Namespace) -> int:
     args.drop += [name for name in args.keep if name not in args.drop]  # what tells rows apart is no feature
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
+    check_html(args.report)
     path = args.save or args.resume
-    outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions, "--plot": args.plot}
+    outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions, "--plot": args.plot,
+               "--report": args.report}  # fmt: skip
     check_outputs(outputs, [*args.data, rule_file(args.learner), *args.rule])
     for file in args.rule:
         import_file(file)
@@ -91,10 +93,15 @@ def run(args: argparse.Namespace) -> int:
         training.compare_in_hindsight()
     entry = Entry.of(training.run)
     curve = training.full_curve()
-    write_json(args.json, {**make_report(args, source, entry, path, interrupted), "curve": report_curve(curve)})
-    if args.plot is not None:
-        counts_mistakes = task_of(learner).prediction != "target"
-        draw_curve(args.plot, curve, f"{entry.name} on {source.name}", counts_mistakes)
+    report = {**make_report(args, source, entry, path, interrupted), "curve": report_curve(curve)}
+    report["fingerprint"] = checkpoints.fingerprint
+    write_json(args.json, report)
+    notes = find_learning_notes(training, entry)
+    write_html(args.report, report, source, [entry], notes)
+    if args.plot is not None and entry.curve:
+        from noregret.plots import curves, save_figure
+
+        save_figure(curves(entry, f"{entry.name} on {source.name}"), args.plot, "--plot")
     if args.predictions == "-":
         screen.note(describe_result(entry, path, interrupted))
     elif args.json != "-":
@@ -107,12 +114,17 @@ def run(args: argparse.Namespace) -> int:
         if args.regret:
             sys.stdout.write("\n".join(["", *describe_entry_regret(entry)]) + "\n")
     screen.note_later(source)
-    if entry.confusion is not None and (order := describe_order(training.changes.changes, entry.confusion.rounds)):
-        screen.note(f"{source.name}: {order}")
-    if (guessing := describe_guessing(entry)) is not None:
-        screen.note(f"{source.name}: {guessing}")
+    for text in notes:
+        screen.note(f"{source.name}: {text}")
     screen.conclude(source, learner, entry.updates)
     return exit_code() if interrupted else 0
+
+
+def find_learning_notes(training: "Training", entry: Entry) -> list[str]:
+    """Notes where rows seem sorted, or where guessing would have been better."""
+    confusion = entry.confusion
+    order = None if confusion is None else describe_order(training.changes.changes, confusion.rounds)
+    return [text for text in (order, describe_guessing(entry)) if text]
 
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:

@@ -70,6 +70,7 @@ def make_parser() -> Parser:
         commands.add_parser("compare", help="say what differs between two JSON reports, or rank learners")
     )
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
+    add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
     learners.add_argument("name", nargs="?", help="the learner whose card to show")
     datasets = commands.add_parser("datasets", help="list the built-in, synthetic and local data sets")
@@ -95,6 +96,7 @@ def add_race_options(race: Parser) -> None:
     add_delay_options(race)
     add_learner_options(race)
     add_output_options(race)
+    add_report_option(race)
     add_confusion_option(race)
     add_regret_option(race)
     race.set_defaults(module="race")
@@ -122,6 +124,7 @@ def add_learn_options(learn: Parser) -> None:
     add_holdout_options(learn)
     add_delay_options(learn)
     add_learner_options(learn)
+    add_report_option(learn)
     add_output_options(learn)
     add_confusion_option(learn)
     add_regret_option(learn)
@@ -230,6 +233,18 @@ def add_show_options(show: Parser) -> None:
     add_model_options(show)
     show.add_argument("--json", metavar="PATH", help="write it as JSON, with all weights; - is standard output")
     show.set_defaults(module="show")
+
+
+def add_plot_options(plot: Parser) -> None:
+    plot.add_argument("what", nargs="?", metavar="NAME|MODEL|REPORT.json", help="a picture of the theory, a model "
+                      "saved by `noregret learn --save`, or a report that --json wrote (default: list the "
+                      "pictures)")  # fmt: skip
+    plot.add_argument("--out", metavar="PATH", help="the file to write: .png, .svg, .pdf; of a report also .html")
+    plot.add_argument("--kind", choices=("curves", "regret", "confusion", "reliability"), help="what to draw of a "
+                      "report (default: curves; of `evaluate`, confusion)")  # fmt: skip
+    plot.add_argument("--learner", metavar="NAME", help="a learner of the report, for its regret or confusion matrix")
+    plot.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
+    plot.set_defaults(module="plot")
 
 
 def add_warm_options(warm: Parser) -> None:
@@ -365,6 +380,11 @@ def add_output_options(parser: Parser) -> None:
     group = parser.add_argument_group("the output")
     group.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     group.add_argument("--quiet", action="store_true", help="no progress and no notes, only the result")
+
+
+def add_report_option(parser: Parser) -> None:
+    parser.add_argument("--report", metavar="PATH.html", help="write the results as one HTML page that needs no "
+                        "network: ranking, curves, confusion matrix, largest weights, warnings")  # fmt: skip
 
 
 def add_confusion_option(parser: Parser) -> None:

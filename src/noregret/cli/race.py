@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from noregret.cli.html_output import check_html, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code
 from noregret.cli.learner_names import find_cards, parse_settings, rule_file
 from noregret.cli.output import print_confusion, print_regret, write_json
@@ -25,6 +26,7 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
 from noregret.evaluation.capabilities import given_options
+from noregret.evaluation.checkpoint import fingerprint_source
 from noregret.evaluation.command_words import option_words
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.race import ALL, Observer, race
@@ -38,6 +40,7 @@ from noregret.evaluation.report import (
     report_head,
     report_sequence,
 )
+from noregret.evaluation.tables import sparkline
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
 from noregret.streams import Source
@@ -54,7 +57,9 @@ LAST = (
 
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
-    check_outputs({"--json": args.json}, [*args.data, *map(rule_file, (args.learners or "").split(","))])
+    check_html(args.report)
+    own_rules = map(rule_file, (args.learners or "").split(","))
+    check_outputs({"--json": args.json, "--report": args.report}, [*args.data, *own_rules])
     if args.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {args.threads}")
     cards = select_cards(args, args.task)
@@ -75,7 +80,10 @@ def run(args: argparse.Namespace) -> int:
         if observer.leaderboard is None:
             raise
         leaderboard, interrupted = observer.leaderboard(), True
-    write_json(args.json, {**make_report(args, source, leaderboard), "interrupted": interrupted})
+    order = describe_race_order(leaderboard)
+    report = {**make_report(args, source, leaderboard), "interrupted": interrupted}
+    write_json(args.json, report)
+    write_html(args.report, report, source, leaderboard, [] if order is None else [order])
     if args.json != "-":
         print_result(args, leaderboard, source)
         if args.confusion:
@@ -86,11 +94,8 @@ def run(args: argparse.Namespace) -> int:
     for entry in leaderboard:
         if entry.stopped is not None:
             screen.warn(f"{entry.name} could not go on: {entry.stopped}")
-    confusion = leaderboard.best.confusion
-    if confusion is not None and "last_label" in leaderboard.baselines:
-        order = describe_order(int(leaderboard.baselines["last_label"]), confusion.rounds)
-        if order is not None:
-            screen.note(f"{source.name}: {order}")
+    if order is not None:
+        screen.note(f"{source.name}: {order}")
     screen.conclude(source, leaderboard.winner, sum(entry.updates for entry in leaderboard))
     if interrupted:
         screen.warn("stopped before all rows were read; these are the standings so far")
@@ -142,7 +147,26 @@ class ScreenObserver(Observer):
             now = leaderboard()
             leads = f"{now.best.name} leads" if len(now) > 1 else now.best.name
             title = f"{self.screen.progress(now.best.rounds, done)}; {leads} with {now.best.summarize()}"
-            self.screen.show(*now.table(), title)
+            table = now.table()
+            self.screen.show(*(add_trends(now, *table) if self.screen.shows_bars else table), title)
+
+
+def add_trends(
+    leaderboard: Leaderboard, head: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The table with the course of the mistake rate as small bars."""
+    place = head.index("rate") + 1 if "rate" in head else 2
+    trends = ["" if entry.stopped else sparkline(entry.trend()) for entry in leaderboard]
+    wider = [[*row[:place], trend, *row[place:]] for row, trend in zip(rows, trends, strict=True)]
+    return [*head[:place], "trend", *head[place:]], wider
+
+
+def describe_race_order(leaderboard: Leaderboard) -> str | None:
+    """A note where the rows seem sorted by label or time."""
+    confusion = leaderboard.best.confusion
+    if confusion is None or "last_label" not in leaderboard.baselines:
+        return None
+    return describe_order(int(leaderboard.baselines["last_label"]), confusion.rounds)
 
 
 def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Source) -> None:
@@ -195,8 +219,10 @@ def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboa
         **report_head(args.command_line, source, rounds=best.rounds),
         "task": best.learner.task,
         "seed": args.seed,
+        "fingerprint": fingerprint_source(source, args.data, args.seed),
         "learners": [report_entry(entry) for entry in leaderboard],
         "baselines": leaderboard.baselines,
+        "compare": describe_baselines(best.learner, leaderboard.baselines, best.rounds),
         "sequences": [report_sequence(*one) for one in leaderboard.sequences],
         "winner": best.name,
         "train": training_command(args, best),

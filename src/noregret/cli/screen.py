@@ -144,6 +144,11 @@ class Screen:
             yield
         self._drawing = None
 
+    @property
+    def shows_bars(self) -> bool:
+        """Whether there is a live table whose terminal has the characters of small bars."""
+        return self._drawing is not None and self._drawing.console.encoding.lower().startswith("utf")
+
     def due(self) -> bool:
         """Whether it is time to show progress again."""
         now = time.monotonic()

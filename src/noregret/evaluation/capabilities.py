@@ -125,10 +125,14 @@ def features_of(learner: Learner) -> int | None:
     return None if model is None else int(model.learned_features)
 
 
-def weights_of(learner: Learner) -> dict[Any, Any] | str:
-    """The weights by feature, and by class where there are many; or why there are none."""
+def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | str:
+    """The weights by feature, the largest first, and by class where there are many; or why there are none.
+
+    With `count`, a learner that can do that quickly gives only so many of each class.
+    """
     try:
-        found = getattr(learner, "weights", None)
+        some = None if count is None else getattr(learner, "largest_weights", None)
+        found = getattr(learner, "weights", None) if some is None else some(count)
     except Error as error:
         return str(error)
     return f"{learner.card.name} has no weights of its own" if found is None else found

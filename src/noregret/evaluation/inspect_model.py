@@ -18,7 +18,7 @@ from noregret.evaluation.capabilities import (
     task_of,
     weights_of,
 )
-from noregret.evaluation.report import count_of, plain_label
+from noregret.evaluation.report import SCHEMA, count_of, plain_label
 from noregret.evaluation.tables import table
 from noregret.learner.protocol import Learner
 
@@ -31,6 +31,7 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
     inner = inner_learner(learner)
     weights = weights_of(inner)
     return {
+        "schema": SCHEMA,
         "model": path,
         "learner": learner.card.name,
         "about": learner.card.about,
@@ -48,6 +49,26 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "source": learner.source,
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
+
+
+def largest_weights(learner: Learner) -> list[dict[str, Any]]:
+    """The largest weights, of each class where classes have their own; none where the learner has no weights."""
+    learner = inner_learner(learner)
+    weights = weights_of(learner, LARGEST)
+    if isinstance(weights, str):
+        return []
+    many = task_of(learner).many
+    parts = islice(weights.items(), CLASSES) if many else [(side_of_weights(learner), weights)]
+    return [
+        {"of": plain_label(label), "weights": [[str(name), value] for name, value in islice(one.items(), LARGEST)]}
+        for label, one in parts
+        if one
+    ]
+
+
+def side_of_weights(learner: Learner) -> Any:
+    """The class that positive weights speak for, where there are two."""
+    return class_sides(learner)[1] if len(classes_of(learner)) == 2 else None
 
 
 def describe_model(learner: Learner, path: str) -> str:
@@ -78,7 +99,7 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
         yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
-    weights = weights_of(inner)
+    weights = weights_of(inner, LARGEST)
     yield ""
     yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
@@ -120,8 +141,8 @@ def describe_origin(source: Mapping[str, Any]) -> str:
 
 def describe_weights(learner: Learner, weights: Mapping[Any, Any]) -> str:
     if not task_of(learner).many:
-        two = len(classes_of(learner)) == 2
-        return describe_largest(f"largest weights{f', for {class_sides(learner)[1]}' if two else ''}", weights)
+        side = side_of_weights(learner)
+        return describe_largest(f"largest weights{'' if side is None else f', for {side}'}", weights)
     shown = islice(weights.items(), CLASSES)
     return "\n\n".join(describe_largest(f"largest weights of {plain_label(label)}", one) for label, one in shown)
 

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
+from noregret.errors import import_extra
 from noregret.evaluation.capabilities import (
     asked_labels,
     class_weight_of,
@@ -18,10 +20,12 @@ from noregret.evaluation.regret_report import RegretReport
 from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
 from noregret.metrics import Confusion
+from noregret.metrics.basic import CurvePoint
 from noregret.metrics.tracking import Sequence
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Task
 
+FIRST = 8  # rounds before the first part of a trend
 LONG = 1e9  # losses from here on are shown by their magnitude only
 
 
@@ -31,7 +35,8 @@ class Entry:
 
     `stopped` is the error that stopped it. Where the learner does not see every label, `full_information` is the number
     of mistakes of another learner that does. `held_out` is the report on rows that it did not learn. `regret` is that
-    against the best fixed weights in hindsight, or why there is none; None where it was not asked for.
+    against the best fixed weights in hindsight, or why there is none; None where it was not asked for. `curve` has
+    the totals at log-spaced rounds.
     """
 
     name: str
@@ -43,6 +48,7 @@ class Entry:
     full_information: int | None = None
     held_out: Mapping[str, float] | None = None
     regret: RegretReport | str | None = None
+    curve: tuple[CurvePoint, ...] = ()
 
     @classmethod
     def of(cls, run: Run, name: str | None = None, stopped: str | None = None) -> "Entry":
@@ -51,7 +57,16 @@ class Entry:
         report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
         full_information = run.comparison.mistakes
         return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
-                   run.held_out, run.regret)  # fmt: skip
+                   run.held_out, run.regret, () if run.totals is None else tuple(run.totals.all_points()))  # fmt: skip
+
+    def trend(self, doublings: int = 8) -> list[float]:
+        """The mistake rate, or of real targets the mean loss, in each of the last doublings of the rounds."""
+        points = [point for point in self.curve if point.rounds & (point.rounds - 1) == 0] + [*self.curve[-1:]]
+        name = "loss" if self.task.prediction == "target" else "mistakes"
+        pairs = [(one, two) for one, two in pairwise(points) if two.rounds > one.rounds >= FIRST]
+        return [
+            (getattr(two, name) - getattr(one, name)) / (two.rounds - one.rounds) for one, two in pairs[-doublings:]
+        ]
 
     @property
     def task(self) -> type[Task]:
@@ -248,6 +263,10 @@ class Leaderboard:
 
     def _repr_html_(self) -> str:
         return html_table(*self.table())
+
+    def plot(self) -> Any:
+        """The curves of the learners as a matplotlib figure: mistake rate and mean loss against rounds."""
+        return import_extra("noregret.plots", "plots", "plot()").curves(self)
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------

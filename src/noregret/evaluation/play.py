@@ -13,7 +13,7 @@ from noregret.evaluation.capabilities import costs_of, is_learner, task_of
 from noregret.evaluation.regret_report import RegretReport
 from noregret.learner.factory import full_information
 from noregret.learner.protocol import Learner
-from noregret.metrics import METRICS, Confusion, Loss, Metric, Mistakes, Runtime, Updates
+from noregret.metrics import METRICS, Confusion, Metric, Runtime, Totals
 from noregret.streams import ReadOptions, Source, open_source
 from noregret.tasks.task import Task
 
@@ -44,6 +44,7 @@ class Run:
         self.held_out: Mapping[str, float] | None = None  # the report on rows that are not learned
         self.regret: RegretReport | str | None = None  # against the best fixed weights, or why there is none
         self.confusion: Confusion | None = None
+        self.totals: Totals | None = None
         if metrics is None:
             self.metrics = self.default_metrics()
         else:
@@ -55,7 +56,8 @@ class Run:
         """The metrics of every run, those of the task, and the confusion matrix where a round has one label."""
         task = task_of(self.learner)
         self.task_metrics = [METRICS[name]() for name in task.metrics]
-        metrics: list[Metric] = [Mistakes(), Loss(), Updates(), Runtime(), *self.task_metrics]
+        self.totals = Totals()
+        metrics: list[Metric] = [self.totals, Runtime(), *self.task_metrics]
         if task.one_label:
             self.confusion = Confusion(costs_of(self.learner))
             metrics.append(self.confusion)

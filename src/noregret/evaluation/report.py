@@ -28,6 +28,7 @@ from noregret.metrics import Confusion
 from noregret.streams import Source
 from noregret.version import __version__
 
+SCHEMA = 1  # the version of the form of JSON reports; it changes when a key is removed or means something else
 MANY_CLASSES = 50  # with more, the confusion matrix is left out of reports, and the labels may be targets
 TO_TRY = "try --bias, --scale, --shuffle SEED, --text COLUMN for columns of words, another --transform"
 MANY_ROWS = 200  # with fewer, nothing is said about their order
@@ -52,13 +53,18 @@ def replace_infinite(value: Any) -> Any:
 
 
 def report_head(command: Sequence[str], source: Source, **more: Any) -> dict[str, Any]:
-    """How every report begins: the version, the command and the source."""
-    return {"noregret": __version__, "command": ["noregret", *command], "source": {**source.describe(), **more}}
+    """How every report begins: the versions of its form and of the library, the command and the source."""
+    return {
+        "schema": SCHEMA,
+        "noregret": __version__,
+        "command": ["noregret", *command],
+        "source": {**source.describe(), **more},
+    }
 
 
 def report_entry(entry: Entry) -> dict[str, Any]:
     """The result of one learner."""
-    report = {
+    report: dict[str, Any] = {
         "name": entry.name,
         "rounds": entry.rounds,
         "mistakes": entry.mistakes,
@@ -82,6 +88,7 @@ def report_entry(entry: Entry) -> dict[str, Any]:
         report["regret"] = dict(told)
     if entry.confusion is not None:
         report["confusion"] = report_confusion(entry.confusion)
+    report["curve"] = [point._asdict() for point in entry.curve]
     return report if entry.stopped is None else {**report, "stopped": entry.stopped}
 
 

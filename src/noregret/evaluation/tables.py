@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from noregret.metrics.confusion import Confusion, divide
 from noregret.metrics.reliability import Reliability
 
+BARS = "▁▂▃▄▅▆▇█"
 WIDE = 20  # up to this many classes, the confusion matrix has a column for each
 
 
@@ -37,6 +38,15 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Values as a line of small bars, from zero to the largest."""
+    largest = max((value for value in values if value < float("inf")), default=0.0)
+    if largest <= 0.0:
+        return BARS[0] * len(values)
+    steps = len(BARS) - 1
+    return "".join(BARS[min(steps, round(steps * min(value / largest, 1.0)))] for value in values)
 
 
 def confusion_table(confusion: Confusion, by_column: bool = False) -> str:

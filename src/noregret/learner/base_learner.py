@@ -14,6 +14,7 @@ from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.transforms import Pipeline, Transform
 from noregret.learner.change import LOCKING, Locked, Undo
+from noregret.learner.display import Displayed
 from noregret.learner.encode import one_row
 from noregret.learner.finder import FeatureFunction
 from noregret.learner.header_fields import read_count
@@ -23,7 +24,7 @@ from noregret.rules.card import Card
 Transforms = Transform | Pipeline
 
 
-class BaseLearner(Locked, ABC):
+class BaseLearner(Displayed, Locked, ABC):
     """A learner that is not a rule. It counts its rounds, its mistakes and the rounds that changed it."""
 
     kind: ClassVar[str]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from noregret.algebra import TYPES
-from noregret.algebra.kernel import BANKS
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.learner.columns import check_option
+from noregret.learner.kernel_options import KERNEL_TAKES, KernelParams, check_kernel, check_kernel_params
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
@@ -29,13 +29,6 @@ from noregret.tasks.task import Task
 COVARIANCES = ("diagonal", "drop", "full")
 LARGEST_GROUP = 1 << 16  # there is room for whole groups only
 LARGEST = 1 << 53  # whole numbers below it are floats, too
-KERNEL_PARAMS = {
-    "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
-    "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel"),
-    "degree": Param(3.0, at_least=1.0, about="the power of the polynomial kernel"),
-}
-KERNEL_TAKES = {"linear": (), "polynomial": ("gamma", "coef0", "degree"), "rbf": ("gamma",)}
-KernelParams = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -328,28 +321,6 @@ def check_covariance(card: RuleCard, covariance: Any) -> str:
     if covariance not in (None, *COVARIANCES):
         raise BadValue(f"covariance must be one of {', '.join(COVARIANCES)}, not {covariance!r}")
     return covariance or "diagonal"
-
-
-def check_kernel(kernel: Any, algebra: str | None) -> str:
-    if kernel is not None and algebra != "kernel":
-        raise BadValue(f'kernel={kernel!r} needs algebra="kernel"')
-    if kernel not in (None, *BANKS):
-        raise BadValue(f"kernel must be one of {', '.join(BANKS)}, not {kernel!r}{suggestion(kernel, BANKS)}")
-    return kernel or "rbf"
-
-
-def check_kernel_params(kernel: str, rest: dict[str, Any]) -> KernelParams:
-    values = {
-        name: param.check(
-            f"kernel {kernel}",
-            name,
-            rest.pop(f"kernel.{name}", rest.pop(name, param.default))
-            if name in KERNEL_TAKES[kernel]
-            else param.default,
-        )
-        for name, param in KERNEL_PARAMS.items()
-    }
-    return values["gamma"], values["coef0"], values["degree"]
 
 
 def check_average(

@@ -20,16 +20,18 @@ from noregret.learner.bandit import BanditFeedback
 from noregret.learner.change import LOCKING, Locked
 from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error
+from noregret.learner.display import Displayed
 from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath, open_fast_path
 from noregret.learner.model import Model
-from noregret.learner.model_file import Arrays, FindCard, Header, register_kind, save
+from noregret.learner.model_file import Arrays, FindCard, Header, pack, register_kind, save, unpack
 from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.probabilities import ClassProbabilities
 from noregret.learner.scoring import score_block
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
+from noregret.learner.weights import NamedWeights
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
@@ -39,7 +41,7 @@ PART = 1024  # rows of a sparse matrix that a dense learner scores in one go
 
 
 @register_kind
-class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
+class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights, Displayed, Locked):
     """Learns from rounds, one at a time or many, and predicts."""
 
     kind: ClassVar[str] = "rule"
@@ -185,19 +187,6 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
             self._must_have_learned()
             return explain_one(self.model, self.scores, x, label)
 
-    @property
-    def weights(self) -> dict[Any, Any]:
-        """The weights that are not zero, by feature, the largest first; for many classes, a dict for each class.
-
-        They belong to the features after all transforms; a constant feature is named "(constant)".
-        """
-        from noregret.learner.weights import named_weights
-
-        with self._lock:
-            self._change.settle()
-            self._must_have_learned()
-            return named_weights(self.model)
-
     def _must_have_learned(self) -> None:
         if self.model.arrays is None:
             raise NotLearned(f"{self.card.name} has not seen a label yet; learn something first")
@@ -306,8 +295,6 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, Locked):
         return type(self).of(merge_models(self.copy().model, other.copy().model))
 
     def __reduce__(self) -> Any:
-        from noregret.learner.model_file import pack, unpack
-
         with self._lock:
             self._change.settle()
             own = [option.function for _, option in self.config.choices if isinstance(option, OwnFunction)]

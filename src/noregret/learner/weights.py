@@ -1,12 +1,14 @@
 """The weights of a learner by the names of its features, where its score is a weighted sum of them."""
 
-from typing import Any
+import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import SparseBlock, to_dense
 from noregret.errors import BadValue
+from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 
@@ -15,19 +17,50 @@ UNITS = 256  # rows scored at once
 Floats = NDArray[np.float64]
 
 
-def named_weights(model: Model) -> dict[Any, Any]:
+class NamedWeights:
+    """What linear learners have: their weights by name."""
+
+    model: Model
+    _lock: threading.RLock
+    _change: Change
+
+    @property
+    def weights(self) -> dict[Any, Any]:
+        """The weights that are not zero, by feature, the largest first; for many classes, a dict for each class.
+
+        They belong to the features after all transforms; a constant feature is named "(constant)".
+        """
+        return self.largest_weights()
+
+    def largest_weights(self, count: int | None = None) -> dict[Any, Any]:
+        """The same with only so many features of each class, which is quick also where there are very many."""
+        with self._lock:
+            self._change.settle()
+            self._must_have_learned()
+            return named_weights(self.model, count)
+
+    if TYPE_CHECKING:
+
+        def _must_have_learned(self) -> None: ...
+
+
+def named_weights(model: Model, count: int | None = None) -> dict[Any, Any]:
     """The weights that are not zero, by feature, the largest first; for many classes such a dict for each class."""
     columns = weight_columns(model)
     names = [CONSTANT] * model.config.bias + model.feature_names()
     if not model.task.many:
-        return by_name(names, columns[:, 0])
-    return {label: by_name(names, columns[:, c]) for c, label in enumerate(model.labels.order)}
+        return by_name(names, columns[:, 0], count)
+    return {label: by_name(names, columns[:, c], count) for c, label in enumerate(model.labels.order)}
 
 
-def by_name(names: list[Any], weights: Floats) -> dict[Any, float]:
+def by_name(names: list[Any], weights: Floats, count: int | None) -> dict[Any, float]:
     places = np.flatnonzero(weights)
+    if count is not None and count < places.size:
+        sizes = np.abs(weights[places])
+        least = np.partition(sizes, sizes.size - count)[sizes.size - count] if count > 0 else np.inf
+        places = places[sizes >= least]
     places = places[np.argsort(-np.abs(weights[places]), kind="stable")]
-    return {names[place]: float(weights[place]) for place in places.tolist()}
+    return {names[place]: float(weights[place]) for place in places[:count].tolist()}
 
 
 def weight_columns(model: Model) -> Floats:

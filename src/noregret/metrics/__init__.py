@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from noregret.metrics.auc import Auc
 from noregret.metrics.baselines import LabelBaselines, TargetBaselines
-from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Updates
+from noregret.metrics.basic import LabelChanges, LearningCurve, Loss, Mistakes, Runtime, Totals, Updates
 from noregret.metrics.comparison import (
     MeanRanks,
     PairedMistakes,
@@ -29,5 +29,5 @@ METRICS: dict[str, Callable[[], Metric]] = {
 __all__ = [
     "METRICS", "Auc", "Confusion", "InputOrder", "LabelBaselines", "LabelChanges", "LearningCurve", "Loss", "MeanRanks",
     "MergeableMetric", "Metric", "Mistakes", "Multilabel", "PairedMistakes", "Ranking", "Reliability", "Runtime",
-    "TargetBaselines", "TargetErrors", "Updates", "compute_mcnemar", "mean_ranks", "sliding_difference",
+    "TargetBaselines", "TargetErrors", "Totals", "Updates", "compute_mcnemar", "mean_ranks", "sliding_difference",
 ]  # fmt: skip

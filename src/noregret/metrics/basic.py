@@ -6,7 +6,7 @@ import numpy as np
 
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
-from noregret.metrics.metric import add_losses
+from noregret.metrics.metric import add_losses, add_up
 
 
 class Mistakes:
@@ -104,27 +104,72 @@ class CurvePoint(NamedTuple):
 
 
 class LearningCurve:
-    """The totals each time the number of rounds has doubled; they do not depend on the batches."""
+    """The totals each time the number of rounds has doubled, or more often; they do not depend on the batches."""
 
-    def __init__(self, first: int = 1) -> None:
-        self.next, self.points = first, list[CurvePoint]()
+    def __init__(self, first: int = 1, per_doubling: int = 1) -> None:
+        self.first, self.per_doubling, self.points = first, per_doubling, list[CurvePoint]()
         self.rounds, self.mistakes, self.loss, self.updates = 0, 0, 0.0, 0
+        self.next, self.steps = first, 0
 
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
-        start = 0
-        while self.next <= self.rounds + transcript.rounds - start:
-            stop = start + self.next - self.rounds
-            self.add(transcript, start, stop)
-            self.points.append(CurvePoint(self.rounds, self.mistakes, self.loss, self.updates))
-            self.next, start = 2 * self.next, stop
-        self.add(transcript, start, transcript.rounds)
+        cuts, losses = self.find_cuts(transcript.rounds), add_up(self.loss, transcript.losses)
+        if cuts:
+            mistakes, updates = (
+                np.cumsum(marks)[np.array(cuts) - 1] for marks in (transcript.mistakes, transcript.updated)
+            )
+            rounds = [self.rounds + cut for cut in cuts]
+            totals = (self.mistakes + mistakes).tolist(), losses[cuts].tolist(), (self.updates + updates).tolist()
+            self.points += map(CurvePoint, rounds, *totals)
+        self.rounds += transcript.rounds
+        self.mistakes += int(np.count_nonzero(transcript.mistakes))
+        self.loss = float(losses[-1])
+        self.updates += int(np.count_nonzero(transcript.updated))
 
-    def add(self, transcript: Transcript, start: int, stop: int) -> None:
-        """Count the rounds from start to stop."""
-        self.rounds += stop - start
-        self.mistakes += int(np.count_nonzero(transcript.mistakes[start:stop]))
-        self.loss = add_losses(self.loss, transcript.losses[start:stop])
-        self.updates += int(np.count_nonzero(transcript.updated[start:stop]))
+    def find_cuts(self, rounds: int) -> list[int]:
+        """After how many of the next rounds there are points."""
+        cuts = []
+        while self.next <= self.rounds + rounds:
+            cuts.append(self.next - self.rounds)
+            self.next = self.find_next(self.next)
+        return cuts
+
+    def find_next(self, rounds: int) -> int:
+        """The number of rounds of the first point after so many rounds."""
+        found = rounds
+        while found <= rounds:
+            self.steps += 1
+            doublings, part = divmod(self.steps, self.per_doubling)
+            found = round((self.first << doublings) * 2.0 ** (part / self.per_doubling))
+        return found
+
+    @property
+    def now(self) -> CurvePoint:
+        """The totals so far."""
+        return CurvePoint(self.rounds, self.mistakes, self.loss, self.updates)
+
+    def all_points(self) -> list[CurvePoint]:
+        """The points, and the totals so far where they are behind the last point."""
+        behind = self.rounds > (self.points[-1].rounds if self.points else 0)
+        return [*self.points, *([self.now] if behind else [])]
 
     def report(self) -> dict[str, float]:
         return {}
+
+
+class Totals(LearningCurve):
+    """Mistakes, loss and updates, counted once for their totals and for their curve with four points per doubling."""
+
+    def __init__(self) -> None:
+        LearningCurve.__init__(self, per_doubling=4)
+
+    def report(self) -> dict[str, float]:
+        """What `Mistakes`, `Loss` and `Updates` report."""
+        each = max(self.rounds, 1)
+        return {
+            "rounds": self.rounds,
+            "mistakes": self.mistakes,
+            "rate": self.mistakes / each,
+            "loss": self.loss,
+            "mean_loss": self.loss / each,
+            "updates": self.updates,
+        }

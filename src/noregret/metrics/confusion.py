@@ -11,6 +11,8 @@ from noregret.data.labels import encode_numbers
 from noregret.data.transcript import Transcript
 from noregret.metrics.baselines import LabelCodes, is_label
 
+FEW = 4  # classes whose rounds are counted without codes
+NUMBERS = "fiub"  # kinds of arrays
 RARE = 0.5  # a class is rare when it has less than this part of an even share of the rounds
 
 Costs: TypeAlias = Iterable[tuple[Any, Any, float]]  # truth, predicted, cost
@@ -39,12 +41,26 @@ class Confusion:
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
         if transcript.truth is None or transcript.predictions is None:
             return
+        if self.count_few(transcript.truth, transcript.predictions):
+            return
         truth, predicted = self.encode(transcript.truth), self.encode(transcript.predictions)
         self.grow()
         size = len(self.code)
         predicted[predicted < 0] = size
         places = (truth * (size + 1) + predicted)[truth >= 0]
         self.table += np.bincount(places, minlength=self.table.size).reshape(self.table.shape)
+
+    def count_few(self, truth: NDArray[Any], predicted: NDArray[Any]) -> bool:
+        """Count rounds whose labels are all among a few known numbers, which needs no codes; whether they are."""
+        if not 0 < len(self.code) <= FEW or truth.dtype.kind not in NUMBERS or predicted.dtype.kind not in NUMBERS:
+            return False
+        if not all(isinstance(label, (int, float)) for label in self.code):
+            return False
+        own, told = ([labels == label for label in self.code] for labels in (truth, predicted))
+        if any(sum(map(np.count_nonzero, masks)) < truth.size for masks in (own, told)):
+            return False
+        self.table[:, :-1] += [[np.count_nonzero(row & column) for column in told] for row in own]
+        return True
 
     def grow(self) -> None:
         """Make room for the classes known now."""
@@ -65,7 +81,7 @@ class Confusion:
 
     def encode(self, labels: NDArray[Any]) -> Counts:
         """The code of every label; -1 for what is not a label."""
-        if labels.dtype.kind in "fiub":
+        if labels.dtype.kind in NUMBERS:
             return encode_numbers(self.code, labels)
         values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
         return np.array([self.code[label] if is_label(label) else -1 for label in values], np.int64)

@@ -32,4 +32,9 @@ class MergeableMetric(Metric, Protocol):
 
 def add_losses(total: float, losses: NDArray[np.float64]) -> float:
     """Add losses to a total one after the other, so that the sum does not depend on the batches."""
-    return float(np.cumsum(np.concatenate(([total], losses)))[-1])
+    return float(add_up(total, losses)[-1])
+
+
+def add_up(total: float, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The total, and what it is after each of the losses."""
+    return np.cumsum(np.concatenate(([total], losses)))

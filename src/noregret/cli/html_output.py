@@ -1,0 +1,43 @@
+"""`--report PATH.html`: the results of a run as one page."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from noregret.cli.output import open_output
+from noregret.errors import BadValue
+from noregret.evaluation.inspect_model import largest_weights
+from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.report import describe_reading, describe_skipped, find_notes, find_warnings
+from noregret.streams import Source
+
+
+def check_html(path: str | None) -> None:
+    """Refuse standard output, where the result is printed."""
+    if path == "-":
+        raise BadValue("--report -: the page is written to a file; name one")
+
+
+def write_html(
+    path: str | None, report: dict[str, Any], source: Source, entries: Iterable[Entry], notes: list[str]
+) -> None:
+    """Write a JSON report as a page, where a path is given, with the largest weights, warnings and notes."""
+    if path is None:
+        return
+    from noregret.plots.html_report import html_report
+
+    ordered = list(entries)
+    learner = ordered[0].learner
+    weights = [largest_weights(entry.learner) for entry in ordered]
+    whole = {
+        **report,
+        "learners": [{**one, "largest_weights": own} for one, own in zip(report["learners"], weights, strict=True)],
+        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "warnings": [
+            *describe_skipped(source),
+            *find_warnings(source, learner, sum(entry.updates for entry in ordered)),
+        ],
+        "notes": [*describe_reading(learner, source), *notes, *find_notes(source, learner)],
+    }
+    with open_output(path, "the report") as file:
+        file.write(html_report(whole))
