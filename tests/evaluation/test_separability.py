@@ -111,6 +111,15 @@ def test_rounding_does_not_make_a_separator() -> None:
     assert smallest_margin(Z, np.zeros(3))[0] == 0.0
 
 
+def test_a_row_that_needs_no_weight_leaves_again() -> None:
+    rng = np.random.default_rng(6219)
+    n, d = int(rng.integers(1, 60)), int(rng.integers(1, 12))
+    Z = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-20, 21, (n, 1))
+    found = find_separator(examples(Z))
+    assert found.separable is separable_by_program(Z / np.linalg.norm(Z, axis=1, keepdims=True))
+    check_certificate(Z, found)
+
+
 def test_the_nearest_point_of_a_hull() -> None:
     Z = csr_matrix([[1.0, 1.0], [1.0, -1.0], [3.0, 0.0]])
     nearest = find_nearest_point(Z)

@@ -113,7 +113,8 @@ class Corral:
             if not falling.any():
                 self.weights = target.tolist()
                 return
-            step = float(np.min(weights[falling] / (weights[falling] - target[falling])))
+            ways = weights[falling] - target[falling]  # 0 where a row has no weight and is to have none
+            step = float(np.min(np.divide(weights[falling], ways, out=np.zeros_like(ways), where=ways > 0.0)))
             weights = weights + step * (target - weights)
             leaving = np.zeros(len(weights), bool)
             leaving[np.flatnonzero(falling)[np.argmin(weights[falling])]] = True
