@@ -135,7 +135,14 @@ def test_a_feature_that_comes_late_has_shrunk_as_if_it_had_been_there(name: str,
     told: dict[str, Any] = {"eta0": 0.2, "lam": 0.3, "lam2": 0.1, "gravity": 0.2, "theta": 0.6, "K": 3.0}
     told = {key: value for key, value in told.items() if key in nr.learners().rules[name].numbers}
     constant = {} if name == "sgd_bottou" else {"schedule": "constant"}
-    told |= {"classes": [-1, 1], "random_start": 0.7, "native": False, "algebra": algebra, **constant}
+    told |= {
+        "classes": [-1, 1],
+        "random_start": 0.7,
+        "native": False,
+        "algebra": algebra,
+        "columns": "grow",
+        **constant,
+    }
     learner, w = nr.make(name, **told), first_weights(1, 6, 0.7)[0]
     for t in range(1, len(X) + 1):
         x, label = X[t - 1], float(y[t - 1])
@@ -200,7 +207,7 @@ def test_starts_that_shrink_apart_are_not_merged() -> None:
 def test_the_reference_has_all_features_and_classes_from_the_start_or_refuses_more() -> None:
     X, y = stream("binary", dense=True, seed=7)
     for name in SHRINKING:
-        told: dict[str, Any] = {"random_start": 0.3, "classes": [-1, 1], "native": False}
+        told: dict[str, Any] = {"random_start": 0.3, "classes": [-1, 1], "native": False, "columns": "grow"}
         sparse, eager = (nr.make(name, algebra=algebra, **told) for algebra in ("sparse", "reference"))
         np.testing.assert_allclose(eager.play(X, y).scores, sparse.play(X, y).scores, rtol=1e-9, atol=1e-12)
         before = eager.scores(X).tolist()
@@ -214,6 +221,7 @@ def test_a_start_is_projected_where_each_weight_has_limits_of_its_own(onto: str,
     X, y = stream("binary", dense=True, seed=9)
     X[:20, 3:] = 0.0
     told: dict[str, Any] = {"radius": 0.05, "eta0": 0.1, "schedule": "constant", "classes": [-1, 1], "native": False}
+    told["columns"] = "grow"
     w = np.clip(first_weights(1, 6, 1.0)[0], low, high)
     sparse, dense = (nr.make("ogd", onto=onto, random_start=1.0, algebra=one, **told) for one in ("sparse", "dense"))
     for t in range(len(X)):
