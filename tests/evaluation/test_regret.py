@@ -214,6 +214,17 @@ def test_learners_that_cannot_be_compared_say_why() -> None:
     )
 
 
+def test_theorems_about_two_classes_bound_nothing_of_three() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    learners = [nr.make("eg_signed", eta=0.1, U=2.0, task="multiclass", **PLAIN),
+                nr.make("pegasos", lam=0.1, task="multiclass", **PLAIN)]  # fmt: skip
+    for report in measure(learners, (X, np.argmax(X, axis=1))):
+        assert isinstance(report, RegretReport)
+        assert report.guarantee is None
+        assert report.why_no_bound == "its theorem is about two classes"
+
+
 def test_a_race_shows_regret_and_bound() -> None:
     X, y = draw("noisy", 1)
     board = nr.race((csr_array(X), y), ["pa1", "ogd"], regret=True, threads=1, **PLAIN)

@@ -110,7 +110,8 @@ class Theorem:
             return f"its theorem is about comparators of one kind only: {guarantee.comparator}"
         if guarantee.bounds == "regularised regret" and self.card.penalty is None:
             return "the penalty in its theorem is not one of the norms that are computed here"
-        if self.kind == "codes" and "two classes" in guarantee.when:
+        counts_features = "features" in guarantee.needs and "classes" not in guarantee.needs
+        if self.kind == "codes" and (counts_features or "two classes" in guarantee.when):
             return "its theorem is about two classes"
         if guarantee.bounds in REGRETS and self.card.final is not None:
             return "its theorem is about the weights that are trained, and it predicts with others"
