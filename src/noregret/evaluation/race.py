@@ -162,7 +162,8 @@ class Race:
             return
         for number, run in enumerate(self.runs):
             if number not in self.stopped:
-                self.observer.compare(run.learner.card.name)
+                if self.regret.trackers[number].rounds is not None:
+                    self.observer.compare(run.learner.card.name)
                 run.regret = self.regret.report(number, run.learner.card.name)
         self.sequences = self.regret.best_sequences(self.find_running())
 

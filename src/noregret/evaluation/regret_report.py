@@ -76,9 +76,9 @@ def regret_table(report: RegretReport) -> str:
 
 def describe_regret(report: RegretReport) -> list[str]:
     """What a reader of the table has to know."""
-    worst = max(report.points, key=lambda point: point.gap / max(point.comparator_loss, 1.0))
-    share = worst.gap / max(worst.comparator_loss, 1.0)
-    lines = [f"loss: {report.loss}; comparator: {report.comparator}, found to {share:.0e} of its loss"]
+    worst = max(point.gap / max(point.comparator_loss, 1.0) for point in report.points)
+    exact = f"no others have a loss smaller by more than {max(worst, 1e-12):.0e} of it"
+    lines = [f"loss: {report.loss}; comparator: {report.comparator}; {exact}"]
     if report.says is not None and report.guarantee is not None:
         lines.append(f"theorem: {report.says} ({report.guarantee.when})")
     if report.why_no_bound is not None:
