@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from noregret.cli.options import TASKS as LISTED
 from noregret.cli.options import make_parser, parse
+from noregret.cli.shared_options import TASKS as LISTED
 from noregret.tasks import TASKS
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import noregret as nr
-from noregret.cli.options import TASKS, make_parser
+from noregret.cli.options import make_parser
+from noregret.cli.shared_options import TASKS
 from noregret.errors import find_closest
 from noregret.rules.registry import RESERVED
 from tests.support.command_line import noregret, refused
