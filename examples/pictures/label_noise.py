@@ -54,7 +54,7 @@ def measure(
 
 
 def draw(axes: Any, rows: Sequence[Row]) -> None:
-    for learner, colour in zip(LEARNERS, COLOURS, strict=True):
+    for learner, colour in zip(LEARNERS, COLOURS, strict=False):
         mine = [row for row in rows if row.learner == learner]
         noise = [100.0 * row.noise for row in mine]
         axes[0].plot(noise, [100.0 * row.clean_error for row in mine], "o-", color=colour, label=learner)

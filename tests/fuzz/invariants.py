@@ -59,7 +59,8 @@ def counted_up(case: Case, learner: nr.RuleLearner, parts: dict[str, Any]) -> No
 
 
 def shortened(case: Case, learner: nr.RuleLearner, parts: dict[str, Any]) -> None:
-    if dict(case.play.options)["projection"] == "yes" and not case.auto and "kernel" not in dict(case.play.options):
+    projects = dict(case.play.options)["projection"] == "yes" and case.numbers["lam"] > 0.0
+    if projects and not case.auto and "kernel" not in dict(case.play.options):
         assert size(parts["w"]) <= (1.0 + SLACK) / np.sqrt(case.numbers["lam"]), "weights left the ball"
 
 
@@ -80,7 +81,7 @@ def whole(case: Case, learner: nr.RuleLearner, parts: dict[str, Any]) -> None:
         assert (w >= 0.0).all(), "a weight is negative"
         if learner.task != "multiclass" or learner.model.arrays.n.classes == w.shape[1]:
             assert abs(w.sum() - 1.0) <= 1e-8, f"weights sum to {w.sum()!r}"
-    else:
+    elif case.numbers["U"] > 0.0:  # 0 stands for a size that follows the rows
         assert np.abs(w).sum() <= case.numbers["U"] * (1.0 + SLACK), "weights exceed U"
 
 

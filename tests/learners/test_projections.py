@@ -219,6 +219,7 @@ def test_compiled_sets_are_the_plain_ones(onto: str, task: str, algebra: str) ->
     labels = y if task == "binary" else np.arange(60) % 3
     rows: Any = csr_array(X) if algebra == "sparse" else X
     told: dict[str, Any] = {"task": task, "algebra": algebra, "onto": onto, "radius": RADIUS, "eta0": 0.5}
+    told["columns"] = "grow"
     fast, slow = (nr.make("ogd", native=native, **told) for native in (True, False))
     for learner in (fast, slow):
         for first in range(0, 60, 20):

@@ -118,3 +118,8 @@ def test_a_learner_that_is_worse_than_guessing_is_told(folder: Path) -> None:
     assert (
         "most frequent label errs" not in succeeded(noregret("learn", "a.svm", "--learner", "pa1", cwd=folder)).stderr
     )
+
+
+def test_rows_kept_for_a_test_are_not_learned_later(folder: Path) -> None:
+    succeeded(noregret("learn", "a.svm", "--learner", "pa1", "--save", "m.nr", "--holdout", "0.2", cwd=folder))
+    refused(noregret("learn", "a.svm", "--resume", "m.nr", cwd=folder), "kept rows of it for a test (--holdout 0.2)")

@@ -192,3 +192,17 @@ def test_scaled_dates_learn_the_same_from_file_and_frame(tmp_path: Path) -> None
     learner = nr.make("pa1", scale=True, bias=True, native=False)
     nr.play(nr.open_source(tmp_path / "t.csv"), learner)
     assert learner.mistakes == other.mistakes
+
+
+@pytest.mark.parametrize(
+    ("cell", "column"), [("abc,$2.00,2024-05-06", "age"), ("3,free,2024-05-06", "amount"), ("3,$2.00,soon", "day")]
+)
+def test_a_bad_cell_among_new_rows_is_named_whatever_others_hold(tmp_path: Path, cell: str, column: str) -> None:
+    rows = [f"{n % 7},${n % 5}.50,2024-05-{1 + n % 28:02d}" for n in range(60)]
+    labelled = [f"{row},{'yes' if n % 7 > 3 else 'no'}" for n, row in enumerate(rows)]
+    (tmp_path / "a.csv").write_text("\n".join(["age,amount,day,label", *labelled]) + "\n")
+    succeeded(noregret("learn", "a.csv", "--learner", "pa1", "--save", "m.nr", cwd=tmp_path))
+    (tmp_path / "new.csv").write_text("\n".join(["age,amount,day", *rows[:3], cell, *rows[4:6]]) + "\n")
+    refused(noregret("predict", "m.nr", "new.csv", cwd=tmp_path), f"new.csv:5: column '{column}'")
+    (tmp_path / "blank.csv").write_text("\n".join(["age,amount,day", rows[0], ",,"]) + "\n")
+    succeeded(noregret("predict", "m.nr", "blank.csv", cwd=tmp_path))

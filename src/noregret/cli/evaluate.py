@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(describe(args.model, source.name, report))
         if evaluation.confusion is not None and args.confusion:
             sys.stdout.write(f"\n{confusion_table(evaluation.confusion, args.confusion == COLUMNS)}\n")
+        elif args.confusion:
+            screen.note(f"{learner.task} has no confusion matrix: its rows do not have one label each")
         if args.reliability:
             sys.stdout.write(f"\n{describe_reliability(evaluation)}\n")
     for text in describe_skipped(source):

@@ -48,7 +48,7 @@ from noregret.streams import Source
 OWN_OPTIONS = (  # options of learners that have options of their own on the command line
     "task", "seed", "transforms", "scale", "bias", "bits", "classes", "class_weight", "cost",
 )  # fmt: skip
-GUESS = f"note: the best learner is worse than always guessing the majority label; {TO_TRY}, or --learners all"
+GUESS = f"note: the best learner is worse than guessing the majority label so far; {TO_TRY}, or --learners all"
 LAST = (
     "note: the best learner is worse than guessing the last label again: labels come in runs, as in sorted rows and "
     "time series; try --shuffle SEED, or a column with the last label"
@@ -187,7 +187,7 @@ def print_result(args: argparse.Namespace, leaderboard: Leaderboard, source: Sou
 
 
 def is_worse_than_guessing(leaderboard: Leaderboard, baseline: str = "majority") -> bool:
-    """Whether always guessing the majority label, or the last one, errs less than the best learner."""
+    """Whether guessing the majority label so far, or the last one, errs less than the best learner."""
     return leaderboard.best.task.prediction == "label" and leaderboard.best.mistakes > leaderboard.baselines[baseline]
 
 

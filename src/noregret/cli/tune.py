@@ -160,7 +160,7 @@ def describe_result(tuning: Tuning) -> list[str]:
     if entry.held_out is None and tuning.baselines:
         lines.append(f"to compare: {describe_baselines(entry.learner, tuning.baselines, entry.rounds)}")
         if entry.task.prediction == "label" and entry.mistakes > tuning.baselines["majority"]:
-            lines.append(f"note: the best is worse than always guessing the majority label; {TO_TRY}")
+            lines.append(f"note: the best is worse than guessing the majority label so far; {TO_TRY}")
     for name, end in tuning.find_edges().items():
         value = show_value(first.parameters[name])
         lines.append(f"note: {name}={value} is the {end} value tried; --try {name}=... can look further")

@@ -7,7 +7,7 @@ from noregret.learner.protocol import Learner
 from noregret.metrics import InputOrder, LabelBaselines, Metric, TargetBaselines
 from noregret.metrics.baselines import ErrorLoss, absolute_error
 
-LABELS = {"always guessing the majority label": "majority", "the last label": "last_label"}
+LABELS = {"guessing the majority label so far": "majority", "the last label": "last_label"}
 TARGETS = {"the running mean": "mean", "the last target": "last_target"}
 
 

@@ -56,22 +56,31 @@ class BoundCurve:
     def of_regret(self) -> bool:
         return self.bounds in REGRETS
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it allows as many mistakes or updates as there were rounds."""
+        last = self.points[-1]
+        return self.bounds in ("mistakes", "updates") and last.bound >= last.rounds
+
 
 def bound_curve(
     learner: Learner, rounds: Rounds, played: Played, solved: Sequence[tuple[int, Comparator]], path: Path | None
 ) -> BoundCurve | str:
-    """The curve of the first theorem that can be filled in, or why there is none."""
+    """The curve of the theorem with the smallest bound, of those that can be filled in; or why there is none."""
     reason = why_no_bound(learner)
     if reason is not None:
         return reason
     theorem = Theorem(learner, rounds.kind)
     refusals = [] if theorem.valid else [str(learner.card.why_no_guarantee(theorem.options))]
+    curves = []
     for guarantee in theorem.valid:
         curve = theorem.refuse(guarantee) or fill_in(theorem, guarantee, rounds, played, solved, path)
         if isinstance(curve, BoundCurve):
-            return curve
-        refusals.append(curve)
-    return refusals[0]
+            curves.append(curve)
+        else:
+            refusals.append(curve)
+    alike = [curve for curve in curves if curve.bounds == curves[0].bounds]
+    return min(alike, key=lambda curve: curve.points[-1].bound) if alike else refusals[0]
 
 
 def why_no_bound(learner: Learner) -> str | None:

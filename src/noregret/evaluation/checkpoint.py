@@ -47,7 +47,11 @@ class Checkpoints:
         self.options = {**before, **options}
         self.reads_on = reads_more_rows(options, before)  # from where a smaller limit ended
         goes_on = saved.get("ended") is False or reads_same_rows(options, before) or self.reads_on
-        self.resumes = fingerprint is not None and saved.get("head") == fingerprint and goes_on
+        same_data = fingerprint is not None and saved.get("head") == fingerprint
+        if same_data and before.get("holdout") and not options.get("holdout"):
+            raise BadValue(f"{source.name}: the model kept rows of it for a test (--holdout {before['holdout']:g}); "
+                           "give the option again, or learn other rows")  # fmt: skip
+        self.resumes = same_data and goes_on
         self.cursor = self.find_position(saved)
         self.skip = saved_rows(saved) if self.resumes else 0
         self.rounds = learner.rounds  # rounds that the learner has learned
@@ -179,9 +183,10 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
     """The read options that a model remembers and that are not given now; they count only where they apply."""
     saved = saved_options(learner.source or {})
     options = {name: value for name, value in saved.items() if name in ROLES and name not in given}
-    texts = text_columns(learner.source or {}, {**saved, **given})
-    if texts and "categorical" not in given:
-        options["categorical"] = texts
+    for option, kind in (("categorical", "text"), ("numbers", "numbers"), ("times", "times")):
+        columns = columns_of_kind(kind, learner.source or {}, {**saved, **given})
+        if columns and option not in given:
+            options[option] = columns
     if allows_missing(learner):
         options["keep_missing"] = True
     if learner.source:  # what was left out at first is among what it remembers to drop
@@ -189,11 +194,12 @@ def restore_options(learner: Learner, given: Options) -> dict[str, Any]:
     return {**options, "optional": tuple(options)}
 
 
-def text_columns(saved: Mapping[str, Any], options: Options) -> tuple[str, ...]:
-    """The columns that a model learned as categories: they are read so, even where new rows have numbers there."""
+def columns_of_kind(kind: str, saved: Mapping[str, Any], options: Options) -> tuple[str, ...]:
+    """The columns that a model learned as categories, numbers or times: they are read so, whatever new rows hold."""
     columns = saved.get("columns")
-    found = [name for name, kind in columns.items() if kind == "text"] if isinstance(columns, dict) else []
+    found = [name for name, one in columns.items() if one == kind] if isinstance(columns, dict) else []
     given = [options.get(role) for role in ("label", "weight", "timestamp", "query", "key", "text", "drop")]
+    given += [] if kind == "text" else [options.get("categorical")]
     others = [name for one in given for name in (one if isinstance(one, (list, tuple)) else [one])]
     return tuple(name for name in found if name not in others)
 

@@ -81,6 +81,8 @@ def describe_regret(report: RegretReport) -> list[str]:
     lines = [f"loss: {report.loss}; comparator: {report.comparator}; {exact}"]
     if report.says is not None and report.guarantee is not None:
         lines.append(f"theorem: {report.says} ({report.guarantee.when})")
+        if report.guarantee.says_nothing:
+            lines.append(f"a bound of {report.last.rounds:,} or more says nothing about {report.last.rounds:,} rounds")
     if report.why_no_bound is not None:
         lines.append(f"no bound: {report.why_no_bound}")
     return [*lines, *(f"note: {note}" for note in report.notes)]

@@ -282,5 +282,5 @@ def scw2(p: P, s: S, z: Z, margin: float) -> bool:
     phi = quantile(p.eta)
     Sz = image(s.sigma, z)
     v = inner(z, Sz)
-    C = p.C if p.C > 0.0 else 30.0 / count_row(s, sqnorm(z))
-    return move(s, z, Sz, step(margin, v, v + 0.5 / C, phi), phi, p.floor)
+    softness = 0.5 / p.C if p.C > 0.0 else count_row(s, sqnorm(z)) / 60.0
+    return move(s, z, Sz, step(margin, v, v + softness, phi), phi, p.floor)

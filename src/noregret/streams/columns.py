@@ -70,6 +70,8 @@ class Layout:
     spelled: list[int] = field(default_factory=list)  # columns of numbers in other words: true, $1.50, 1,234, 45%
     times: list[int] = field(default_factory=list)  # columns of dates or times: several features each
     texts: list[int] = field(default_factory=list)  # columns of free text: each word is a feature
+    told_numbers: tuple[str, ...] = ()  # names of columns that hold numbers, whatever a sample looks like
+    told_times: tuple[str, ...] = ()
     first_virtual: int = 0  # the first of the columns that an encoder makes of others
     number_shares: dict[int, float] = field(
         default_factory=dict
@@ -95,11 +97,11 @@ def detect_types(layout: Layout, table: Any) -> None:
             continue
         share = None if index in layout.roles.categorical else share_of_numbers(table.column(index))
         if share is None and index not in layout.roles.categorical:
-            cells = table.column(index)
-            if holds_only(cells, TRUTH) or holds_only(cells, f"{AMOUNT}|{NUMBER}"):
+            cells, name = table.column(index), layout.columns[index]
+            if name in layout.told_numbers or holds_only(cells, TRUTH) or holds_only(cells, f"{AMOUNT}|{NUMBER}"):
                 layout.spelled.append(index)
                 continue
-            if holds_only(cells, TIME):
+            if name in layout.told_times or holds_only(cells, TIME):
                 layout.times.append(index)
                 continue
         (layout.categories if share is None else layout.numeric).append(index)

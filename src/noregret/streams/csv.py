@@ -64,7 +64,7 @@ class Csv(Source):
     """The rows of a CSV file, read in blocks of lines; memory grows only with the number of features."""
 
     kind = "csv"
-    accepts = TABLE_OPTIONS | {"encoding", "header", "labels_by"}
+    accepts = TABLE_OPTIONS | {"encoding", "header", "labels_by", "numbers", "times"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -249,6 +249,7 @@ class Csv(Source):
 
     def detect_columns(self, layout: Layout, table: Any) -> None:
         """Find out which columns hold numbers, from a sample of rows given as text."""
+        layout.told_numbers, layout.told_times = self.options.numbers, self.options.times
         detect_types(layout, table)
         text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.spelled]
         kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers") | dict.fromkeys(layout.times, "times")

@@ -28,6 +28,8 @@ class ReadOptions:
     keep: columns that batches carry along in `kept`, whether they are features or not.
     text: columns of free text; every word is a feature. ngrams: also use runs of up to so many words.
     categorical: columns whose values are categories even if they are numbers.
+    numbers, times: columns of numbers, and of dates or times, whatever the first rows look like (CSV); a cell that is
+        neither empty nor one is an error.
     keep_missing: an empty cell among numbers becomes NaN, for learners with the transform `missing`; otherwise the row
         does not have the feature.
     missing: marks of missing values, as in ["NA", "?"]; such a cell counts as empty.
@@ -59,6 +61,8 @@ class ReadOptions:
     keep: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
     ngrams: int = 1
     keep_missing: bool = False
     missing: tuple[str, ...] = ()
@@ -84,7 +88,7 @@ class ReadOptions:
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("drop", "keep", "text", "categorical", "missing"):
+        for name in ("drop", "keep", "text", "categorical", "numbers", "times", "missing"):
             given = getattr(self, name)
             columns = (given,) if isinstance(given, str) else tuple(given or ()) if isinstance(given, COLUMNS) else (0,)
             if not all(isinstance(column, str) for column in columns):
@@ -130,7 +134,11 @@ class ReadOptions:
         roles = [
             (role, column) for role in ("label", "weight", "timestamp", "query") if (column := getattr(self, role))
         ]
-        roles += [(role, column) for role in ("drop", "text", "categorical") for column in getattr(self, role)]
+        roles += [
+            (role, column)
+            for role in ("drop", "text", "categorical", "numbers", "times")
+            for column in getattr(self, role)
+        ]
         for number, (role, column) in enumerate(roles):
             for other, same in roles[:number]:
                 if column == same and role != other:
