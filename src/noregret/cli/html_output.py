@@ -13,9 +13,11 @@ from noregret.streams import Source
 
 
 def check_html(path: str | None) -> None:
-    """Refuse standard output, where the result is printed."""
+    """Refuse standard output, where the result is printed, and names of other kinds of files."""
     if path == "-":
         raise BadValue("--report -: the page is written to a file; name one")
+    if path is not None and not path.lower().endswith((".html", ".htm")):
+        raise BadValue(f"--report {path}: the report is a web page; name a file that ends in .html")
 
 
 def write_html(

@@ -63,11 +63,11 @@ def run(args: argparse.Namespace) -> int:
     args.drop += [name for name in args.keep if name not in args.drop]  # what tells rows apart is no feature
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
-    check_html(args.report)
     path = args.save or args.resume
     outputs = {"--save": path, "--json": args.json, "--predictions": args.predictions, "--plot": args.plot,
                "--report": args.report}  # fmt: skip
     check_outputs(outputs, [*args.data, rule_file(args.learner), *args.rule])
+    check_html(args.report)
     for file in args.rule:
         import_file(file)
     learner, source = resume_model(args) if args.resume else make_model(args)

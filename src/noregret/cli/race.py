@@ -57,9 +57,9 @@ LAST = (
 
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
-    check_html(args.report)
     own_rules = map(rule_file, (args.learners or "").split(","))
     check_outputs({"--json": args.json, "--report": args.report}, [*args.data, *own_rules])
+    check_html(args.report)
     if args.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {args.threads}")
     cards = select_cards(args, args.task)

@@ -113,13 +113,14 @@ def certify(
 class Request:
     """What a certificate is to contain; `settings` are parameters of some learners only, by their names.
 
-    `begin` is called with the learners and the first batch before anything is played.
+    `begin` is called with the learners and the first batch before anything is played, `tell` with what is done next.
     """
 
     learners: Sequence[object] | str | None = None
     invariants: bool = False
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     begin: Callable[[Sequence[Learner], Batch], None] | None = None
+    tell: Callable[[str], None] | None = None
 
 
 def run_certify(source: object, request: Request, options: Mapping[str, Any]) -> Certificate:
@@ -137,8 +138,13 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
     made = [make(card, **{**accepted_options(card, shared), **request.settings.get(card.name, {})}) for card in cards]
     if request.begin is not None:
         request.begin(made, batches[0])
+    tell = request.tell or (lambda text: None)
+    tell("looking for the largest margin")
     found = find_separator(prepared.examples)
+    if not found.separable:
+        tell("no separator; computing the smallest hinge sum")
     hinge = None if found.separable else find_hinge_sum(prepared.examples)
+    tell("playing the learners and evaluating their theorems")
     invariants = follow_proof(opened, batches, prepared, found, shared) if request.invariants else None
     comparators = find_comparators(prepared, found, hinge)
     return Certificate(
@@ -146,7 +152,8 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
         codes=prepared.codes.tolist(),
         radius=prepared.examples.radius, separability=found, separator=prepared.name_weights(found.weights),
         hinge=hinge, learners=[bound_learner(learner, opened, batches, comparators) for learner in made],
-        attempts=[] if found.separable else try_expansions(opened.name, batches, preparing), invariants=invariants,
+        attempts=[] if found.separable else try_expansions(opened.name, batches, preparing, tell),
+        invariants=invariants,
     )  # fmt: skip
 
 
@@ -226,14 +233,19 @@ def follow_proof(
     return trace_invariants(prepared.examples, updated, found.weights, found.margin)
 
 
-def try_expansions(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any]) -> list[Attempt]:
+def try_expansions(
+    name: str, batches: Sequence[Batch], preparing: Mapping[str, Any], tell: Callable[[str], None]
+) -> list[Attempt]:
     """A constant feature, squares, and products of pairs: whether the rows become separable by them."""
     before = list(preparing.get("transforms") or [])
     bias = preparing.get("bias") or True
     tries: list[tuple[str, list[Any]]] = [] if preparing.get("bias") else [("a constant feature", [])]
     tries += [(f"{' and '.join(added)}, with a constant feature", list(added)) for added in EXPANSIONS]
-    return [try_features(name, batches, {**preparing, "bias": bias, "transforms": [*before, *added]}, title)
-            for title, added in tries]  # fmt: skip
+    found = []
+    for title, added in tries:
+        tell(f"trying {title}")
+        found.append(try_features(name, batches, {**preparing, "bias": bias, "transforms": [*before, *added]}, title))
+    return found
 
 
 def try_features(name: str, batches: Sequence[Batch], preparing: Mapping[str, Any], title: str) -> Attempt:

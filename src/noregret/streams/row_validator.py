@@ -58,7 +58,9 @@ class RowValidator:
             cells = columns[self.layout.label].to_pylist()
             faults = {cell: label_fault(cell or "", self.parser.targets) for cell in set(cells)}
             for row in [row for row, cell in enumerate(cells) if faults[cell]]:
-                bad.setdefault(int(lines[row]), str(faults[cells[row]]))
+                which = f"column {self.layout.columns[self.layout.label]!r}: " if not (cells[row] or "").strip() else ""
+                hint = "; --label names another column" if which else ""
+                bad.setdefault(int(lines[row]), f"{which}{faults[cells[row]]}{hint}")
         spelled: list[tuple[int, CheckCell]] = [(index, spelled_fault) for index in self.layout.spelled]
         times: list[tuple[int, CheckCell]] = [(index, moment_fault) for index in self.layout.times]
         for role, check in [*self.role_checks(), *spelled, *times]:
