@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from noregret.rules.registry import REGISTRY
 SAMPLE = "".join(f"{1 if k % 3 else -1} 1:{k % 3} 2:{(7 * k) % 5} {k % 11 + 3}:1\n" for k in range(200))
 OWN_RULE = (Path(__file__).parents[2] / "examples" / "my_rule.py").read_text()
 HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)  # by default, in a process
+
+RETIRED: deque[int] = deque()
 
 Done = subprocess.CompletedProcess[str]
 
@@ -57,7 +60,7 @@ def standard_streams(given: bytes | None, out: int, err: int) -> Iterator[None]:
     else:
         reading, writing = os.pipe()
         threading.Thread(target=feed, args=(writing, given), daemon=True).start()
-    sys.stdin = os.fdopen(reading)
+    sys.stdin = os.fdopen(reading, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(os.dup(file), "w", encoding="utf-8") for file in (out, err))
     try:
         yield
@@ -65,6 +68,17 @@ def standard_streams(given: bytes | None, out: int, err: int) -> Iterator[None]:
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             stream.close()
         sys.stdin, sys.stdout, sys.stderr = before
+        retire(reading)
+
+
+def retire(reading: int) -> None:
+    """Leave nothing to read at this number; close it only later, since a thread that reads ahead may still use it."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, reading)
+    os.close(nothing)
+    RETIRED.append(reading)
+    if len(RETIRED) > 50:
+        os.close(RETIRED.popleft())
 
 
 def feed(writing: int, given: bytes) -> None:
