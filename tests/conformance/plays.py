@@ -244,8 +244,14 @@ def in_first_task(play: Play) -> bool:
 
 
 def can_begin_at_random(card: nr.RuleCard, algebra: str, options: Iterable[tuple[str, str]]) -> bool:
-    """Whether the weights of a rule may begin at random; in the kernel algebra there are none that could."""
-    return algebra != "kernel" and card.why_no_random_start({**card.defaults, **dict(options)}) is None
+    """Whether the weights of a rule may begin at random while features and classes come.
+
+    In the kernel algebra there are none that could; the reference algebra shrinks only those that it has cells for.
+    """
+    chosen = {**card.defaults, **dict(options)}
+    if algebra == "kernel" or (algebra == "reference" and card.shrinks_start(chosen)):
+        return False
+    return card.why_no_random_start(chosen) is None
 
 
 def unusual(card: nr.RuleCard, algebra: str = "", options: Iterable[tuple[str, str]] = ()) -> dict[str, float]:
