@@ -225,6 +225,20 @@ def test_theorems_about_two_classes_bound_nothing_of_three() -> None:
         assert report.why_no_bound == "its theorem is about two classes"
 
 
+def test_rounds_of_different_weights_have_regret_but_no_bound() -> None:
+    X, y = draw("noisy", 1)
+    learner = nr.make("pa1", **PLAIN)
+    run = RegretRun([learner])
+    for batch in cut((X, y), 50):
+        weighted = batch._replace(weight=np.linspace(0.5, 2.0, batch.rows))
+        run.see_rows(weighted)
+        run.trackers[0].see(learner.play(batch.X, batch.y, weighted.weight))
+    report = run.report(0, "pa1")
+    assert isinstance(report, RegretReport)
+    assert report.guarantee is None
+    assert report.why_no_bound == "the theorems are about rounds that weigh the same"
+
+
 def test_a_race_shows_regret_and_bound() -> None:
     X, y = draw("noisy", 1)
     board = nr.race((csr_array(X), y), ["pa1", "ogd"], regret=True, threads=1, **PLAIN)

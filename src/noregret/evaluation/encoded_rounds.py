@@ -42,6 +42,7 @@ class EncodedRounds:
         self.draws = np.random.default_rng(config.seed)
         self.drawn: list[Floats] = []
         self.why_not: str | None = None  # why these rounds cannot be compared on
+        self.weighted = False  # whether some rounds weigh more than others
 
     def see(self, batch: Batch) -> None:
         """Encode and keep the rows of a batch."""
@@ -50,6 +51,7 @@ class EncodedRounds:
         if batch.y is None or any(label is None or label is UNIVERSUM for label in first_labels(batch.y)):
             self.why_not = "some rounds have no label"
             return
+        self.weighted |= batch.weight is not None
         model = self.model
         block = verify(encode_rows(model, batch.X, grow=True, include_unknown=model.scores_unknown))
         for transform in model.transforms:

@@ -218,7 +218,9 @@ def make_report(
     totals = np.cumsum(played.losses)
     points = [RegretPoint(stop, float(totals[stop - 1]), best.loss, best.gap) for stop, best in solved]
     curve: BoundCurve | str = "bounds need all rounds, and only a sample of them was kept"
-    if encoded.complete:
+    if encoded.weighted:
+        curve = "the theorems are about rounds that weigh the same"
+    elif encoded.complete:
         path = follow_weights(config, encoded, played.updated) if needs_path(tracker.learner) else None
         curve = bound_curve(tracker.learner, make_rounds(encoded), played, solved, path)
     if not isinstance(curve, str) and curve.of_regret:
