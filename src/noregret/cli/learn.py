@@ -48,6 +48,7 @@ from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.metrics import LabelChanges, LearningCurve
 from noregret.metrics.basic import CurvePoint
+from noregret.metrics.drift import describe_drift
 from noregret.streams import Source
 
 FIRST = 64  # rounds before the first line
@@ -111,6 +112,8 @@ def run(args: argparse.Namespace) -> int:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
             print_confusion(entry, args.confusion)
+        if entry.drift is not None:
+            sys.stdout.write(f"{describe_drift(dict(entry.drift))}\n")
         if args.regret:
             sys.stdout.write("\n".join(["", *describe_entry_regret(entry)]) + "\n")
     screen.note_later(source)
@@ -159,7 +162,7 @@ class Training:
         self.args, self.checkpoints, self.screen = args, checkpoints, screen
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
-        self.run = Run(self.learner, compare=False)
+        self.run = Run(self.learner, compare=False, detect=args.detect)
         self.regret = RegretRun([self.learner]) if args.regret else None
         self.out: PredictionWriter | None = None  # where predictions are written to
         self.live = False  # whether somebody waits for them

@@ -9,6 +9,7 @@ from noregret.cli.shared_options import (
     Parser,
     add_confusion_option,
     add_delay_options,
+    add_drift_options,
     add_holdout_options,
     add_keep_option,
     add_learner_options,
@@ -82,6 +83,7 @@ def add_race_options(race: Parser) -> None:
     add_report_option(race)
     add_confusion_option(race)
     add_regret_option(race)
+    add_drift_options(race)
     race.set_defaults(module="race")
 
 
@@ -111,6 +113,7 @@ def add_learn_options(learn: Parser) -> None:
     add_output_options(learn)
     add_confusion_option(learn)
     add_regret_option(learn)
+    add_drift_options(learn)
     learn.set_defaults(module="learn")
 
 

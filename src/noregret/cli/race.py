@@ -42,6 +42,7 @@ from noregret.evaluation.report import (
 )
 from noregret.evaluation.tables import sparkline
 from noregret.learner.protocol import Learner
+from noregret.metrics.drift import describe_drift
 from noregret.rules.card import Card
 from noregret.streams import Source
 
@@ -75,7 +76,8 @@ def run(args: argparse.Namespace) -> int:
     observer, interrupted = ScreenObserver(screen, source), False
     try:
         with screen.live():
-            leaderboard = race(source, learners, threads=args.threads, observer=observer, regret=args.regret)
+            leaderboard = race(source, learners, threads=args.threads, observer=observer, regret=args.regret,
+                               detect=args.detect)  # fmt: skip
     except KeyboardInterrupt:
         if observer.leaderboard is None:
             raise
@@ -90,6 +92,8 @@ def run(args: argparse.Namespace) -> int:
             print_confusion(leaderboard.best, args.confusion)
         if args.regret:
             print_regret(leaderboard)
+        for entry in leaderboard if args.detect is not None else ():
+            sys.stdout.write(f"{entry.name}: {describe_drift(dict(entry.drift or {}))}\n")
     screen.note_later(source)
     for entry in leaderboard:
         if entry.stopped is not None:

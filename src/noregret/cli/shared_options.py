@@ -59,6 +59,12 @@ def add_regret_option(parser: Parser) -> None:
                         "hindsight, as the rounds go by, beside the bound of its theorem")  # fmt: skip
 
 
+def add_drift_options(parser: Parser) -> None:
+    parser.add_argument("--detect", metavar="DETECTOR", help="watch each learner for concept drift: adwin, ddm or "
+                        "page_hinkley, with settings as in adwin:delta=0.01; the rounds of its alarms are "
+                        "reported")  # fmt: skip
+
+
 def add_source_options(parser: Parser) -> None:
     group = parser.add_argument_group("the data")
     group.add_argument("--format", metavar="NAME", help="the format, where the file name does not show it: libsvm, "

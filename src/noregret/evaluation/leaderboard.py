@@ -36,7 +36,7 @@ class Entry:
     `stopped` is the error that stopped it. Where the learner does not see every label, `full_information` is the number
     of mistakes of another learner that does. `held_out` is the report on rows that it did not learn. `regret` is that
     against the best fixed weights in hindsight, or why there is none; None where it was not asked for. `curve` has
-    the totals at log-spaced rounds.
+    the totals at log-spaced rounds. `drift` has the alarms of a drift detector, where one was asked for.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Entry:
     held_out: Mapping[str, float] | None = None
     regret: RegretReport | str | None = None
     curve: tuple[CurvePoint, ...] = ()
+    drift: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, run: Run, name: str | None = None, stopped: str | None = None) -> "Entry":
@@ -57,7 +58,8 @@ class Entry:
         report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
         full_information = run.comparison.mistakes
         return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
-                   run.held_out, run.regret, () if run.totals is None else tuple(run.totals.all_points()))  # fmt: skip
+                   run.held_out, run.regret, () if run.totals is None else tuple(run.totals.all_points()),
+                   None if run.drift is None else run.drift.describe())  # fmt: skip
 
     def trend(self, doublings: int = 8) -> list[float]:
         """The mistake rate, or of real targets the mean loss, in each of the last doublings of the rounds."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.adapters.detector_loops import choose_runner
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
@@ -13,7 +14,7 @@ from noregret.evaluation.capabilities import costs_of, is_learner, task_of
 from noregret.evaluation.regret_report import RegretReport
 from noregret.learner.factory import full_information
 from noregret.learner.protocol import Learner
-from noregret.metrics import METRICS, Confusion, Metric, Runtime, Totals
+from noregret.metrics import METRICS, Confusion, Detector, DriftAlarms, Metric, Runtime, Totals
 from noregret.streams import ReadOptions, Source, open_source
 from noregret.tasks.task import Task
 
@@ -21,14 +22,22 @@ READING = frozenset(one.name for one in fields(ReadOptions))
 """Keyword arguments that say how a source is read, as those of `open_source` do."""
 
 
-def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = None, **reading: Any) -> dict[str, float]:
+def play(
+    source: object,
+    learner: Learner,
+    metrics: Sequence[Metric] | None = None,
+    detect: Detector | str | None = None,
+    **reading: Any,
+) -> dict[str, float]:
     """Play a source through a learner; returns what the metrics report, by default those that suit its task.
 
-    Keyword arguments say how the source is read, as in `open_source`: label="churn", drop=["id"], limit=1000.
+    `detect` names a drift detector that watches the mistakes, or of real targets the losses: "adwin", "ddm",
+    "page_hinkley", with settings as in "adwin:delta=0.01". Other keyword arguments say how the source is read, as in
+    `open_source`: label="churn", drop=["id"], limit=1000.
     """
     if not is_learner(learner):
         raise BadValue(f"play needs a learner made by make(), not {shown(learner)}")
-    run = Run(learner, metrics)
+    run = Run(learner, metrics, detect=detect)
     opened = open_for_tasks(source, [task_of(learner)], reading)
     for batch in opened:
         run.play(opened, batch)
@@ -36,9 +45,18 @@ def play(source: object, learner: Learner, metrics: Sequence[Metric] | None = No
 
 
 class Run:
-    """A learner and the metrics that watch it; with compare, beside a learner that sees every label."""
+    """A learner and the metrics that watch it; with compare, beside a learner that sees every label.
 
-    def __init__(self, learner: Learner, metrics: Sequence[Metric] | None = None, compare: bool = True) -> None:
+    With `detect`, a drift detector watches the mistakes, or of real targets the losses.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        metrics: Sequence[Metric] | None = None,
+        compare: bool = True,
+        detect: Detector | str | None = None,
+    ) -> None:
         self.learner = learner
         self.task_metrics: list[Metric] = []
         self.held_out: Mapping[str, float] | None = None  # the report on rows that are not learned
@@ -50,6 +68,8 @@ class Run:
         else:
             self.metrics = list(metrics)
             self.check_metrics()
+        self.drift = None if detect is None else watch_for_drift(learner, detect)
+        self.metrics += [] if self.drift is None else [self.drift]
         self.comparison = FullInformation(learner if compare else None)
 
     def default_metrics(self) -> list[Metric]:
@@ -84,6 +104,13 @@ class Run:
     def report(self) -> dict[str, float]:
         """What the metrics report, and the mistakes of a learner that sees every label where this one does not."""
         return {**collect_reports(self.metrics), **self.comparison.report()}
+
+
+def watch_for_drift(learner: Learner, detector: Detector | str) -> DriftAlarms:
+    """A metric that looks for drift in the mistakes of a learner or, of real targets, in its losses."""
+    native = getattr(getattr(learner, "config", None), "native", True)
+    watch = "loss" if task_of(learner).prediction == "target" else "mistakes"
+    return DriftAlarms(detector, watch, choose_runner(native))
 
 
 def collect_reports(metrics: Iterable[Metric]) -> dict[str, float]:

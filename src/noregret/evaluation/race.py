@@ -18,7 +18,7 @@ from noregret.evaluation.regret import RegretRun
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
-from noregret.metrics import tracking
+from noregret.metrics import Detector, tracking
 from noregret.rules.card import Card
 from noregret.rules.parameters import Component
 from noregret.streams import Source
@@ -48,13 +48,15 @@ def race(
     threads: int = 2,
     observer: Observer | None = None,
     regret: bool = False,
+    detect: Detector | str | None = None,
     **options: Any,
 ) -> Leaderboard:
     """Run learners side by side over one source, each predicting every round before it learns it.
 
     `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
     learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
-    with these options. With `regret`, each is compared with the best fixed weights in hindsight. Options of
+    with these options. With `regret`, each is compared with the best fixed weights in hindsight. With `detect`,
+    a drift detector watches each of them: "adwin", "ddm", "page_hinkley", as in "adwin:delta=0.01". Options of
     `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read; others go to every learner made
     here.
     """
@@ -66,7 +68,7 @@ def race(
     opened = open_for_tasks(source, tasks, reading)
     make_some = make_all_learners if learners == ALL else make_learners
     made = make_some(entrants, opened.learner_defaults, options)
-    return Race(made, opened, observer or Observer(), regret).run(threads)
+    return Race(made, opened, observer or Observer(), regret, detect).run(threads)
 
 
 def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | None:
@@ -133,11 +135,18 @@ def all_cards(task: str | None) -> list[Card]:
 class Race:
     """A race while it runs: every batch is played by all learners before the next one is read."""
 
-    def __init__(self, learners: Sequence[Learner], source: Source, observer: Observer, regret: bool = False) -> None:
+    def __init__(
+        self,
+        learners: Sequence[Learner],
+        source: Source,
+        observer: Observer,
+        regret: bool = False,
+        detect: Detector | str | None = None,
+    ) -> None:
         self.learners, self.source, self.observer = learners, source, observer
         self.regret = RegretRun(learners) if regret else None
         self.sequences: list[tracking.Sequence] = []
-        self.runs = [Run(learner) for learner in learners]
+        self.runs = [Run(learner, detect=detect) for learner in learners]
         self.stopped: dict[int, str] = {}
         self.baselines = make_baselines(learners[0])
 

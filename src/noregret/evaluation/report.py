@@ -86,6 +86,8 @@ def report_entry(entry: Entry) -> dict[str, Any]:
     if entry.regret is not None:
         told = report_regret(entry.regret) if isinstance(entry.regret, RegretReport) else {"why_not": entry.regret}
         report["regret"] = dict(told)
+    if entry.drift is not None:
+        report["drift"] = dict(entry.drift)
     if entry.confusion is not None:
         report["confusion"] = report_confusion(entry.confusion)
     report["curve"] = [point._asdict() for point in entry.curve]

@@ -7,6 +7,7 @@ from noregret.plots.figure import COLOURS, GREY, Axes, Figure, literal, make_fig
 from noregret.plots.report_data import (
     Report,
     Results,
+    alarms_of,
     curve_of,
     entries_of,
     guarantee_of,
@@ -35,10 +36,18 @@ def curves(results: Results, title: str | None = None) -> Figure:
             panel.plot(rounds, values, **style(place, name_of(entry)))
         panel.set(xscale="log", xlabel="rounds", ylabel=MEASURES[name])
         cut_first_rounds(panel, [points for _, points in drawn[name]])
+        if len(entries) == 1:
+            draw_alarms(panel, entries[0])
     add_legend(figure, panels[0], len(entries))
     if title is not None:
         figure.suptitle(literal(title, 90), fontsize=10)
     return figure
+
+
+def draw_alarms(panel: Axes, entry: Report) -> None:
+    """A dotted line at every alarm of a drift detector."""
+    for at in alarms_of(entry):
+        panel.axvline(at, color=GREY, linestyle=":", linewidth=1.0)
 
 
 def style(place: int, name: str) -> Mapping[str, object]:

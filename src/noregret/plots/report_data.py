@@ -83,6 +83,15 @@ def curve_of(entry: Report, measure: str) -> Points:
     return [rounds for rounds, _ in finite], [value for _, value in finite]
 
 
+def alarms_of(entry: Report) -> list[float]:
+    """The rounds at which a drift detector set off an alarm."""
+    drift = entry.get("drift")
+    found = drift.get("alarms") if isinstance(drift, Mapping) else None
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        return []
+    return [at for at in map(number, found) if 0.0 < at < math.inf]
+
+
 def guarantee_of(entry: Report) -> Report | None:
     """The theorem of an entry where it bounds something else than the regret, such as the updates."""
     regret = entry.get("regret")

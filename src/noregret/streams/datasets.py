@@ -66,9 +66,7 @@ def dataset(name: str, seed: int = 0) -> tuple[Any, Any]:
 def list_datasets() -> list[Entry]:
     """List all data sets; no file is opened."""
     synthetic = [
-        Entry(
-            name, "binary", one.about, "synthetic", int(COMMON["rows"].default), int(one.settings["features"].default)
-        )
+        Entry(name, one.task, one.about, "synthetic", int(COMMON["rows"].default), one.default_columns())
         for name, one in GENERATORS.items()
     ]
     kept = [Entry(name, "", describe_file(path), "file") for name, path in sorted(find_files().items())]
