@@ -9,14 +9,15 @@ regression the bounds hold for targets as they are given (scale_target=False).
 from typing import Literal, NamedTuple, TypeAlias
 
 QuantityName: TypeAlias = Literal[
-    "active_features", "classes", "comparator_loss", "comparator_loss_on_updates", "comparator_normalised_errors",
-    "comparator_precision", "comparator_squared_errors", "comparator_squares", "coordinate_gradients", "distance",
-    "distance_inf", "divergence", "features", "initial_excess", "initial_norm", "largest_eigenvalue",
-    "largest_gradient", "largest_value", "least_radius", "log_det", "loss_before", "margin", "margin_1", "margin_q",
+    "active_features", "best_expert_loss", "classes", "comparator_loss", "comparator_loss_on_updates",
+    "comparator_normalised_errors", "comparator_precision", "comparator_squared_errors", "comparator_squares",
+    "coordinate_gradients", "distance", "distance_inf", "divergence", "excess_squares", "experts", "features",
+    "initial_excess", "initial_norm", "largest_eigenvalue", "largest_gradient", "largest_value", "last_rate",
+    "least_radius", "log_det", "loss_before", "loss_variance", "margin", "margin_1", "margin_q", "mixability_gap",
     "norm", "norm_1", "norm_inf", "norm_q", "radius", "radius_p", "relative_margin", "relevant", "rounds", "row_radius",
-    "row_range", "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
-    "squared_gradients_p", "squared_scores_on_updates", "updates_without_mistake", "variance_after", "variance_before",
-    "variances_on_updates",
+    "row_range", "runs", "smallest_eigenvalue", "squared_batch_gradients", "squared_gradients", "squared_gradients_inf",
+    "squared_gradients_p", "squared_scores_on_updates", "summed_rates", "switches", "updates_without_mistake",
+    "variance_after", "variance_before", "variances_on_updates",
 ]  # fmt: skip
 Source: TypeAlias = Literal["rows", "comparator", "play", "update"]
 
@@ -38,6 +39,7 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "rounds": Quantity("T", "rows", "the number of rounds"),
     "features": Quantity("n", "rows", "the number of features: one more than the largest index of a non-zero value"),
     "classes": Quantity("k", "rows", "the number of classes"),
+    "experts": Quantity("N", "rows", "the number of experts, also of those that arrived later"),
     "radius": Quantity("R", "rows", "max over t of |z_t|: |x_t| with two classes or targets, sqrt(2) |x_t| with more"),
     "least_radius": Quantity("r", "rows", "min over t of |z_t|"),
     "radius_p": Quantity("R", "rows", "max over t of |z_t|_p, where p is the learner's parameter p"),
@@ -69,6 +71,8 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "comparator_normalised_errors": Quantity(
         "N(u)", "comparator", "sum over t of (y_t - u.x_t)^2 / (delta + |x_t|^2), delta the learner's"
     ),
+    "best_expert_loss": Quantity("L*", "comparator", "the summed losses of the best expert; of mistakes, their number"),
+    "switches": Quantity("k", "comparator", "how often the sequence of experts that is compared with changes"),
     # ---- play --------------------------------------------------------------------------------------------------------
     "initial_norm": Quantity("|w_1|", "play", "the norm of the weights before the first round: 0 unless random"),
     "initial_excess": Quantity("E_1", "play", "sum of (y - w_1.x)^2 over the rows of a batch, less the least possible"),
@@ -93,6 +97,14 @@ QUANTITIES: dict[QuantityName, Quantity] = {
     "updates_without_mistake": Quantity("U", "play", "the number of rounds with an update but no mistake"),
     "comparator_precision": Quantity("u'A u", "play", "u'A u, where A = Sigma^-1 after the last update"),
     "variances_on_updates": Quantity("V", "play", "sum of z_t'Sigma z_t over the updates, each with Sigma after it"),
+    "runs": Quantity("m", "play", "the number of separate runs that were merged; 1 where none were"),
+    "last_rate": Quantity("eta_T", "play", "the learning rate of the last round, the smallest of all"),
+    "summed_rates": Quantity("sum eta", "play", "sum over t of the learning rate eta_t"),
+    "mixability_gap": Quantity("Delta", "play", "sum over t of the mean loss q_t.l_t less the mix loss of the experts"),
+    "loss_variance": Quantity(
+        "V", "play", "sum over t of the variance of the losses of the experts, by the weights q_t"
+    ),
+    "excess_squares": Quantity("V_i", "play", "sum over t of (q_t.l_t - l_ti)^2, where i is the expert compared with"),
     # ---- update ------------------------------------------------------------------------------------------------------
     "loss_before": Quantity(
         "l", "update", "the loss of the round that led to the update: hinge, for SCW max(0, phi sqrt(z'Sigma z) - w.z)"

@@ -1,0 +1,99 @@
+"""The loop over rounds, written once for all expert algorithms; compiled with the functions of one, or interpreted."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.experts.card import ExpertCard
+from noregret.jit.compiled import compile_function, unbound
+from noregret.jit.layout import count_words
+from noregret.rules.parameters import bindings
+from noregret.rules.rule_card import Chosen
+from noregret.rules.specialize import rebind, specializer
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.uint8]
+LEARN = 0  # the slot of the table that says whether to learn; the values follow
+
+weigh = learn = asleep = unbound
+read_params = read_state = read_losses = read_awake = read_out = unbound
+
+
+def entry(table: Any) -> int:
+    p, s, awake, out = read_params(table), read_state(table), read_awake(table), read_out(table)
+    if table[LEARN] == 1:
+        play_rounds(p, s, read_losses(table), awake, out)
+    else:
+        weigh(p, s, awake[0], out[0])
+    return 0
+
+
+def play_rounds(p: Any, s: Any, losses: Any, awake: Any, out: Any) -> None:
+    """In every round: choose the weights, suffer the weighted mean of the losses, learn from all of them.
+
+    Where all experts are awake in all rounds, `awake` has a single row. In the losses, those of experts that sleep are
+    replaced by what the algorithm makes them suffer.
+    """
+    sometimes = awake.shape[0] == losses.shape[0]
+    for t in range(losses.shape[0]):
+        q, given, here = out[t], losses[t], awake[t if sometimes else 0]
+        weigh(p, s, here, q)
+        own = 0.0
+        for i in range(q.size):
+            own += q[i] * given[i]
+        if sometimes:
+            fill(s, here, given, own, asleep(p, s, here, q, given, own))
+        learn(p, s, here, q, given, own)
+        for i in range(q.size):
+            s.losses[i] += given[i]
+        s.n.t += 1.0
+        s.n.loss += own
+        if own >= 0.5:  # at least half of the weight was wrong: a vote may have been lost
+            s.n.lost_votes += 1.0
+
+
+def fill(s: Any, awake: Any, losses: Any, own: float, instead: float) -> None:
+    """Give the experts that sleep the loss that stands for theirs, and count what they missed."""
+    for i in range(losses.size):
+        if not awake[i]:
+            losses[i] = instead
+            s.filled[i] += instead
+            s.slept[i] += own
+            s.asleep[i] += 1.0
+
+
+@cache
+def specialize(card: ExpertCard, chosen: Chosen, native: bool) -> Callable[..., Any]:
+    """The entry of an algorithm, to be compiled; or, to be interpreted, the function that chooses or plays."""
+    hooks = {"weigh": card.weigh, "learn": card.learn, "asleep": card.asleep}
+    options = {**hooks, **card.binds, **bindings(card.choices, dict(chosen))}
+    tag = "_".join((card.name, *(f"{name}_{option}" for name, option in chosen)))
+    copy = specializer(options, rebind, tag)
+    if native:
+        return copy(entry)
+    play = copy(play_rounds)
+    return lambda learns, p, s, losses, awake, out: (
+        play(p, s, losses, awake, out) if learns else play.__globals__["weigh"](p, s, awake[0], out[0])
+    )
+
+
+def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, values: tuple[Any, ...]) -> None:
+    """Play the rounds, or with `learns=False` only choose the weights of the next one.
+
+    `values` are the parameters, the state, the losses, the mask of experts that are awake and the room for the weights.
+    """
+    function = specialize(card, chosen, native)
+    if not native:
+        with np.errstate(all="ignore"):
+            function(learns, *values)
+        return
+    places, slot = {}, LEARN + 1
+    for name, value in zip(("params", "state", "losses", "awake", "out"), values, strict=True):
+        places[name] = (slot, value)
+        slot += count_words(value)
+    table = np.zeros(slot, np.int64)
+    table[LEARN] = learns
+    compile_function(function, places)(table, *values)
