@@ -38,7 +38,23 @@ def questioned() -> Any:
     return learner
 
 
+FEW = ["pa1", ("pa1", {"C": 0.1}), "arow", ("ogd", {"loss": "logistic"})]
+
+
+def auto(pool: list[Any] | None = None, **options: Any) -> Any:
+    return nr.make("auto", pool=FEW if pool is None else pool, native=False, **options)
+
+
 CASES = {
+    "auto": Case(lambda: auto(scale=True, bias=True), ROWS, LABELS, BAD_DICT),
+    "auto of matrices": Case(lambda: auto(bias="auto"), X, LABELS, BAD_ROW),
+    "auto, pruned": Case(lambda: auto(prune=True), X, LABELS, BAD_ROW),
+    "auto with drift": Case(lambda: auto(drift=True, bits=6), ROWS, LABELS, BAD_DICT),
+    "auto of targets": Case(lambda: auto(["pa1", "arow"], task="regression"), X, X[:, 0].tolist(), BAD_ROW),
+    "auto of learners": Case(
+        lambda: auto([rule("arow", scale=True), nr.delayed(rule("pa1")), "pa2"]), X, LABELS, BAD_ROW
+    ),
+    "auto, compiled": Case(lambda: nr.make("auto", pool=["pa1", "arow"]), ROWS, LABELS, BAD_DICT),
     "delayed": Case(lambda: nr.delayed(rule()), ROWS, LABELS, BAD_DICT),
     "delayed with questions": Case(questioned, ROWS, LABELS, BAD_DICT),
     "delayed targets": Case(lambda: nr.delayed(rule(task="regression")), X, X[:, 0].tolist(), BAD_ROW),

@@ -128,7 +128,7 @@ class Transfer(BaseLearner):
             raise BadValue("transfer does not support weight=: its guarantee is for rounds of equal importance")
         with self._lock:
             self._change.settle()
-            return run_whole(self.target, self._change, lambda: self.play_both(X, y, query, began), self._own_state())
+            return run_whole([self.target], self._change, lambda: self.play_both(X, y, query, began), self._own_state())
 
     def play_both(self, X: RowsLike, y: LabelsLike, query: LabelsLike, began: float) -> Transcript:
         """Play every round with the source and the target."""

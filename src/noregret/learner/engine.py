@@ -119,6 +119,7 @@ class Loops:
         self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
         self.hidden: FastPath | None = None  # the fast path while a change is under way
         self.history: list[ModelSavepoint] | None = None  # savepoints of calls that belong to a larger change
+        self.encoded: list[Block] | None = None  # what calls encode their rows to, where others want them as well
 
     @property
     def engine(self) -> Engine:

@@ -91,6 +91,8 @@ class Transaction:
         block = encode_rows(model, self.X, grow=True, include_unknown=model.scores_unknown)
         if checked or model.algebra == "kernel":
             block = verify(block)
+        if self.loops.encoded is not None:
+            self.loops.encoded.append(block)
         self.block: Block = model.task.arrange(block)
         rows = self.block.rows
         y = self.y = model.task.default_labels(rows) if self.y is None else self.y

@@ -1,34 +1,59 @@
-"""Changes that contain calls of a rule learner: the learner is undone together with what is around it."""
+"""Changes that contain calls of learners: these are undone together with what is around them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
+from noregret.errors import BadValue
 from noregret.learner.change import Change, Result, Undo
 from noregret.learner.model import ModelSavepoint
+from noregret.learner.protocol import Learner, Revertible
 from noregret.learner.rule_learner import RuleLearner
 
 
 def run_whole(
-    learner: RuleLearner, change: Change, act: Callable[[], Result], undo: Undo, many: bool = False
+    learners: Sequence[Learner], change: Change, act: Callable[[], Result], undo: Undo, many: bool = False
 ) -> Result:
-    """Run an act that calls a learner (not its `learn_one`) as one change.
+    """Run an act that calls learners (not their `learn_one`) as one change.
 
-    `undo` undoes what else the act changed. Many calls of the learner are undone by a copy of it, a single one by its
-    savepoint.
+    `undo` undoes what else the act changed. A single call of a rule learner is undone by its savepoint; many calls,
+    and those of other learners, by a copy.
     """
-    history: list[ModelSavepoint] = []
-    saved = learner.copy() if many else None
+    undone = [undo_by_copy(one) if many or not isinstance(one, RuleLearner) else None for one in learners]
+    with ExitStack() as stack:
+        for number, one in enumerate(learners):
+            if undone[number] is None and isinstance(one, RuleLearner):
+                undone[number] = undo_by_savepoints(one, stack)
 
-    def undo_all() -> None:
+        def undo_all() -> None:
+            for undo_one in undone:
+                if undo_one is not None:
+                    undo_one()
+            undo()
+
+        return change.run(act, undo_all)
+
+
+def undo_by_copy(learner: Learner) -> Undo:
+    """How to bring a learner back to its state now, whatever it does meanwhile."""
+    if not isinstance(learner, Revertible):
+        raise BadValue(f"{learner.card.name} cannot be undone: it has no revert_to; learn it by itself")
+    saved = learner.copy()
+    return lambda: learner.revert_to(saved.copy())
+
+
+def undo_by_savepoints(learner: RuleLearner, stack: ExitStack) -> Undo:
+    """How to undo the calls of a rule learner until the stack is closed."""
+    history: list[ModelSavepoint] = []
+
+    def undo() -> None:
         with learner._lock:
             learner._change.settle()
             for savepoint in reversed(history):
                 learner._loops.roll_back(savepoint)
-            if saved is not None:
-                learner.revert_to(saved)
-        undo()
 
-    learner._loops.history = None if many else history
-    try:
-        return change.run(act, undo_all)
-    finally:
+    def forget() -> None:
         learner._loops.history = None
+
+    learner._loops.history = history
+    stack.callback(forget)
+    return undo

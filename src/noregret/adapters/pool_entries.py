@@ -1,0 +1,132 @@
+"""The entries of a pool: which learners play side by side, with which parameters, and under which names."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from noregret.errors import BadValue, shown
+from noregret.learner.factory import card_of, make
+from noregret.learner.protocol import Learner
+from noregret.rules.card import Card
+from noregret.rules.rule_card import RuleCard
+
+PREPARATION = ("scale", "bias", "bits", "transforms", "columns")  # options that the first entry takes for all
+MOST = 1000  # entries; each is a learner with weights of its own
+
+Setting = tuple[str, Mapping[str, Any]]  # the name of a learner, and the parameters that are not its defaults
+
+CLASSIFIERS: tuple[Setting, ...] = (
+    ("pa1", {"C": 1.0}), ("pa1", {"C": 0.1}), ("pa1", {"C": 0.01}), ("pa2", {"C": 1.0}), ("pa2", {"C": 0.1}),
+    ("arow", {"r": 0.01}), ("arow", {"r": 0.1}), ("arow", {"r": 1.0}), ("arow", {"r": 10.0}), ("arow", {"r": 100.0}),
+    ("scw1", {"C": 0.1}), ("scw1", {"C": 1.0}), ("scw1", {"C": 10.0}), ("scw1", {"eta": 0.6}), ("cw", {"eta": 0.55}),
+    ("nherd", {}), ("nherd", {"C": 0.1}),
+    ("adagrad", {"eta": 0.1}), ("adagrad", {"eta": 0.5}),
+    ("adagrad", {"eta": 0.1, "loss": "logistic"}), ("adagrad", {"eta": 0.5, "loss": "logistic"}),
+    ("ogd", {"eta0": 1.0, "loss": "logistic"}), ("sop", {}), ("perceptron_averaged", {}),
+)  # fmt: skip
+REGRESSORS: tuple[Setting, ...] = (
+    ("pa1", {"C": 1.0}), ("pa1", {"C": 0.1}), ("pa1", {"C": 0.01}), ("pa1", {"C": 0.004}),
+    ("arow", {"r": 0.1}), ("arow", {"r": 1.0}), ("arow", {"r": 10.0}), ("arow", {"r": 100.0}), ("arow", {"r": 1000.0}),
+    ("adagrad", {"eta": 0.004}), ("adagrad", {"eta": 0.02}), ("adagrad", {"eta": 0.1}), ("adagrad", {"eta": 0.5}),
+    ("adagrad", {"eta": 2.5}),
+    ("ogd", {"eta0": 0.001}), ("ogd", {"eta0": 0.01}), ("ogd", {"eta0": 0.1}), ("ogd", {"eta0": 1.0}),
+    ("ftrl", {"alpha": 0.02, "l1": 0.001}), ("ftrl", {"alpha": 0.1, "l1": 0.001}),
+    ("ftrl", {"alpha": 0.5, "l1": 0.001}),
+    ("narow", {"b": 1.0}), ("nherd", {"C": 0.1}), ("adaline_normalised", {"rho": 0.1}),
+)  # fmt: skip
+RANKERS: tuple[Setting, ...] = tuple(one for one in CLASSIFIERS if one[0] != "sop")
+POOLS: Mapping[str | None, tuple[Setting, ...]] = {
+    None: CLASSIFIERS, "binary": CLASSIFIERS, "multiclass": CLASSIFIERS, "multilabel": CLASSIFIERS, "ranking": RANKERS,
+    "regression": REGRESSORS,
+}  # fmt: skip
+"""The learners of `auto` by task, with values spread over the search ranges of their cards. The first entry prepares
+the rows for all, and must be one that no row makes overflow."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner of a pool.
+
+    `sees` says which rows: those given, which it encodes itself and for others ("encodes") or for itself alone
+    ("given"), or those that the entry which encodes has made of them, by column numbers ("encoded").
+    """
+
+    name: str
+    learner: Learner
+    sees: Literal["encodes", "encoded", "given"]
+
+
+def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list[Entry]:
+    """The entries of a pool: the usual ones of the task where none are given.
+
+    An entry given by name or as a card, alone or with parameters, gets the options of the pool; a learner stays as it
+    is. Of those that are made here the first prepares the rows for the others.
+    """
+    parts = list(POOLS[options.get("task")]) if pool is None else check_pool(pool)
+    own = {name: value for name, value in options.items() if name not in PREPARATION}
+    entries: list[Entry] = []
+    encoded = False
+    for part in parts:
+        if not isinstance(part, type) and isinstance(part, Learner):
+            entries.append(Entry(name_learner(part), part.copy(), "given"))
+            continue
+        card, settings = split_part(part)
+        if not isinstance(card, RuleCard) or card.ignores_features:
+            entries.append(Entry(name_entry(card, settings), make(card, **settings), "given"))
+            continue
+        learner = make(card, **{**(own if encoded else options), **settings})
+        entries.append(Entry(name_entry(card, settings), learner, "encoded" if encoded else "encodes"))
+        encoded = True
+    check_names([entry.name for entry in entries])
+    check_tasks(entries)
+    return entries
+
+
+def check_pool(pool: Any) -> list[Any]:
+    """The parts of a pool: names, cards, pairs of one of these and parameters, or learners."""
+    if isinstance(pool, (str, bytes, Mapping)) or not isinstance(pool, Iterable):
+        raise BadValue(f"pool must be a list of names, rules or learners, not {shown(pool)}")
+    parts = list(pool)
+    if not parts:
+        raise BadValue("the pool is empty; name at least one learner, or leave pool out for the usual ones")
+    if len(parts) > MOST:
+        raise BadValue(f"the pool has {len(parts)} entries; it may have at most {MOST}")
+    return parts
+
+
+def split_part(part: Any) -> tuple[Card, Mapping[str, Any]]:
+    """The card and the parameters that a part of a pool stands for."""
+    if isinstance(part, (tuple, list)):
+        if len(part) != 2 or not isinstance(part[1], Mapping):
+            raise BadValue(f"an entry of a pool is a learner, or a name with its parameters, not {shown(part)}")
+        return card_of(part[0]), part[1]
+    return card_of(part), {}
+
+
+def name_entry(card: Card, settings: Mapping[str, Any]) -> str:
+    """A readable name, as arow(r=0.1)."""
+    values = ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                       for name, value in settings.items())  # fmt: skip
+    return f"{card.name}({values})" if values else card.name
+
+
+def name_learner(learner: Learner) -> str:
+    """The name of a learner that was made elsewhere, with the parameters it was made with."""
+    config = getattr(learner, "config", None)
+    given = {} if config is None else {name: value for name, value in config.given.items() if name not in ("task",)}
+    return name_entry(learner.card, given)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two entries with one name: a report could not tell them apart."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise BadValue(f"two entries of the pool are called {name!r}; give one of them other parameters")
+
+
+def check_tasks(entries: Sequence[Entry]) -> None:
+    """All entries must play one task."""
+    tasks = {entry.learner.task: entry.name for entry in entries}
+    if len(tasks) > 1:
+        (first, one), (second, other) = list(tasks.items())[:2]
+        raise BadValue(f"{one} plays {first}, and {other} plays {second}; the entries of a pool must play one task")

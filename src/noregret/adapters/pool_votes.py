@@ -1,0 +1,272 @@
+"""What a pool makes of its entries: the losses that weigh them, and one prediction of their predictions.
+
+Every loss is in [0, 1]. A round of an entry that did not play it costs 1, and it has no vote there.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.labels import UNIVERSUM
+from noregret.data.query_groups import group_slices, pair_margins
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue
+from noregret.learner.model import Model
+
+Floats = NDArray[np.float64]
+DEVIATIONS = 4.0  # the range of targets, in deviations of those so far: an error as large costs 1
+ABSTAINS = -1  # the code of an entry that has no vote
+
+
+class Combination(ABC):
+    """How the entries of one task are weighed and combined. `shares` holds the weight of every entry in every round."""
+
+    def __init__(self, model: Model) -> None:
+        self.task, self.labels = model.task, model.labels
+
+    @abstractmethod
+    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+        """The loss of every entry in every round; an entry that did not play loses 1."""
+
+    @abstractmethod
+    def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
+        """The scores of the pool, from what its entries predict; None for one that predicts nothing."""
+
+    def read(self, played: Transcript) -> Any:
+        """What an entry predicted in the rounds it played."""
+        return played.predictions
+
+    def ask(self, learner: Any, X: Any) -> Any:
+        """What an entry predicts for some rows."""
+        return learner.predict(X)
+
+    def share_of(self, said: Any, share: float, label: Any) -> float:
+        """What an entry with this weight adds to the prediction for one row, from what it said about it."""
+        return share if said[0] == label else -share
+
+    @abstractmethod
+    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+        """Which rounds the pool predicted wrongly, as any entry tells the truth of them."""
+
+    def decide(self, scores: Floats) -> NDArray[Any]:
+        """The predictions that these scores stand for."""
+        return self.task.decide(self.labels, scores)
+
+
+def any_of(played: Sequence[Transcript | None]) -> Transcript:
+    """The transcript of an entry that played all rounds."""
+    return max((one for one in played if one is not None), key=lambda one: one.rounds)
+
+
+def mistakes_as_losses(played: Sequence[Transcript | None]) -> Floats:
+    """1 for a mistake, and for a round that an entry did not play."""
+    found = np.ones((any_of(played).rounds, len(played)))
+    for number, one in enumerate(played):
+        if one is not None:
+            found[: one.rounds, number] = one.mistakes
+    return found
+
+
+class ClassVotes(Combination):
+    """One class for every row: the weight of each entry votes for the class that it predicts."""
+
+    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+        return mistakes_as_losses(played)
+
+    def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
+        rows, classes = len(shares), max(len(self.labels), 1)
+        codes = np.full((rows, len(predictions)), ABSTAINS)
+        for number, labels in enumerate(predictions):
+            if labels is not None:
+                codes[: len(labels), number] = self.encode(labels)
+        voting = codes != ABSTAINS
+        cells = (np.arange(rows)[:, None] * classes + codes)[voting]
+        votes: Floats = np.bincount(cells, shares[voting], rows * classes).astype(np.float64).reshape(rows, classes)
+        if self.task.many or classes < 2:
+            return votes if self.task.many else self.one_class(votes)
+        signs = self.labels.signs(2)
+        return np.asarray(signs[0] * votes[:, 0] + signs[1] * votes[:, 1])
+
+    def one_class(self, votes: Floats) -> Floats:
+        """Where one class is known: its votes, with its sign."""
+        return votes[:, 0] * (self.labels.signs(1)[0] if len(self.labels) else 1.0)
+
+    def encode(self, predictions: NDArray[Any]) -> NDArray[np.int64]:
+        """The code of every predicted label; none for a prediction that is not one of the classes."""
+        order = self.labels.order
+        if len(order) == 2 and predictions.dtype.kind in "fiubU":
+            return np.where(predictions == order[1], 1, np.where(predictions == order[0], 0, ABSTAINS))
+        code = dict(self.labels.code)
+        return np.fromiter((code.get(label, ABSTAINS) for label in predictions.tolist()), np.int64, len(predictions))
+
+    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+        predictions = self.decide(scores)
+        truth = played.truth
+        if truth.dtype == object or predictions.dtype == object:
+            pairs = zip(predictions.tolist(), truth.tolist(), strict=True)
+            return np.array([label is not UNIVERSUM and said != label for said, label in pairs], bool)
+        return np.asarray(predictions != truth)
+
+
+class TargetMeans(Combination):
+    """A number for every row: the mean of the entries' predictions, by their weights.
+
+    An error as large as 4 deviations of the targets so far, this round's included, costs 1; smaller ones cost the
+    square of their share of it. `seen` holds how many targets there were, the first, and the sums of the differences
+    from it and of their squares.
+    """
+
+    def __init__(self, model: Model, seen: tuple[int, float, float, float] = (0, 0.0, 0.0, 0.0)) -> None:
+        super().__init__(model)
+        self.seen = seen
+
+    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+        truth = np.asarray(any_of(played).truth, np.float64)
+        width = self.ranges(truth)
+        found = np.ones((len(truth), len(played)))
+        for number, one in enumerate(played):
+            if one is not None:
+                error = np.abs(np.asarray(one.predictions, np.float64) - truth[: one.rounds])
+                range_ = width[: one.rounds]
+                share = np.divide(error, range_, out=np.where(error > 0.0, 1.0, 0.0), where=range_ > 0.0)
+                found[: one.rounds, number] = np.minimum(share, 1.0) ** 2
+        return found
+
+    def ranges(self, truth: Floats) -> Floats:
+        """4 deviations of the targets up to every round; they are added to those seen."""
+        count, first, total, squares = self.seen
+        if not len(truth):
+            return np.zeros(0)
+        first = float(truth[0]) if count == 0 else first
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = truth - first
+            totals = np.cumsum(np.concatenate(([total], apart)))[1:]
+            of_squares = np.cumsum(np.concatenate(([squares], apart * apart)))[1:]
+            counts = count + np.arange(1, len(truth) + 1)
+            variance = np.maximum(of_squares / counts - (totals / counts) ** 2, 0.0)
+        self.seen = count + len(truth), first, float(totals[-1]), float(of_squares[-1])
+        return np.where(np.isfinite(variance), DEVIATIONS * np.sqrt(variance), np.inf)
+
+    def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
+        return weighted_mean([None if one is None else np.asarray(one, np.float64) for one in predictions], shares)
+
+    def share_of(self, said: Any, share: float, label: Any) -> float:
+        return share * float(said[0])
+
+    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+        return np.zeros(len(scores), bool)
+
+
+class LabelVotes(Combination):
+    """A set of labels for every row: a label is predicted where more than half of the weight predicts it.
+
+    A round costs an entry 1 - F1: the labels it has wrong or missing, over the sizes of both sets.
+    """
+
+    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+        found = np.ones((any_of(played).rounds, len(played)))
+        for number, one in enumerate(played):
+            if one is not None:
+                predicted, truth = one.scores > 0.0, np.asarray(one.relevant)
+                sizes = predicted.sum(axis=1) + truth.sum(axis=1)
+                found[: one.rounds, number] = (predicted != truth).sum(axis=1) / np.maximum(sizes, 1)
+        return found
+
+    def read(self, played: Transcript) -> Any:
+        return played.scores > 0.0
+
+    def ask(self, learner: Any, X: Any) -> Any:
+        return learner.scores(X) > 0.0
+
+    def share_of(self, said: Any, share: float, label: Any) -> float:
+        wanted = set(label) if isinstance(label, (tuple, list, set, frozenset)) else {label}
+        chosen = {one for one, code in self.labels.code.items() if code < len(said[0]) and said[0][code]}
+        return share if chosen == wanted else -share
+
+    def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
+        votes = np.zeros((len(shares), len(self.labels)))
+        for number, sets in enumerate(predictions):
+            if sets is not None:
+                votes[: len(sets), : sets.shape[1]] += shares[: len(sets), number, None] * sets
+        return votes - 0.5
+
+    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+        truth = np.zeros(scores.shape, bool)
+        truth[:, : played.relevant.shape[1]] = played.relevant  # type: ignore[union-attr]
+        return np.asarray(((scores > 0.0) != truth).any(axis=1))
+
+
+class RankMeans(Combination):
+    """An order of the rows of every list: by the mean of the places that the entries give them.
+
+    A list costs an entry the share of its pairs in the wrong order, equal scores counting half.
+    """
+
+    def read(self, played: Transcript) -> Any:
+        return played.scores
+
+    def ask(self, learner: Any, X: Any) -> Any:
+        return learner.scores(X)
+
+    def share_of(self, said: Any, share: float, label: Any) -> float:
+        raise BadValue("auto cannot explain one row in ranking: what it says is an order of all rows of a list")
+
+    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+        found = np.ones((any_of(played).rounds, len(played)))
+        for number, one in enumerate(played):
+            if one is not None and one.lists is not None:
+                for place, rows in enumerate(group_slices(one.lists)):
+                    found[place, number] = misordered_share(one.truth[rows], one.scores[rows])
+        return found
+
+    def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
+        rows = len(next(one for one in predictions if one is not None))
+        groups = [slice(0, rows)] if lists is None else group_slices(lists)
+        scores = np.zeros(rows)
+        for place, some in enumerate(groups):
+            for number, one in enumerate(predictions):
+                if one is not None and some.stop <= len(one):
+                    scores[some] += shares[place, number] * places(one[some])
+        return scores
+
+    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+        groups = [] if played.lists is None else group_slices(played.lists)
+        return np.array([misordered_share(played.truth[rows], scores[rows]) > 0.0 for rows in groups], bool)
+
+
+def misordered_share(relevance: Floats, scores: Floats) -> float:
+    """The share of the pairs of a list in the wrong order; 0 where there is no pair."""
+    pairs = halves = 0
+    for margins in pair_margins(relevance, scores):
+        pairs += margins.size
+        halves += 2 * int(np.count_nonzero(margins < 0.0)) + int(np.count_nonzero(margins == 0.0))
+    return halves / (2.0 * pairs) if pairs else 0.0
+
+
+def places(scores: Floats) -> Floats:
+    """The place of every row of a list, from 0 for the lowest score to 1 for the highest; equal ones share theirs."""
+    ordered = np.sort(scores)
+    below, above = np.searchsorted(ordered, scores, "left"), np.searchsorted(ordered, scores, "right")
+    return np.asarray((below + above - 1.0) / (2.0 * max(len(scores) - 1, 1)))
+
+
+def weighted_mean(predictions: Sequence[Floats | None], shares: Floats) -> Floats:
+    """The mean of what entries predict, by their weights; those without a prediction are left out."""
+    total, weight = np.zeros(len(shares)), np.zeros(len(shares))
+    for number, one in enumerate(predictions):
+        if one is not None:
+            total[: len(one)] += shares[: len(one), number] * one
+            weight[: len(one)] += shares[: len(one), number]
+    return np.divide(total, weight, out=np.zeros(len(shares)), where=weight > 0.0)
+
+
+def combination_of(model: Model, seen: tuple[int, float, float, float]) -> Combination:
+    """How entries that play the task of a model are combined."""
+    if model.task.needs_query:
+        return RankMeans(model)
+    if model.task.prediction == "target":
+        return TargetMeans(model, seen)
+    return ClassVotes(model) if model.task.one_label else LabelVotes(model)
