@@ -255,6 +255,15 @@ class Auto(BaseLearner):
 
     # ---- files -------------------------------------------------------------------------------------------------------
 
+    def with_source(self, source: dict[str, Any] | None) -> Self:
+        """This pool with what a model file says of its source; it reads rows of a table as those it learned."""
+        self.source, leader = source, self.leader
+        if leader is not None:
+            reads = leader.with_source(source)
+            reads.source = None  # it belongs to the pool
+            self.entries = tuple(replace(one, learner=reads) if one.learner is leader else one for one in self.entries)
+        return self
+
     def put_behind(self, steps: Transforms) -> Self:
         """A fresh learner like this one that sees rows only after these transforms."""
         if self.given is None or self.rounds:

@@ -10,7 +10,7 @@ from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
 from noregret.rules.rule_card import RuleCard
 
-PREPARATION = ("scale", "bias", "bits", "transforms", "columns")  # options that the first entry takes for all
+PREPARATION = ("scale", "bias", "bits", "transforms", "columns", "reads")  # options that the first entry takes for all
 MOST = 1000  # entries; each is a learner with weights of its own
 
 Setting = tuple[str, Mapping[str, Any]]  # the name of a learner, and the parameters that are not its defaults
@@ -32,7 +32,7 @@ REGRESSORS: tuple[Setting, ...] = (
     ("ogd", {"eta0": 0.001}), ("ogd", {"eta0": 0.01}), ("ogd", {"eta0": 0.1}), ("ogd", {"eta0": 1.0}),
     ("ftrl", {"alpha": 0.02, "l1": 0.001}), ("ftrl", {"alpha": 0.1, "l1": 0.001}),
     ("ftrl", {"alpha": 0.5, "l1": 0.001}),
-    ("narow", {"b": 1.0}), ("nherd", {"C": 0.1}), ("adaline_normalised", {"rho": 0.1}),
+    ("nherd", {"C": 0.1}), ("adaline_normalised", {"rho": 0.1}),
 )  # fmt: skip
 RANKERS: tuple[Setting, ...] = tuple(one for one in CLASSIFIERS if one[0] != "sop")
 POOLS: Mapping[str | None, tuple[Setting, ...]] = {

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
 
 
+CARRIERS = 5  # entries named in a line
+LEAST_SHOWN = 0.01  # of the weight, to be named there
+
+
 @dataclass(frozen=True)
 class EntryReport:
     """One entry: its weight in the next round, its summed loss, and whether it sleeps or why it stopped."""
@@ -43,10 +47,27 @@ class PoolReport:
         """The report as JSON can hold it."""
         return {**asdict(self), "entries": [asdict(entry) for entry in self.entries]}
 
+    def guarantee_text(self) -> str:
+        """The regret beside its bound, in a line."""
+        bound = "" if self.bound is None else f" (at most {self.bound:,.1f} by the theorem)"
+        return (
+            f"weighted losses {self.loss:,.1f}; those of the best entry, {self.best}: {self.best_loss:,.1f}; "
+            f"regret {self.regret:,.1f}{bound}"
+        )
+
+    def carriers_text(self) -> str:
+        """The entries that carry most of the weight now, in a line."""
+        shown = [f"{one.name} {100.0 * one.share:.0f} %" for one in self.entries[:CARRIERS] if one.share >= LEAST_SHOWN]
+        others = sum(one.share for one in self.entries[len(shown) :])
+        rest = (
+            f", {len(self.entries) - len(shown)} others {100.0 * others:.0f} %"
+            if len(self.entries) > len(shown)
+            else ""
+        )
+        return f"weight: {', '.join(shown)}{rest}"
+
     def __str__(self) -> str:
-        bound = "" if self.bound is None else f", at most {self.bound:,.1f} by the theorem"
-        best = f"best entry {self.best} {self.best_loss:,.1f}; regret {self.regret:,.1f}{bound}"
-        head = f"weighted losses {self.loss:,.1f}; {best}"
+        head = self.guarantee_text()
         lines = [f"  {one.share:7.4f}  {one.loss:12,.1f}  {one.name}{describe_state(one)}" for one in self.entries]
         return "\n".join([head, "   weight          loss  entry", *lines])
 

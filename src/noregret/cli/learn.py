@@ -26,7 +26,7 @@ from noregret.cli.setup import (
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import task_of
+from noregret.evaluation.capabilities import report_of_pool, task_of
 from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerprint_source, restore_options
 from noregret.evaluation.delayed_rows import DelayedTranscript
 from noregret.evaluation.evaluate import evaluate_held_out
@@ -52,6 +52,7 @@ from noregret.metrics.drift import describe_drift
 from noregret.streams import Source
 
 FIRST = 64  # rounds before the first line
+DEFAULT = "auto"  # the learner where none is named
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 OF_MISTAKES = ("mistakes", "rate")  # columns that real targets have no use for
 FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias")
@@ -108,6 +109,9 @@ def run(args: argparse.Namespace) -> int:
     elif args.json != "-":
         training.print_curve()
         sys.stdout.write(f"{describe_result(entry, path, interrupted)}\n")
+        pool = report_of_pool(learner)
+        if pool is not None:
+            sys.stdout.write(f"{pool.carriers_text()}\n{pool.guarantee_text()}\n")
         if entry.held_out is not None:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
@@ -132,9 +136,7 @@ def find_learning_notes(training: "Training", entry: Entry) -> list[str]:
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A new learner and its source."""
-    if args.learner is None:
-        raise BadValue("name a learner: --learner NAME (see `noregret learners`; `noregret race` finds the best)")
-    card = find_card(args.learner)
+    card = find_card(args.learner or DEFAULT)
     settings = parse_settings(args.set, [card], args.task)
     early_options(args, [card]).make([card], settings)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))

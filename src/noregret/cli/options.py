@@ -90,7 +90,8 @@ def add_race_options(race: Parser) -> None:
 def add_learn_options(learn: Parser) -> None:
     learn.add_argument("data", nargs="+", help=DATA)
     learn.add_argument("--learner", metavar="NAME", help="the learner: a name from `noregret learners`, or "
-                       "FILE.py:RULE for your own; not needed with --resume")  # fmt: skip
+                       "FILE.py:RULE for your own (default: auto, which weighs many learners by "
+                       "Hedge in one pass)")  # fmt: skip
     learn.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or "
                        "SIGTERM stops the command")  # fmt: skip
     learn.add_argument("--resume", metavar="PATH", help="continue training this model: on the file it was interrupted "

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.adapters.pool_report import PoolReport
 from noregret.data.inputs import RowsLike
 from noregret.errors import BadValue, Error
 from noregret.learner.config import Config
@@ -66,27 +67,42 @@ def given_options(learner: Learner) -> Mapping[str, Any]:
     return {} if config is None else config.given
 
 
+def preparation_of(learner: Learner) -> Config | None:
+    """The configuration by which rows are prepared: its own, or that of the entry of a pool that encodes for all."""
+    return config_of(getattr(learner, "leader", None) or learner)
+
+
+def parts_of(learner: Learner) -> list[Learner]:
+    """The learners of a pool; none where it is not one."""
+    return [entry.learner for entry in getattr(learner, "entries", ())]
+
+
+def report_of_pool(learner: Learner) -> PoolReport | None:
+    """What a pool says of its entries and of its guarantee; None where the learner is not a pool."""
+    return learner.report() if hasattr(learner, "shares") and learner.rounds else None  # type: ignore[attr-defined]
+
+
 def costs_of(learner: Learner) -> Costs | None:
     """The costs of mistakes, where some were given."""
-    config = config_of(learner)
+    config = preparation_of(learner)
     return None if config is None else config.task.cost
 
 
 def class_weight_of(learner: Learner) -> Mapping[Any, float] | str | None:
     """The weights of the classes, where some were given."""
-    config = config_of(learner)
+    config = preparation_of(learner)
     return None if config is None else config.class_weight
 
 
 def allows_missing(learner: Learner) -> bool:
     """Whether values may be missing in its rows."""
-    config = config_of(learner)
+    config = preparation_of(learner)
     return config is not None and config.allows_missing
 
 
 def describe_preparation(learner: Learner) -> list[str]:
     """How it prepares the rows it is given, in words."""
-    config = config_of(learner)
+    config = preparation_of(learner)
     if config is None:
         return []
     notes = []
@@ -238,6 +254,8 @@ def learner_has_log_odds(learner: Learner) -> bool:
 
 def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
     """The loops it needs for rows of this kind with so many classes, where it is made of a built-in rule."""
+    if parts := parts_of(learner):
+        return [job for part in parts for job in compile_jobs(part, dense, classes)]
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None or not config.card.built_in or not config.native:
         return []

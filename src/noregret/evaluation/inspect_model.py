@@ -15,6 +15,7 @@ from noregret.evaluation.capabilities import (
     inner_learner,
     nonzeros_of,
     parameters_of,
+    report_of_pool,
     task_of,
     weights_of,
 )
@@ -47,6 +48,7 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "nonzeros": nonzeros_of(inner),
         "probabilities": describe_calibration(inner),
         "source": learner.source,
+        "pool": None if (pool := report_of_pool(inner)) is None else pool.as_dict(),
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
 
@@ -99,9 +101,12 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
         yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
-    weights = weights_of(inner, LARGEST)
+    weights, pool = weights_of(inner, LARGEST), report_of_pool(inner)
     yield ""
-    yield weights if isinstance(weights, str) else describe_weights(inner, weights)
+    if pool is not None:
+        yield str(pool)
+    else:
+        yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
     yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
     yield f"noregret learn MORE_ROWS --resume {path}"
@@ -109,6 +114,8 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
 
 
 def show(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} learners"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

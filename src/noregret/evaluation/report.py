@@ -17,6 +17,7 @@ from noregret.evaluation.capabilities import (
     describe_preparation,
     mixes_features,
     parameters_of,
+    report_of_pool,
     restarts_of,
     task_of,
     task_warnings,
@@ -86,6 +87,9 @@ def report_entry(entry: Entry) -> dict[str, Any]:
     if entry.regret is not None:
         told = report_regret(entry.regret) if isinstance(entry.regret, RegretReport) else {"why_not": entry.regret}
         report["regret"] = dict(told)
+    pool = report_of_pool(entry.learner)
+    if pool is not None:
+        report["pool"] = pool.as_dict()
     if entry.drift is not None:
         report["drift"] = dict(entry.drift)
     if entry.confusion is not None:

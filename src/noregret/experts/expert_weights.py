@@ -255,7 +255,7 @@ def check_awake(card: ExpertCard, awake: Any, experts: int) -> NDArray[np.uint8]
     nobody = np.flatnonzero(~mask.any(axis=1))
     if nobody.size:
         raise BadValue(f"round {nobody[0]}: all experts sleep; at least one must be awake", row=int(nobody[0]))
-    return mask.astype(np.uint8)
+    return mask.astype(np.uint8, order="C")  # the layout that compiled code reads
 
 
 def check_losses(losses: Any, experts: int, awake: NDArray[np.uint8] | None = None) -> Floats:

@@ -44,9 +44,9 @@ def make_given(rule: Any, options: dict[str, Any]) -> "RuleLearner":
     if reads not in (None, "table"):
         raise BadValue(f'reads must be "table" or None, not {reads!r}')
     if isinstance(card, MethodCard):
-        if reads is not None:
+        if reads is not None and "reads" not in card.options:
             raise BadValue(f"{card.name} does not take reads; give it to the learners that it is made of, if any")
-        return cast("RuleLearner", card.build(**options))
+        return cast("RuleLearner", card.build(**options, **({} if reads is None else {"reads": reads})))
     assert isinstance(card, RuleCard)
     from noregret.learner.config import resolve
     from noregret.learner.rule_learner import RuleLearner  # not needed to list the learners, and a tenth of a second
