@@ -46,6 +46,13 @@ class DriftMonitor:
             self.count, self.total = self.count + len(losses), float(totals[-1])
         return levels
 
+    def restart(self) -> Self:
+        """A monitor like this one that has seen nothing."""
+        new = self.copy()
+        new.detector.state[:] = 0.0
+        new.count, new.total = 0, 0.0
+        return new
+
     def copy(self) -> Self:
         """An independent monitor in the same state."""
         new = type(self)(self.detector.copy(), self.watch)
