@@ -125,6 +125,18 @@ def test_it_makes_fewer_mistakes_where_the_labels_turn_over(on_drift: str) -> No
     assert aware.mistakes < plain.mistakes / 3
 
 
+def test_a_window_is_two_learners_that_take_turns() -> None:
+    X, y = stream(6)
+    learner = nr.drift_aware(nr.make("pa1", native=False), "window:size=80", "shadow")
+    played = learner.play(X, y)
+    assert learner.alarms == tuple(range(40, 301, 40))
+    for t in (100, 121, 239, 240, 299):
+        first = max(t // 40 * 40 - 40, 0)
+        own = nr.make("pa1", native=False).learn(X[first:t], y[first:t])
+        assert own.scores(X[t : t + 1])[0] == played.scores[t]
+    assert learner.learner.rounds <= 80
+
+
 def test_events_are_alarms_and_warnings_without_a_shadow() -> None:
     def event(*levels: int, shadow: bool = False, shadows: bool = True) -> int | None:
         return find_event(np.array(levels, np.uint8), shadow, shadows)
@@ -190,6 +202,7 @@ def test_made_by_name_raced_and_reported(tmp_path: Path) -> None:
         ({"on_drift": "panic"}, "drift_aware: on_drift must be one of reset, shadow, not 'panic'"),
         ({"detector": "adwim"}, "there is no detector 'adwim'; did you mean adwin?"),
         ({"detector": "adwin:delta=7"}, "adwin: delta must be"),
+        ({"detector": "window:size=1"}, "window: size must be a whole number of at least 2"),
         ({"learner": nr.make("pa1", task="ranking")}, "drift_aware takes rows one by one"),
         ({"learner": 3}, "learner must be a learner, or the name of one"),
     ],

@@ -44,6 +44,9 @@ def test_a_detector_watches_and_changes_nothing(tmp_path: Path) -> None:
         ("race sea --detect adwim", "there is no detector 'adwim'; did you mean adwin?"),
         ("learn sea --learner pa1 --detect adwin:delta=9", "adwin: delta must be"),
         ("learn sea --learner pa1 --on-drift restart", "invalid choice: 'restart'"),
+        ("race sea --window 100 --detect ddm", "leave --on-drift and --detect out"),
+        ("race sea --window 0", "must be a whole number of at least 1"),
+        ("race sea --detect window", "there is no detector 'window'"),
         ("race sea:change=fast", "sea: change must be one of abrupt, gradual, incremental, recurring, not 'fast'"),
     ],
 )

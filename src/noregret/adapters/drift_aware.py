@@ -24,10 +24,11 @@ from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.whole_change import run_whole
 from noregret.metrics.detector import Detector, find_detector
-from noregret.metrics.drift import DETECTORS, DriftMonitor, report_drift
+from noregret.metrics.drift import CLOCKS, DETECTORS, DriftMonitor, report_drift
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Component
 
+KNOWN = {**DETECTORS, **CLOCKS}
 ON_DRIFT = Choice(
     "reset",
     {"reset": None, "shadow": None},
@@ -47,7 +48,8 @@ ON_DRIFT = Choice(
 class DriftAware(BaseLearner):
     """A learner watched by a drift detector; after an alarm a new learner takes its place.
 
-    `detector` is the name of a detector, with settings as in "adwin:delta=0.01". on_drift="reset": the new learner has
+    `detector` is the name of a detector, with settings as in "adwin:delta=0.01"; "window:size=5000" is a clock for a
+    sliding window. on_drift="reset": the new learner has
     learned nothing but the round of the alarm. on_drift="shadow": from a warning on, a second learner learns beside the
     first; it takes its place at the alarm, and is dropped where the warning ends. A new learner of a rule knows the
     classes, the features and the statistics of transforms; any other begins as it was given. The detector starts
@@ -66,7 +68,7 @@ class DriftAware(BaseLearner):
         self.blank = None if isinstance(self.learner, RuleLearner) else self.learner.copy()  # never changed
         native = getattr(getattr(self.learner, "config", None), "native", True)
         watch = "loss" if task_of(self.learner).prediction == "target" else "mistakes"
-        self.monitor = DriftMonitor(find_detector(detector, DETECTORS, choose_runner(native)), watch)
+        self.monitor = DriftMonitor(find_detector(detector, KNOWN, choose_runner(native)), watch)
         self.shadow: Learner | None = None
         self.alarms: tuple[int, ...] = ()
 
@@ -213,11 +215,11 @@ class DriftAware(BaseLearner):
             for name in ("learner", "shadow", "blank")
         }
         described = header.get("detector")
-        if not isinstance(described, dict) or described.get("name") not in DETECTORS or parts["learner"] is None:
+        if not isinstance(described, dict) or described.get("name") not in KNOWN or parts["learner"] is None:
             raise corrupt("the learner or the detector is missing")
         settings = {name: value for name, value in described.items() if name != "name"}
         try:
-            new = cls(parts["learner"], DETECTORS[described["name"]](**settings), str(header.get("on_drift")))
+            new = cls(parts["learner"], KNOWN[described["name"]](**settings), str(header.get("on_drift")))
         except BadValue as error:
             raise corrupt(str(error)) from None
         new.restore_parts(parts["shadow"], parts["blank"])

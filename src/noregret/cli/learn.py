@@ -56,7 +56,7 @@ FIRST = 64  # rounds before the first line
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 OF_MISTAKES = ("mistakes", "rate")  # columns that real targets have no use for
 FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias",
-                  "on_drift")  # fmt: skip
+                  "on_drift", "window")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:

@@ -95,6 +95,10 @@ class LearnerOptions:
 
 def adapt_learners(args: argparse.Namespace, learners: Sequence[Learner]) -> list[Learner]:
     """The learners as a command needs them: each starts again after drift where --on-drift says so, and can wait."""
+    if args.window is not None and (args.on_drift is not None or args.detect is not None):
+        raise BadValue("--window changes learners by the clock; leave --on-drift and --detect out")
+    if args.window is not None:
+        args.on_drift, args.detect = "shadow", f"window:size={args.window}"
     if args.on_drift is not None:
         learners = [drift_aware(learner, args.detect or "adwin", args.on_drift) for learner in learners]
     return wait_for_labels(args, learners)

@@ -66,6 +66,8 @@ def add_drift_options(parser: Parser) -> None:
                        "reported")  # fmt: skip
     group.add_argument("--on-drift", choices=("reset", "shadow"), help="after an alarm (of --detect; default: adwin): "
                        "reset starts a new learner; shadow puts in one that has learned since the warning")  # fmt: skip
+    group.add_argument("--window", type=positive, metavar="N", help="a sliding window: predict with a learner that "
+                       "knows at most the last N rounds, and at least the last N / 2")  # fmt: skip
 
 
 def add_source_options(parser: Parser) -> None:

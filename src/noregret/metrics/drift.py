@@ -13,8 +13,10 @@ from noregret.metrics.ddm import Ddm
 from noregret.metrics.detector import ALARM, STABLE, Detector, Floats, Levels, Runner, find_detector, run_interpreted
 from noregret.metrics.metric import add_up
 from noregret.metrics.page_hinkley import PageHinkley
+from noregret.metrics.sliding_window import SlidingWindow
 
 DETECTORS: dict[str, type[Detector]] = {one.name: one for one in (Adwin, Ddm, PageHinkley)}
+CLOCKS: dict[str, type[Detector]] = {SlidingWindow.name: SlidingWindow}  # of use only where learners are replaced
 WATCHED = ("mistakes", "loss")
 MANY = 8  # rounds that a sentence names
 
