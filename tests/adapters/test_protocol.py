@@ -45,6 +45,8 @@ def auto(pool: list[Any] | None = None, **options: Any) -> Any:
     return nr.make("auto", pool=FEW if pool is None else pool, native=False, **options)
 
 
+RASH = "ddm:least=3,warning=0.1,alarm=0.6"  # a detector that sets off alarms on a few rounds
+
 CASES = {
     "auto": Case(lambda: auto(scale=True, bias=True), ROWS, LABELS, BAD_DICT),
     "auto of matrices": Case(lambda: auto(bias="auto"), X, LABELS, BAD_ROW),
@@ -55,6 +57,14 @@ CASES = {
         lambda: auto([rule("arow", scale=True), nr.delayed(rule("pa1")), "pa2"]), X, LABELS, BAD_ROW
     ),
     "auto, compiled": Case(lambda: nr.make("auto", pool=["pa1", "arow"]), ROWS, LABELS, BAD_DICT),
+    "drift_aware, reset": Case(lambda: nr.drift_aware(rule(), RASH), X, LABELS, BAD_ROW),
+    "drift_aware, shadow": Case(
+        lambda: nr.drift_aware(rule("arow", scale=True), RASH, "shadow"), ROWS, LABELS, BAD_DICT
+    ),
+    "drift_aware targets": Case(
+        lambda: nr.drift_aware(rule(task="regression"), RASH, "shadow"), X, X[:, 0].tolist(), BAD_ROW
+    ),
+    "drift_aware delayed": Case(lambda: nr.drift_aware(nr.delayed(rule()), RASH, "shadow"), ROWS, LABELS, BAD_DICT),
     "delayed": Case(lambda: nr.delayed(rule()), ROWS, LABELS, BAD_DICT),
     "delayed with questions": Case(questioned, ROWS, LABELS, BAD_DICT),
     "delayed targets": Case(lambda: nr.delayed(rule(task="regression")), X, X[:, 0].tolist(), BAD_ROW),

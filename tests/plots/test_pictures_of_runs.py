@@ -54,6 +54,15 @@ def test_curves_show_the_rate_and_the_mean_loss_of_every_learner(board: Any, rep
     assert lines(plots.curves(report)) == rates
 
 
+@pytest.mark.parametrize(("alarms", "drawn"), [([40, 70], 2), ("many", 0), (None, 0), ([0, -3, "x", 5], 1)])
+def test_alarms_of_a_single_learner_are_dotted_lines(report: Any, alarms: Any, drawn: int) -> None:
+    one = {**report["learners"][0], "drift": {"alarms": alarms}}
+    panel = plots.curves({**report, "learners": [one]}).axes[0]
+    assert sum(line.get_linestyle() == ":" for line in panel.lines) == drawn
+    both = plots.curves({**report, "learners": [one, one]}).axes[0]
+    assert not any(line.get_linestyle() == ":" for line in both.lines)
+
+
 def test_targets_have_a_curve_of_the_loss_only() -> None:
     board = nr.race((X, X[:, 0]), ["pa1", "ogd"], task="regression", native=False)
     figure = plots.curves(board)

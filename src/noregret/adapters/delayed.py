@@ -12,7 +12,7 @@ from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, shown
-from noregret.learner.arguments import as_learner, check_integer, describe, task_of
+from noregret.learner.arguments import as_learner, check_integer, describe, task_of, with_probabilities
 from noregret.learner.base_learner import BaseLearner, Transforms
 from noregret.learner.change import Result
 from noregret.learner.header_fields import corrupt, read_count, read_label, read_list
@@ -231,18 +231,12 @@ class Delayed(BaseLearner):
 
     def predict_proba(self, X: RowsLike) -> NDArray[np.float64]:
         """The probability of every class for every row, where the learner inside has them."""
-        return np.asarray(self.with_probabilities().predict_proba(X))
+        return np.asarray(with_probabilities(self.learner).predict_proba(X))
 
     def predict_proba_one(self, x: RowLike) -> dict[Any, float]:
         """The probability of every class for one row, by label."""
-        found: dict[Any, float] = self.with_probabilities().predict_proba_one(x)
+        found: dict[Any, float] = with_probabilities(self.learner).predict_proba_one(x)
         return found
-
-    def with_probabilities(self) -> Any:
-        """The learner inside, if it has probabilities."""
-        if not hasattr(self.learner, "predict_proba"):
-            raise BadValue(f"{self.learner.card.name} has no probabilities")
-        return self.learner
 
     @property
     def classes(self) -> list[Any]:

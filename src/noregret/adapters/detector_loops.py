@@ -10,6 +10,7 @@ from noregret.metrics.adwin import adwin
 from noregret.metrics.ddm import ddm
 from noregret.metrics.detector import Detector, Floats, Levels, Runner, run_interpreted
 from noregret.metrics.page_hinkley import page_hinkley
+from noregret.metrics.sliding_window import sliding_window
 
 Table = NDArray[np.int64]  # what a compiled loop is called with: addresses of arrays
 read_numbers = read_state = read_values = read_levels = unbound
@@ -30,10 +31,16 @@ def page_hinkley_rounds(table: Table) -> int:
     return 0
 
 
+def sliding_window_rounds(table: Table) -> int:
+    sliding_window(read_numbers(table), read_state(table), read_values(table), read_levels(table))
+    return 0
+
+
 ENTRIES: Mapping[str, Callable[[Table], int]] = {
     "adwin": adwin_rounds,
     "ddm": ddm_rounds,
     "page_hinkley": page_hinkley_rounds,
+    "window": sliding_window_rounds,
 }
 ARRAYS = {"numbers": np.float64, "state": np.float64, "values": np.float64, "levels": np.uint8}
 PLACES: dict[str, tuple[int, NDArray[np.generic]]] = {

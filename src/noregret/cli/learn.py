@@ -13,6 +13,7 @@ from noregret.cli.output import describe_entry_regret, plain_labels, print_confu
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
+    adapt_learners,
     check_columns,
     check_label,
     check_outputs,
@@ -21,7 +22,7 @@ from noregret.cli.setup import (
     learner_options,
     missing_options,
     open_data,
-    wait_for_labels,
+    outer_detector,
 )
 from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
@@ -55,7 +56,8 @@ FIRST = 64  # rounds before the first line
 DEFAULT = "auto"  # the learner where none is named
 HEAD = ("rounds", "mistakes", "rate", "mean loss", "updates")
 OF_MISTAKES = ("mistakes", "rate")  # columns that real targets have no use for
-FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias")
+FOR_NEW_MODELS = ("set", "task", "classes", "class_weight", "cost", "transform", "scale", "bits", "bias",
+                  "on_drift", "window")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -140,7 +142,7 @@ def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     settings = parse_settings(args.set, [card], args.task)
     early_options(args, [card]).make([card], settings)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
-    return wait_for_labels(args, learner_options(args, source, [card]).make([card], settings))[0], source
+    return adapt_learners(args, learner_options(args, source, [card]).make([card], settings))[0], source
 
 
 def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
@@ -164,7 +166,7 @@ class Training:
         self.args, self.checkpoints, self.screen = args, checkpoints, screen
         self.learner, self.source = checkpoints.learner, checkpoints.source
         self.curve, self.printed = LearningCurve(FIRST), 0
-        self.run = Run(self.learner, compare=False, detect=args.detect)
+        self.run = Run(self.learner, compare=False, detect=outer_detector(args))
         self.regret = RegretRun([self.learner]) if args.regret else None
         self.out: PredictionWriter | None = None  # where predictions are written to
         self.live = False  # whether somebody waits for them

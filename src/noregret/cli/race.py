@@ -13,6 +13,7 @@ from noregret.cli.output import print_confusion, print_regret, write_json
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
     LearnerOptions,
+    adapt_learners,
     check_outputs,
     class_options,
     early_options,
@@ -20,12 +21,12 @@ from noregret.cli.setup import (
     learner_options,
     missing_options,
     open_data,
-    wait_for_labels,
+    outer_detector,
 )
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
-from noregret.evaluation.capabilities import given_options
+from noregret.evaluation.capabilities import given_options, inner_learner
 from noregret.evaluation.checkpoint import fingerprint_source
 from noregret.evaluation.command_words import option_words
 from noregret.evaluation.leaderboard import Entry, Leaderboard
@@ -71,13 +72,13 @@ def run(args: argparse.Namespace) -> int:
     if args.learners is None or args.learners.strip() == ALL:
         cards = select_cards(args, options.given.get("task"))
         settings = parse_settings(args.set, cards, args.task)
-    learners = wait_for_labels(args, options.make(cards, settings))
+    learners = adapt_learners(args, options.make(cards, settings))
     screen.announce(source)
     observer, interrupted = ScreenObserver(screen, source), False
     try:
         with screen.live():
             leaderboard = race(source, learners, threads=args.threads, observer=observer, regret=args.regret,
-                               detect=args.detect)  # fmt: skip
+                               detect=outer_detector(args))  # fmt: skip
     except KeyboardInterrupt:
         if observer.leaderboard is None:
             raise
@@ -92,8 +93,9 @@ def run(args: argparse.Namespace) -> int:
             print_confusion(leaderboard.best, args.confusion)
         if args.regret:
             print_regret(leaderboard)
-        for entry in leaderboard if args.detect is not None else ():
-            sys.stdout.write(f"{entry.name}: {describe_drift(dict(entry.drift or {}))}\n")
+        for entry in leaderboard:
+            if entry.drift is not None:
+                sys.stdout.write(f"{entry.name}: {describe_drift(dict(entry.drift))}\n")
     screen.note_later(source)
     for entry in leaderboard:
         if entry.stopped is not None:
@@ -197,18 +199,21 @@ def is_worse_than_guessing(leaderboard: Leaderboard, baseline: str = "majority")
 
 def training_command(args: argparse.Namespace, best: Entry) -> str:
     """The command that trains the best learner and saves it."""
-    words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, best.name)]
+    name = best.name if args.on_drift is None else inner_learner(best.learner).card.name
+    words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, name)]
     valued = {**given_read_options(args), "task": args.task, "seed": args.seed or None, "transform": args.transform}
     words += option_words(valued)
     for flag, text in (("--class-weight", args.class_weight), ("--cost", args.cost), ("--bits", args.bits)):
         words += [] if text is None else [flag, str(text)]
-    for name in ("scale", "bias"):
-        value = getattr(args, name)
-        words += [] if value is None else [f"--{name}" if value else f"--no-{name}"]
+    for flag in ("scale", "bias"):
+        value = getattr(args, flag)
+        words += [] if value is None else [f"--{flag}" if value else f"--no-{flag}"]
     words += [] if args.classes is None else ["--classes", args.classes]
-    for name, value in given_options(best.learner).items():
-        words += [] if name in OWN_OPTIONS else ["--set", f"{name}={value}"]
-    return shlex.join([*words, "--save", f"{best.name}.nr"])
+    if args.on_drift is not None:
+        words += ["--on-drift", args.on_drift, *([] if args.detect is None else ["--detect", args.detect])]
+    for option, value in given_options(best.learner if args.on_drift is None else inner_learner(best.learner)).items():
+        words += [] if option in OWN_OPTIONS else ["--set", f"{option}={value}"]
+    return shlex.join([*words, "--save", f"{name}.nr"])
 
 
 def name_on_command_line(args: argparse.Namespace, name: str) -> str:

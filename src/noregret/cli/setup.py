@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from noregret.adapters.delayed import delayed
+from noregret.adapters.drift_aware import drift_aware
 from noregret.cli.cost_options import parse_class_weight, parse_cost
 from noregret.cli.learner_names import parse_value
 from noregret.cli.screen import Screen
@@ -90,6 +91,22 @@ class LearnerOptions:
             make(card, **{**accepted_options(card, self.suggested), **self.given, **settings[card.name]})
             for card in cards
         ]
+
+
+def adapt_learners(args: argparse.Namespace, learners: Sequence[Learner]) -> list[Learner]:
+    """The learners as a command needs them: each starts again after drift where --on-drift says so, and can wait."""
+    if args.window is not None and (args.on_drift is not None or args.detect is not None):
+        raise BadValue("--window changes learners by the clock; leave --on-drift and --detect out")
+    if args.window is not None:
+        args.on_drift, args.detect = "shadow", f"window:size={args.window}"
+    if args.on_drift is not None:
+        learners = [drift_aware(learner, args.detect or "adwin", args.on_drift) for learner in learners]
+    return wait_for_labels(args, learners)
+
+
+def outer_detector(args: argparse.Namespace) -> str | None:
+    """The detector that watches a run; None where the learners look for drift themselves."""
+    return args.detect if args.on_drift is None else None
 
 
 def wait_for_labels(args: argparse.Namespace, learners: Sequence[Learner]) -> list[Learner]:

@@ -60,9 +60,14 @@ def add_regret_option(parser: Parser) -> None:
 
 
 def add_drift_options(parser: Parser) -> None:
-    parser.add_argument("--detect", metavar="DETECTOR", help="watch each learner for concept drift: adwin, ddm or "
-                        "page_hinkley, with settings as in adwin:delta=0.01; the rounds of its alarms are "
-                        "reported")  # fmt: skip
+    group = parser.add_argument_group("concept drift")
+    group.add_argument("--detect", metavar="DETECTOR", help="watch each learner for concept drift: adwin, ddm or "
+                       "page_hinkley, with settings as in adwin:delta=0.01; the rounds of its alarms are "
+                       "reported")  # fmt: skip
+    group.add_argument("--on-drift", choices=("reset", "shadow"), help="after an alarm (of --detect; default: adwin): "
+                       "reset starts a new learner; shadow puts in one that has learned since the warning")  # fmt: skip
+    group.add_argument("--window", type=positive, metavar="N", help="a sliding window: predict with a learner that "
+                       "knows at most the last N rounds, and at least the last N / 2")  # fmt: skip
 
 
 def add_source_options(parser: Parser) -> None:

@@ -159,6 +159,18 @@ def parameters_of(learner: Learner) -> dict[str, Any]:
     return dict(getattr(learner, "params", None) or {})
 
 
+def drift_of(learner: Learner) -> Mapping[str, Any] | None:
+    """The detector inside it and its alarms, where it looks for drift itself."""
+    found = getattr(inner_of(learner, "drift"), "drift", None)
+    return found if isinstance(found, Mapping) else None
+
+
+def inner_of(learner: Learner, name: str) -> Learner:
+    """The learner, or the first one inside it, that has something of this name; the innermost where none has."""
+    inner = getattr(learner, "learner", None)
+    return learner if hasattr(learner, name) or not is_learner(inner) else inner_of(inner, name)
+
+
 def asked_labels(learner: Learner) -> int | None:
     """How many labels were asked for, where the learner decides that (active learning)."""
     config = config_of(learner)

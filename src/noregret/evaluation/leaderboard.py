@@ -10,6 +10,7 @@ from noregret.errors import import_extra
 from noregret.evaluation.capabilities import (
     asked_labels,
     class_weight_of,
+    drift_of,
     given_options,
     nonzeros_of,
     parameters_of,
@@ -59,7 +60,7 @@ class Entry:
         full_information = run.comparison.mistakes
         return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
                    run.held_out, run.regret, () if run.totals is None else tuple(run.totals.all_points()),
-                   None if run.drift is None else run.drift.describe())  # fmt: skip
+                   drift_of(learner) if run.drift is None else run.drift.describe())  # fmt: skip
 
     def trend(self, doublings: int = 8) -> list[float]:
         """The mistake rate, or of real targets the mean loss, in each of the last doublings of the rounds."""
@@ -154,6 +155,9 @@ def tell_apart(entries: list[Entry]) -> list[Entry]:
 
 
 def show_value(value: object) -> str:
+    """A parameter in the name of an entry; of a learner or a detector, its name."""
+    if isinstance(value, Mapping) and "name" in value:
+        return str(value["name"])
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

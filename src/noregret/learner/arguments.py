@@ -53,6 +53,13 @@ def as_rule_learner(part: Any, caller: str, reason: str) -> RuleLearner:
     return check_rule_learner(make(part) if isinstance(part, (str, Card)) else part, caller, reason)
 
 
+def with_probabilities(learner: Learner) -> Any:
+    """A learner that has probabilities, or an error."""
+    if not hasattr(learner, "predict_proba"):
+        raise BadValue(f"{learner.card.name} has no probabilities")
+    return learner
+
+
 def describe(learner: Learner) -> dict[str, Any]:
     """The name and the parameters of a learner inside another, for reports."""
     return {"name": learner.card.name, **getattr(learner, "params", {})}

@@ -6,6 +6,7 @@ or compiled by whoever may compile: `run` is given from outside.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Detector(ABC):
 
     def copy(self) -> Self:
         """An independent detector in the same state."""
-        new = type(self)(self.run, **self.params)
+        new = copy(self)
         new.state = self.state.copy()
         return new
 

@@ -13,8 +13,10 @@ from noregret.metrics.ddm import Ddm
 from noregret.metrics.detector import ALARM, STABLE, Detector, Floats, Levels, Runner, find_detector, run_interpreted
 from noregret.metrics.metric import add_up
 from noregret.metrics.page_hinkley import PageHinkley
+from noregret.metrics.sliding_window import SlidingWindow
 
 DETECTORS: dict[str, type[Detector]] = {one.name: one for one in (Adwin, Ddm, PageHinkley)}
+CLOCKS: dict[str, type[Detector]] = {SlidingWindow.name: SlidingWindow}  # of use only where learners are replaced
 WATCHED = ("mistakes", "loss")
 MANY = 8  # rounds that a sentence names
 
@@ -45,6 +47,13 @@ class DriftMonitor:
         else:
             self.count, self.total = self.count + len(losses), float(totals[-1])
         return levels
+
+    def restart(self) -> Self:
+        """A monitor like this one that has seen nothing."""
+        new = self.copy()
+        new.detector.state[:] = 0.0
+        new.count, new.total = 0, 0.0
+        return new
 
     def copy(self) -> Self:
         """An independent monitor in the same state."""
