@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,9 @@ def test_a_learner_of_table_rows_keeps_what_a_column_held(tmp_path: Path) -> Non
     learner.learn([{"age": 30, "price": "$5"}, {"age": 40, "price": "6"}], [0, 1])
     assert learner.features == ["age", "price"]
     for one in (learner, learner.copy(), saved_and_loaded(learner, tmp_path)):
-        assert "'age'" in refusal(lambda one=one: one.predict_one({"age": "old"}))
-        assert "row 1" in refusal(lambda one=one: one.learn([{"age": 3}, {"age": "old"}], [0, 1]))
-        assert "'age'" in refusal(lambda one=one: one.learn_one({"age": "old"}, 1))
+        assert "'age'" in refusal(partial(one.predict_one, {"age": "old"}))
+        assert "row 1" in refusal(partial(one.learn, [{"age": 3}, {"age": "old"}], [0, 1]))
+        assert "'age'" in refusal(partial(one.learn_one, {"age": "old"}, 1))
         assert one.rounds == 2
         with pytest.warns(UserWarning, match="none of the columns"):
             one.predict_one({"city": "Rome"})
@@ -149,7 +150,7 @@ def test_one_other_text_among_many_is_an_error_with_its_line(field: str, tmp_pat
     rows = [*ROWS[:30], {**ROWS[30], field: "soon"}, *ROWS[31:]]
     for kind, path in write(tmp_path, rows).items():
         place = {"csv": ":32", "jsonl": ":31", "parquet": "row 30"}[kind]
-        said = refusal(lambda path=path: rows_of(path))
+        said = refusal(partial(rows_of, path))
         assert place in said, kind
         assert "'soon'" in said
         assert len(rows_of(path, on_bad="skip")) == 39
@@ -178,7 +179,7 @@ def test_values_that_hardly_repeat_are_noted_in_every_format(tmp_path: Path) -> 
 
 def test_dropping_the_label_does_not_make_another_one(tmp_path: Path) -> None:
     for path in write(tmp_path, ROWS).values():
-        assert "label" in refusal(lambda path=path: rows_of(path, drop=["label"]))
+        assert "label" in refusal(partial(rows_of, path, drop=["label"]))
     refused(noregret("learn", "t.csv", "--learner", "pa1", "--drop", "label", cwd=tmp_path), "'label'", "--label")
     assert len(rows_of(tmp_path / "t.csv", drop=["label"], label="plan")) == 40
 
@@ -224,8 +225,8 @@ def test_misspelt_options_are_named_with_the_nearest() -> None:
     }
     for meant, call in calls.items():
         assert f"did you mean {meant}?" in refusal(call)
-    for call in (nr.race, nr.tune, nr.certify):
-        assert "did you mean 'learners'?" in refusal(lambda call=call: call(data, learner="pa1"))
+    for function in (nr.race, nr.tune, nr.certify):
+        assert "did you mean 'learners'?" in refusal(partial(function, data, learner="pa1"))
     assert "has no parameter 'zzz'" in refusal(lambda: nr.race(data, ["pa1"], zzz=1))
     assert "needs the name of a learner" in refusal(lambda: nr.tune(data))
 

@@ -144,7 +144,7 @@ class Record:
             kind = TEXT if path in options.text else self.kind_of_text(value.strip(BLANKS), known)
         else:
             kind = NUMBERS
-        if (known or kind) != kind:
+        if known is not None and known != kind:
             raise BadRecord(f"field {path!r} is {IN_WORDS[kind]} here, {shown(value)}, and was {IN_WORDS[known]} before"
                             f"; correct it, or read the field as text with --categorical {path}")  # fmt: skip
         self.kinds[path] = kind
