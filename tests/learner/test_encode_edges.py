@@ -12,7 +12,8 @@ from noregret.data.blocks import Rows, as_block, to_sparse
 from noregret.data.transcript import Transcript
 from noregret.features.names import Names
 from noregret.metrics import LabelBaselines, LearningCurve
-from noregret.streams.columns import has_decimal_commas, split_cells
+from noregret.streams.column_kinds import has_decimal_commas
+from noregret.streams.columns import split_cells
 from noregret.streams.csv import Csv
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.synthetic import Separable, Synthetic

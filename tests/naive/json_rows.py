@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from typing import Any
 
 Row = tuple[dict[str, float], Any, int]
@@ -57,14 +58,27 @@ def leaves(record: dict[str, Any], before: str, found: dict[str, float], kinds: 
             leaves(value, path + ".", found, kinds)
         elif isinstance(value, list):
             bag(value, path, found, kinds)
-        elif value is not None:
+        elif value is not None and text_of(value):
             kind = str if isinstance(value, str) else float
+            if kinds.get(path) is float and kind is str and re.fullmatch(r"[0-9]+", text_of(value)):
+                kind, value = float, float(value)
             if kinds.setdefault(path, kind) is not kind:
                 raise ValueError(path)
             if kind is str:
-                found[f"{path}={value}"] = found.get(f"{path}={value}", 0.0) + 1.0
+                name = f"{path}={text_of(value)}"
+                found[name] = found.get(name, 0.0) + 1.0
             else:
                 found[path] = found.get(path, 0.0) + float(value)
+
+
+def text_of(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip(" \t")
+    return (
+        json.dumps(value + 0.0 if value == 0 and isinstance(value, float) else value)
+        .removesuffix(".0")
+        .replace("Infinity", "inf")
+    )
 
 
 def bag(values: list[Any], path: str, found: dict[str, float], kinds: dict[str, type]) -> None:
@@ -74,7 +88,7 @@ def bag(values: list[Any], path: str, found: dict[str, float], kinds: dict[str, 
         elif isinstance(value, list):
             bag(value, path, found, kinds)
         elif value is not None:
-            name = f"{path}={value if isinstance(value, str) else json.dumps(value)}"
+            name = f"{path}={text_of(value)}"
             found[name] = found.get(name, 0.0) + 1.0
 
 

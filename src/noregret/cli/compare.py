@@ -8,7 +8,13 @@ from typing import Any
 from noregret.cli.output import write_json
 from noregret.cli.setup import check_outputs
 from noregret.errors import BadValue
-from noregret.evaluation.compare_reports import Differences, compare_reports, rank_reports, read_report
+from noregret.evaluation.compare_reports import (
+    Differences,
+    compare_reports,
+    find_same_data,
+    rank_reports,
+    read_report,
+)
 from noregret.evaluation.report import count_of
 from noregret.evaluation.tables import table
 from noregret.metrics.comparison import MeanRanks
@@ -26,8 +32,9 @@ def run(args: argparse.Namespace) -> int:
     reports = [read_report(path) for path in args.reports]
     if args.ranks:
         ranks = rank_reports(reports, args.alpha)
-        write_json(args.json, {"reports": args.reports, **vars(ranks)})
-        text = describe_ranks(ranks)
+        same = find_same_data(reports)
+        write_json(args.json, {"reports": args.reports, **vars(ranks), "same_data": same})
+        text = "\n".join([describe_ranks(ranks), *map(describe_same_data, same)])
     else:
         differences = compare_reports(*reports)
         write_json(args.json, differences.report())
@@ -86,6 +93,12 @@ def describe_ranks(ranks: MeanRanks) -> str:
     others = ", ".join(best[1:])
     lines.append(f"best: {best[0]}; not significantly worse: {others}" if others else f"best: {best[0]}, significantly")
     return "\n".join(lines)
+
+
+def describe_same_data(paths: list[str]) -> str:
+    """A note on reports that are not of independent streams."""
+    same = f"note: {' and '.join(paths)} are of the same data, which counts {len(paths)} times"
+    return f"{same}; the tests take streams to be independent"
 
 
 def show(value: Any) -> str:

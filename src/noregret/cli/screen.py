@@ -9,8 +9,10 @@ from typing import Any
 
 from noregret.data.batch import Batch
 from noregret.data.inputs import LabelsLike
-from noregret.errors import Error
+from noregret.errors import BadValue, Error
+from noregret.evaluation.capabilities import check_labels
 from noregret.evaluation.capabilities import compile_jobs as jobs_of
+from noregret.evaluation.play import locate_error
 from noregret.evaluation.report import describe_skipped, find_notes, find_warnings
 from noregret.learner.precompile import Job, Progress, compile_jobs, find_missing
 from noregret.learner.protocol import Learner
@@ -64,6 +66,7 @@ class Screen:
     def begin(self, source: Source, learners: Sequence[Learner], batch: Batch) -> None:
         """Compile what the learners need for data like the first batch, then start the clock."""
         self.noted = len(source.notes)
+        refuse_labels(source, learners, batch)
         self.compile(learners, batch, count_distinct(batch.y))
         self.began = self.last = time.monotonic()
 
@@ -181,6 +184,18 @@ class Screen:
         if done is None or done <= 0.0:
             return speed
         return f"{100 * min(done, 1.0):.0f} %  {speed}, {format_time(seconds * (1.0 - done) / done)} to go"
+
+
+def refuse_labels(source: Source, learners: Sequence[Learner], batch: Batch) -> None:
+    """Refuse labels that none of the learners can take."""
+    faults: list[BadValue] = []
+    for learner in learners:
+        try:
+            check_labels(learner, batch.y, batch.rows)
+        except BadValue as error:
+            faults.append(error)
+    if faults and len(faults) == len(learners):
+        raise locate_error(faults[0], source, batch)
 
 
 def fit_columns(

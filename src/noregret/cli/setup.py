@@ -63,7 +63,8 @@ def check_columns(learner: Learner, source: Source, screen: Screen) -> None:
     changed = [name for name, kind in learned.items() if name in there and there[name] != kind]
     if learned and len(missing) == len(learned):
         raise BadValue(f"{source.name} has none of the columns of the model: {list_names(missing)}")
-    if missing:
+    live = getattr(getattr(source, "options", None), "live", False)
+    if missing and not (live and source.kind == "jsonl"):  # a record need not have every field
         screen.warn(f"{source.name} lacks columns of the model: {list_names(missing)}; they count as absent")
     if changed:
         screen.warn(f"{source.name}: not numbers or not text, as the model learned them: {list_names(changed)}")

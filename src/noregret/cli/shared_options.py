@@ -1,6 +1,7 @@
 """Options that several commands share, and the parser that reports an error in one line."""
 
 import argparse
+import math
 import re
 from typing import Any, NoReturn
 
@@ -129,13 +130,13 @@ def add_delay_options(parser: Parser) -> None:
 
 def share_or_count(text: str) -> float:
     """A share between 0 and 1, or a whole number of at least 1."""
-    if text.isdecimal():
-        return positive(text)
     try:
-        share = float(text)
+        share = int(text) if text.isdecimal() else float(text)
     except ValueError:
-        share = 0.0
-    if not 0.0 < share < 1.0:
+        share = math.nan
+    if share == 0.0:
+        raise argparse.ArgumentTypeError(f"{text} holds no rows out; leave the option out to learn all of them")
+    if not (0.0 < share < 1.0 or type(share) is int):
         raise argparse.ArgumentTypeError(f"must be a share such as 0.2 or a number of rows, not {text!r}")
     return share
 

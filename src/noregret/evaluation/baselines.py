@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from noregret.evaluation.capabilities import config_of, task_of
+from noregret.evaluation.report import count_of
 from noregret.learner.protocol import Learner
 from noregret.metrics import InputOrder, LabelBaselines, Metric, TargetBaselines
 from noregret.metrics.baselines import ErrorLoss, absolute_error
@@ -33,6 +34,7 @@ def describe_baselines(learner: Learner, report: Mapping[str, float], rounds: in
     if prediction == "score":
         right = 100 * report["pair_accuracy_as_they_come"]
         return f"the order in which the rows come has {right:.2f} % of pairs right"
+    errs = {name: int(report[key]) for name, key in LABELS.items()}
     return ", ".join(
-        f"{name} errs {int(report[key]):,} times ({100 * report[key] / rounds:.2f} %)" for name, key in LABELS.items()
+        f"{name} errs {count_of(count, 'time')} ({100 * count / rounds:.2f} %)" for name, count in errs.items()
     )

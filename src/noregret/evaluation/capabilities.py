@@ -264,6 +264,14 @@ def learner_has_log_odds(learner: Learner) -> bool:
     return model is not None and bool(model.task.scores_are_log_odds)
 
 
+def check_labels(learner: Learner, y: Any, rows: int) -> None:
+    """Refuse labels that a learner cannot take, before anything is compiled for it; changes nothing."""
+    model = getattr(inner_learner(learner), "model", None)
+    known = y is not None and not (isinstance(y, list) and None in y)
+    if model is not None and known and not model.task.needs_query:
+        model.task.encode(model.labels.copy(), y, rows)
+
+
 def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
     """The loops it needs for rows of this kind with so many classes, where it is made of a built-in rule."""
     if parts := parts_of(learner):

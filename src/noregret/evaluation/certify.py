@@ -20,6 +20,7 @@ from noregret.evaluation.mistake_bounds import (
     has_mistake_bound,
     smallest_bound,
 )
+from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks, play_batch
 from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_entrants
 from noregret.evaluation.separability import Separability, find_separator
@@ -125,6 +126,7 @@ class Request:
 
 def run_certify(source: object, request: Request, options: Mapping[str, Any]) -> Certificate:
     """Read the source, find what separates it, and bound the mistakes of the learners."""
+    refuse_misspelt("certify", options, ("learners", "invariants"), request.learners)
     cards = check_cards(request.learners)
     reading = {name: value for name, value in options.items() if name in READING}
     given = {name: value for name, value in options.items() if name not in (*READING, *PREPARING)}

@@ -192,6 +192,16 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tup
 # ---- several reports -------------------------------------------------------------------------------------------------
 
 
+def find_same_data(reports: Sequence[Report]) -> list[list[str]]:
+    """The reports of the same data, by their paths: mean ranks count such data more than once."""
+    groups: dict[str, list[str]] = {}
+    for report in reports:
+        mark = report.head.get("fingerprint")
+        if isinstance(mark, str):
+            groups.setdefault(mark, []).append(report.path)
+    return [paths for paths in groups.values() if len(paths) > 1]
+
+
 def rank_reports(reports: Sequence[Report], alpha: float = 0.05) -> MeanRanks:
     """The mean ranks of the learners that all reports have, with the critical difference between them."""
     tasks = dict.fromkeys(report.task for report in reports)

@@ -101,6 +101,7 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
         yield f"proba       {calibration}"
     if learner.source:
         yield f"from        {describe_origin(learner.source)}"
+        yield from describe_columns(learner.source)
     weights, pool = weights_of(inner, LARGEST), report_of_pool(inner)
     yield ""
     if pool is not None:
@@ -144,6 +145,30 @@ def describe_origin(source: Mapping[str, Any]) -> str:
     """The data a model was learned from, and whether to the end."""
     name = str(source.get("name") or source.get("path") or "data of which no name is known")
     return f"{name}, interrupted" if source.get("ended") is False else name
+
+
+def describe_columns(source: Mapping[str, Any]) -> Iterator[str]:
+    """The columns of a table that are no features, and those that are read in a way of their own."""
+    given = source.get("reading")
+    reading = given if isinstance(given, dict) else {}
+    label = source.get("label") or reading.get("label")
+    if isinstance(label, str):
+        yield f"label       {label}"
+    left_out = source.get("left_out")
+    dropped = [*names_of(reading.get("drop")), *names_of(left_out), *names_of(reading.get("key"))]
+    titles = {"left out": dropped, "text": names_of(reading.get("text"))}
+    titles |= {"categories": names_of(reading.get("categorical"))}
+    for role in ("weight", "timestamp", "query"):
+        titles[role] = names_of(reading.get(role))
+    for title, names in titles.items():
+        if names:
+            yield f"{title:12}{', '.join(dict.fromkeys(names))}"
+
+
+def names_of(given: object) -> list[str]:
+    """The names of columns that an option of a model file holds, which may be forged."""
+    several = given if isinstance(given, (list, tuple)) else [given]
+    return [name for name in several if isinstance(name, str)]
 
 
 def describe_weights(learner: Learner, weights: Mapping[Any, Any]) -> str:

@@ -13,6 +13,7 @@ from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.capabilities import accepted_options, is_learner, task_class, task_of
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
+from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, Run, open_for_tasks, play_batch
 from noregret.evaluation.regret import RegretRun
 from noregret.learner.factory import card_of, make
@@ -62,6 +63,7 @@ def race(
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
+    refuse_misspelt("race", options, ("learners", "threads", "regret"), learners)
     entrants = check_entrants(learners)
     tasks = [task_class(options.get("task")), *(task_of(one) for one in entrants or () if is_learner(one))]
     reading = {name: options.pop(name) for name in list(options) if name in READING}

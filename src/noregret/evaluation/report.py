@@ -32,6 +32,7 @@ from noregret.version import __version__
 SCHEMA = 1  # the version of the form of JSON reports; it changes when a key is removed or means something else
 MANY_CLASSES = 50  # with more, the confusion matrix is left out of reports, and the labels may be targets
 TO_TRY = "try --bias, --scale, --shuffle SEED, --text COLUMN for columns of words, another --transform"
+FEW_CLASSES, ROUNDS_EACH = 10, 5  # more numbers as labels than this, each in fewer rounds, may be targets, too
 MANY_ROWS = 200  # with fewer, nothing is said about their order
 SORTED = 0.5  # of the changes of labels that random order has
 TEXT_FORMATS = ("csv", "libsvm", "vw")  # formats whose features are known only when all was read
@@ -164,7 +165,8 @@ def describe_guessing(entry: Entry) -> str | None:
     errs = int(entry.confusion.rounds.sum() - entry.confusion.rounds.max())
     if entry.mistakes <= errs:
         return None
-    return f"always predicting the most frequent label errs {errs:,} times, which is less; {TO_TRY}, or noregret race"
+    guess = f"always predicting the most frequent label errs {count_of(errs, 'time')}, which is less"
+    return f"{guess}; {TO_TRY}, or noregret race"
 
 
 def describe_order(changes: int, rounds: NDArray[np.int64]) -> str | None:
@@ -174,8 +176,8 @@ def describe_order(changes: int, rounds: NDArray[np.int64]) -> str | None:
     if total < MANY_ROWS or changes >= SORTED * expected:
         return None
     return (
-        f"rows seem sorted by label or time: the label changes {changes:,} times; in random order, {expected:,.0f}. "
-        "The next rows may differ: --holdout 0.2 measures it, --shuffle SEED mixes the rows"
+        f"rows seem sorted by label or time: the label changes {count_of(changes, 'time')}; in random order, "
+        f"{expected:,.0f}. The next rows may differ: --holdout 0.2 measures it, --shuffle SEED mixes the rows"
     )
 
 
@@ -183,6 +185,12 @@ def find_notes(source: Source, learner: Learner) -> list[str]:
     """What a user may want to change after a run."""
     collisions = describe_collisions(learner)
     return [] if collisions is None else [f"{source.name}: {collisions}"]
+
+
+def look_like_targets(labels: Sequence[Any], rounds: int) -> bool:
+    """Whether labels are so many different numbers that they may be targets: more than usual, or one in few rounds."""
+    many = len(labels) > MANY_CLASSES or (len(labels) > FEW_CLASSES and ROUNDS_EACH * len(labels) > rounds)
+    return many and not any(isinstance(label, str) for label in labels)
 
 
 def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
@@ -195,8 +203,8 @@ def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
     found += task_warnings(learner, updates)
     restarts = restarts_of(learner)
     if restarts:
-        found.append(f"{learner.card.name} started again {restarts:,} times, since no weights have a margin here; "
-                     "use a learner for noisy labels, such as pa1 or arow")  # fmt: skip
+        found.append(f"{learner.card.name} started again {count_of(restarts, 'time')}, since no weights have a margin "
+                     "here; use a learner for noisy labels, such as pa1 or arow")  # fmt: skip
     if len(labels) > 1 and mixes_features(learner):
         found.append(f"{learner.card.name} has positive weights only, so that no feature speaks against a class; "
                      "use eg_signed")  # fmt: skip
@@ -207,9 +215,9 @@ def find_warnings(source: Source, learner: Learner, updates: int) -> list[str]:
         )
     if len(labels) == 1:
         found.append(f"every label is {labels[0]!r}; with one class there is nothing to learn")
-    elif len(labels) > MANY_CLASSES and not any(isinstance(label, str) for label in labels):
+    elif look_like_targets(labels, learner.rounds):
         found.append(
             f"the labels are {len(labels):,} different numbers; if they are targets and not classes, "
-            "use --task regression"
+            "use --task regression; --label names another column"
         )
     return [f"{source.name}: {text}" for text in found]

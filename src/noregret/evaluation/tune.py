@@ -6,6 +6,7 @@ from typing import Any
 
 from noregret.errors import BadValue, shown
 from noregret.evaluation.capabilities import task_class
+from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks
 from noregret.evaluation.race import make_learners
 from noregret.evaluation.tuning.candidates import PASSES, Search, Space, check_passes, make_searches
@@ -71,7 +72,7 @@ SETTINGS = tuple(one.name for one in fields(Settings) if one.name not in ("metho
 
 def tune(
     source: object,
-    learners: object,
+    learners: object = None,
     space: Space | None = None,
     *,
     method: str = "progressive",
@@ -93,6 +94,7 @@ def tune(
 
     There is no place for test data: measure the result on other rows with `evaluate`.
     """
+    refuse_misspelt("tune", options, ("learners", "space", "method", "candidates", *SETTINGS), learners)
     given = {name: options.pop(name) for name in list(options) if name in SETTINGS}
     settings = Settings(method, candidates, options.get("seed", 0), **given)
     settings.check_given(given)

@@ -1,15 +1,15 @@
 """Rows of a table as people have them: numbers, truth values, categories and texts under the names of their columns.
 
-A number is a feature named by its column, and so is a truth value, which is 1 or 0. A text makes a feature
-column=value; in columns of free text every word does, counted. A date or time has a year, a month, a weekday and so on,
-also where it is a text such as 2024-05-31. A missing value is a feature that the row does not have. Lists and records
-are read as in JSON lines. Sources of files do the same with whole columns.
+A number is a feature named by its column, and so is a truth value, which is 1 or 0, and an amount such as $1.50, 1,234
+or 45%. A text makes a feature column=value; in columns of free text every word does, counted. A date or time has a
+year, a month, a weekday and so on, also where it is a text such as 2024-05-31. A missing value is a feature that the
+row does not have. Lists and records are read as in JSON lines. Sources of files do the same with whole columns.
 """
 
 import math
-import numbers
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from datetime import date
 from typing import Any
 
@@ -19,31 +19,37 @@ from noregret.data.blocks import Rows, SparseBlock
 from noregret.errors import BadValue, import_extra, shown
 from noregret.features.cells import (
     BLANKS,
+    NUMBERS,
+    TEXT,
     TIME_NUMBERS,
+    TIMES,
+    is_spelled,
     read_number,
     read_time,
     split_words,
     time_categories,
     time_numbers,
-    write_number,
+    to_text,
 )
 from noregret.features.frames import check_columns, convert_frame, is_frame, library_of
 
-NUMBERS, TEXT, TIMES = "numbers", "text", "times"  # what a column of a table holds
 ROLES = ("label", "weight", "timestamp", "query")
 DEEP = 50  # nested records, at most
 FEW = 5  # names in a warning
+MOST_COLUMNS = 4096  # whose kinds are remembered; rows with more are not those of a table
 
 
 class TableReading:
     """How the rows of a table become features.
 
-    `columns` says what each column of the table holds that was learned from; without it, values say it themselves.
+    `columns` says what each column of the table holds that was learned from. Without it, the first value of a column
+    does, and `kinds` keeps what was found, once the rows are learned.
     """
 
     def __init__(self, columns: Mapping[str, str] | None = None, options: Mapping[str, Any] | None = None) -> None:
         options = options or {}
         self.columns = columns
+        self.kinds: dict[str, str] = {}
         self.ignored = {options[role] for role in ROLES if isinstance(options.get(role), str)} | names_in(
             options, "drop"
         )
@@ -72,15 +78,38 @@ class TableReading:
 
     # ---- rows ----------------------------------------------------------------------------------------------------
 
-    def read_row(self, row: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, float]]:
-        """The features of a row: numbers, and those that say which category or word it has."""
-        features = Features(self)
+    def copy(self) -> "TableReading":
+        """The same reading, which goes on by itself."""
+        new = copy(self)
+        new.kinds, new.warned = dict(self.kinds), set(self.warned)
+        return new
+
+    def learn(self, found: Mapping[str, str]) -> None:
+        """Remember what columns hold, of rows that were learned."""
+        if found and len(self.kinds) + len(found) <= MOST_COLUMNS:
+            self.kinds.update(found)
+
+    def restore(self, kinds: object) -> None:
+        """Remember what a model file says of columns, which may be forged."""
+        if isinstance(kinds, dict) and len(kinds) <= MOST_COLUMNS:
+            self.kinds = {name: kind for name, kind in kinds.items() if kind in (NUMBERS, TEXT, TIMES)}
+
+    def read_row(
+        self, row: Mapping[Any, Any], found: dict[str, str] | None = None
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """The features of a row: numbers, and those that say which category or word it has.
+
+        With `found`, a row to be learned: what its new columns hold is added there.
+        """
+        features = Features(self, {} if found is None else found)
         features.add_record(row, "", 0)
         if features.unknown:
             self.warn_of(features.unknown)
+        if found is None and self.kinds and features.found and not features.recognised:
+            self.warn_once("the row has none of the columns that were learned, but {}", [*features.found])
         return features.numbers, features.marks
 
-    def read_rows(self, rows: Iterable[Mapping[Any, Any]]) -> Rows:
+    def read_rows(self, rows: Iterable[Mapping[Any, Any]], found: dict[str, str] | None = None) -> Rows:
         """Rows with names, numbered in order of appearance."""
         known: dict[str, int] = {}
         indicator: list[bool] = []
@@ -91,7 +120,7 @@ class TableReading:
             if not isinstance(row, Mapping):
                 raise BadValue(f"row {number}: a row of a table is a dict of its columns, not {shown(row)}", row=number)
             try:
-                parts = self.read_row(row)
+                parts = self.read_row(row, found)
             except BadValue as error:
                 raise BadValue(f"row {number}: {error}", row=number) from None
             for marks, part in enumerate(parts):
@@ -105,7 +134,7 @@ class TableReading:
         block = SparseBlock(np.array(ends), np.array(idx, np.int32), np.array(val), len(known), ready=False)
         return Rows(block, list(known), np.array(indicator, bool))
 
-    def read_frame(self, frame: Any) -> Rows:
+    def read_frame(self, frame: Any, found: dict[str, str] | None = None) -> Rows:
         """The rows of a data frame."""
         narwhals = import_extra("narwhals", "tables", "a data frame")
         if library_of(frame) == "pyarrow" and not hasattr(frame, "group_by"):  # a RecordBatch
@@ -119,15 +148,17 @@ class TableReading:
             used = [name for name in names if name not in self.ignored]
             if all(self.is_plain(table[name]) for name in used):
                 rows: Rows = convert_frame(table.select(used).to_native(), self.keep_missing)
+                if found is not None and self.columns is None:
+                    found.update(dict.fromkeys((name for name in used if name not in self.kinds), NUMBERS))
                 return rows
         columns = [table[name].to_list() for name in names]
         texts = [str(name) for name in names]
-        return self.read_rows(dict(zip(texts, row, strict=True)) for row in zip(*columns, strict=True))
+        return self.read_rows((dict(zip(texts, row, strict=True)) for row in zip(*columns, strict=True)), found)
 
     def is_plain(self, column: Any) -> bool:
         """Whether a column of a frame holds numbers that are features as they are, all of them there."""
         name, kind = column.name, column.dtype
-        known = (self.columns or {}).get(name, NUMBERS if self.columns is None else None) == NUMBERS
+        known = (self.columns or self.kinds).get(name, NUMBERS if self.columns is None else None) == NUMBERS
         known = known and name not in self.categorical and kind.is_numeric() and column.null_count() == 0
         return bool(known and not (kind.is_float() and column.is_nan().any()))
 
@@ -153,8 +184,9 @@ class TableReading:
 class Features:
     """The features of one row."""
 
-    def __init__(self, reading: TableReading) -> None:
-        self.reading = reading
+    def __init__(self, reading: TableReading, found: dict[str, str]) -> None:
+        self.reading, self.found = reading, found  # what columns hold that are new
+        self.recognised = False  # whether some column was known before
         self.numbers: dict[str, float] = {}
         self.marks: dict[str, float] = {}
         self.unknown: list[str] = []
@@ -213,9 +245,22 @@ class Features:
             made = reading.columns.get(column) == TIMES or (equals and column in {*reading.columns, *reading.warned})
             if not made:  # otherwise it is a feature already
                 self.unknown.append(name)
-        elif name not in reading.categorical and name not in reading.text and is_moment(value):
-            return TIMES
+        elif name not in reading.categorical and name not in reading.text:
+            return self.first_kind(name, value)
         return TEXT if isinstance(value, str) or name in reading.categorical else NUMBERS
+
+    def first_kind(self, name: str, value: Any) -> str:
+        """What a column held when it was first seen; a column that is new holds what the value is."""
+        known = self.reading.kinds.get(name) or self.found.get(name)
+        self.recognised |= name in self.reading.kinds
+        if known is None and not self.is_missing(value):
+            known = kind_of_value(value)
+            column, equals, _ = name.partition("=")
+            if equals and column in self.reading.kinds:  # a feature already
+                self.recognised = True
+            else:
+                self.found[name] = known
+        return known or TEXT
 
     def is_missing(self, value: Any) -> bool:
         """Whether a cell is empty: None, NaN, a missing value of pandas, an empty text, or a mark of missing values."""
@@ -228,24 +273,18 @@ class Features:
         self.marks[name] = self.marks.get(name, 0.0) + 1.0
 
 
-def is_moment(value: Any) -> bool:
-    """Whether a value is a date or time, or a text that says one."""
-    return isinstance(value, date) or (isinstance(value, str) and read_time(value.strip(BLANKS)) is not None)
+def kind_of_value(value: Any) -> str:
+    """What a value is by itself: a number, also in other words ($1.50), a date or time, or text."""
+    if isinstance(value, str):
+        text = value.strip(BLANKS)
+        return NUMBERS if is_spelled(text) else TIMES if read_time(text) is not None else TEXT
+    return TIMES if isinstance(value, date) else NUMBERS
 
 
 def names_in(options: Mapping[str, Any], name: str) -> set[str]:
     """The columns that an option names."""
     given = options.get(name)
     return {one for one in given if isinstance(one, str)} if isinstance(given, (list, tuple)) else set()
-
-
-def to_text(value: Any) -> str:
-    """A value as the text of a category: without blanks around it, whole numbers without a decimal point."""
-    if isinstance(value, str):
-        return value.strip(BLANKS)
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value)).lower()
-    return write_number(float(value)) if isinstance(value, (numbers.Real, np.number)) else str(value)
 
 
 def to_number(name: str, value: Any) -> float:

@@ -33,6 +33,7 @@ class ClassProbabilities:
         """
         with self._lock:
             self._change.settle()
+            self.check_probabilities()
             self._must_have_learned()
             return self.probabilities(self.scores(X))
 

@@ -272,7 +272,9 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
 
         if header["reads"] != "table":
             raise BadValue(f"the model reads {shown(header['reads'])}, which this noregret does not know; upgrade")
-        return TableLearner.of(model)  # type: ignore[return-value]
+        table = TableLearner.of(model)
+        table.reading.restore(header.get("kinds"))
+        return table  # type: ignore[return-value]
 
     def with_source(self, source: dict[str, Any] | None) -> "RuleLearner":
         """This learner with what a model file says of its source; it reads rows of a table as those it learned."""

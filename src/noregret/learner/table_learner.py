@@ -47,11 +47,11 @@ class TableLearner(RuleLearner):
 
     # ---- rows ----------------------------------------------------------------------------------------------------
 
-    def _read(self, X: RowsLike) -> RowsLike:
-        """Rows of a table as rows of features; anything else as it is."""
+    def _read(self, X: RowsLike, found: dict[str, str] | None = None) -> RowsLike:
+        """Rows of a table as rows of features; anything else as it is. See `TableReading.read_row` for `found`."""
         if is_frame(X):
-            return self.reading.read_frame(X)
-        return self.reading.read_rows(X) if is_table(X) else X
+            return self.reading.read_frame(X, found)
+        return self.reading.read_rows(X, found) if is_table(X) else X
 
     def _read_one(self, x: RowLike) -> RowLike:
         """One row as a dict of features, all numbers."""
@@ -69,7 +69,10 @@ class TableLearner(RuleLearner):
         return dict(sorted(row.items(), key=lambda item: known.get(item[0], last)))
 
     def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike, keep: bool = True) -> list[Outcome]:
-        return super()._play(self._read(X), y, weight, keep)
+        found: dict[str, str] = {}
+        outcomes = super()._play(self._read(X, found), y, weight, keep)
+        self.reading.learn(found)
+        return outcomes
 
     def _encode(self, X: RowsLike, include_unknown: bool = False) -> Any:
         return super()._encode(self._read(X), include_unknown)
@@ -78,13 +81,16 @@ class TableLearner(RuleLearner):
         x = row_to_dict(x)
         if not isinstance(x, Mapping):
             return super().learn_one(x, y, weight)
-        numbers, marks = self.reading.read_row(x)
+        found: dict[str, str] = {}
+        numbers, marks = self.reading.read_row(x, found)
         if self._has_new(marks):  # transforms must see that these are no numbers
             with self._lock:
                 self._change.settle()
                 self._play([x], [y], weight, keep=False)
             return self
-        return super().learn_one(self._sorted(numbers, marks), y, weight)
+        super().learn_one(self._sorted(numbers, marks), y, weight)
+        self.reading.learn(found)
+        return self
 
     def _has_new(self, marks: Mapping[str, float]) -> bool:
         """Whether some category or word has not been seen by the transforms."""
@@ -109,17 +115,22 @@ class TableLearner(RuleLearner):
 
     def _copy(self) -> Self:
         new = super()._copy()
-        new.reading, new.asked_for = self.reading, self.asked_for
+        new.reading, new.asked_for = self.reading.copy(), self.asked_for
         return new
 
     def merge(self, other: RuleLearner) -> Self:
         new = super().merge(other)
-        new.reading, new.asked_for = self.reading, self.asked_for
+        new.reading, new.asked_for = self.reading.copy(), self.asked_for
+        if isinstance(other, TableLearner):
+            new.reading.kinds = {**other.reading.kinds, **self.reading.kinds}
         return new
 
     def dump(self) -> tuple[Header, Arrays]:
         header, arrays = super().dump()
-        return ({**header, "reads": "table"} if self.asked_for else header), arrays
+        if not self.asked_for:
+            return header, arrays
+        kinds = {"kinds": dict(self.reading.kinds)} if self.reading.kinds else {}
+        return {**header, "reads": "table", **kinds}, arrays
 
     def __repr__(self) -> str:
         return super().__repr__().replace(f": {self.task}, ", f", reads='table': {self.task}, ", 1)

@@ -1,7 +1,8 @@
 """Columnar tables: Parquet and Arrow files, Arrow tables, and data frames converted to one.
 
 A number or truth value is a feature named by its column, or by its path: the field b of a record a is a.b. A text makes
-a feature column=value; every element of a list does, and is counted. An empty cell is a feature that the row does not
+a feature column=value; amounts ($1.50, 1,234, 45%) and times written as text are numbers and times, as in CSV, by the
+first rows. Every element of a list makes a feature, which is counted. An empty cell is a feature that the row does not
 have. Dropped columns are not read.
 """
 
@@ -11,6 +12,7 @@ import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -19,15 +21,20 @@ from numpy.typing import NDArray
 
 from noregret.data.batch import Batch, Position
 from noregret.errors import BadValue
+from noregret.features.cells import NUMBER
 from noregret.streams.arrow_columns import (
     extract_columns,
     find_invalid_rows,
     flatten_records,
     is_list,
     is_number,
+    is_plain_text,
     is_text,
     label_is_boolean,
+    type_of,
+    without_marks,
 )
+from noregret.streams.column_kinds import judge_column, note_many_values, note_misfits, place_column
 from noregret.streams.column_roles import find_roles
 from noregret.streams.columns import Layout, arrow
 from noregret.streams.files import open_stdin, retry_read
@@ -63,6 +70,11 @@ class RowGroups:
         """Yield the record batches of a group, with only some columns."""
         raise NotImplementedError
 
+    def sample(self, columns: list[str]) -> Any:
+        """Return the first record batch that has rows, with only some columns; None if there is none."""
+        parts = (batch for group in range(self.groups) for batch in self.batches(group, columns))
+        return next((batch for batch in parts if batch.num_rows), None)
+
     def close(self) -> None:
         """Close the file, if there is one."""
 
@@ -96,12 +108,24 @@ class IpcGroups(RowGroups):
         self.listed = head == b"ARROW1"
         self.file = arrow(".ipc").open_file(self.raw) if self.listed else arrow(".ipc").open_stream(self.raw)
         self.groups = self.file.num_record_batches if self.listed else 1
+        self.ahead: list[Any] = []  # batches of a stream that were read before they were asked for
 
     def schema(self) -> Any:
         return self.file.schema
 
+    def sample(self, columns: list[str]) -> Any:
+        if self.listed:
+            return super().sample(columns)
+        while not (self.ahead and self.ahead[-1].num_rows):
+            try:
+                self.ahead.append(self.file.read_next_batch())
+            except StopIteration:
+                return None
+        return validated(self.ahead[-1].select(columns)).slice(0, ROWS)
+
     def batches(self, group: int, columns: list[str]) -> Iterator[Any]:
-        for batch in [self.file.get_batch(group)] if self.listed else self.file:
+        ahead, self.ahead = self.ahead, []
+        for batch in [self.file.get_batch(group)] if self.listed else chain(ahead, self.file):
             selected = validated(batch.select(columns))
             for at in range(0, selected.num_rows, ROWS):
                 self.check_not_truncated()
@@ -153,7 +177,7 @@ class StandardInput(io.RawIOBase):
 class ColumnarSource(Source):
     """The rows of a columnar table."""
 
-    accepts = TABLE_OPTIONS | {"labels_by"}
+    accepts = TABLE_OPTIONS | {"labels_by", "numbers", "times"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(
@@ -200,7 +224,9 @@ class ColumnarSource(Source):
         self.top_columns = schema.names
         wanted = [name for name in schema.names if name not in self.options.drop or name in self.options.keep]
         empty = arrow().Table.from_batches([], arrow().schema([schema.field(name) for name in wanted]))
-        layout = self.read_layout(flatten_records(empty).schema)
+        flat = flatten_records(empty).schema
+        layout = self.read_layout(flat)
+        self.detect_texts(layout, flat, groups, wanted)
         encoder, order = TableEncoder(layout, self.options), TimeOrder(self.options, self.start)
         first, row, seen = (read_position(self.start, key) for key in ("group", "row", "rows"))
         count = 0
@@ -228,6 +254,8 @@ class ColumnarSource(Source):
                 query, kept = encoder.queries(columns), encoder.kept_columns(columns)
                 yield Batch(X, y, lines, progress, columns.weight, position, query, kept)
         self.check_not_empty(count)
+        single = ((name, size) for name, size in encoder.count_values() if not is_list(type_of(flat, name)))
+        self.notes += note_many_values(single, seen)
 
     # ---- columns ------------------------------------------------------------------------------------------------
 
@@ -256,14 +284,27 @@ class ColumnarSource(Source):
                 layout.times.append(index)
             else:
                 raise BadValue(f"{self.name}: column {names[index]!r} holds {kind}; leave it out with --drop")
-        text = [*layout.categories, *layout.texts]
-        kinds = (
-            dict.fromkeys(text, "text")
-            | dict.fromkeys(layout.numeric, "numbers")
-            | dict.fromkeys(layout.times, "times")
-        )
-        self.columns = {names[index]: kind for index, kind in sorted(kinds.items())}
         return layout
+
+    def detect_texts(self, layout: Layout, schema: Any, groups: RowGroups, wanted: list[str]) -> None:
+        """Find out which columns of text hold amounts or times, by the first rows; columns of categories stay so."""
+        layout.told_numbers, layout.told_times = self.options.numbers, self.options.times
+        texts = [at for at in layout.categories if is_plain_text(schema.field(at).type)]
+        texts = [at for at in texts if at not in layout.roles.categorical]
+        sample = groups.sample(wanted) if texts else None
+        if sample is not None:
+            table = flatten_records(arrow().Table.from_batches([sample]))
+            layout.categories = [at for at in layout.categories if at not in texts]
+            nearly: dict[int, str] = {}
+            columns = {at: without_marks(table.column(at), self.options.missing) for at in texts}
+            for at in texts:
+                place_column(layout, at, judge_column(columns[at], layout.columns[at], layout), nearly)
+            layout.categories.sort()
+            layout.times.sort()
+            nearly = {at: pattern for at, pattern in nearly.items() if pattern != NUMBER}
+            places = [f"row {row}" for row in range(table.num_rows)]
+            self.notes += note_misfits(layout.columns, nearly, columns, places)
+        self.columns = layout.kinds()
 
     def validate(
         self, columns: Columns, lines: NDArray[np.int64], table: Any, layout: Layout

@@ -1,6 +1,6 @@
 """Converts record batches of Arrow to `Columns`, and finds their invalid rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,20 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import all_finite
 from noregret.errors import shown
+from noregret.features.cells import BLANKS
 from noregret.streams.column_roles import ColumnRoles
-from noregret.streams.columns import NO_QUERY, Layout, arrow, label_fault, parse_times
+from noregret.streams.columns import (
+    NO_QUERY,
+    Layout,
+    arrow,
+    label_fault,
+    moment_fault,
+    parse_times,
+    spelled_fault,
+)
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.table_encoder import TableEncoder
-from noregret.streams.table_parser import Columns, weights_valid
+from noregret.streams.table_parser import Columns, distinct_cells, weights_valid
 
 UNIT = "\x1f"  # the ASCII unit separator, put between the labels of a list
 
@@ -49,6 +58,23 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def is_plain_text(kind: Any) -> bool:
+    """Return whether an Arrow type is text, and not that of categories."""
+    return is_text(kind) and not arrow().types.is_dictionary(kind)
+
+
+def type_of(schema: Any, name: str) -> Any:
+    """Return the Arrow type of a column; of no column, that of nothing."""
+    return schema.field(name).type if name in schema.names else arrow().null()
+
+
+def without_marks(column: Any, missing: Sequence[str]) -> Any:
+    """Return a column of text with nulls in place of marks of missing values."""
+    column, compute = combine_chunks(column).cast(arrow().string()), arrow(".compute")
+    marked = compute.is_in(compute.utf8_trim(column, characters=BLANKS), arrow().array(list(missing), arrow().string()))
+    return compute.if_else(marked, arrow().scalar(None, arrow().string()), column) if missing else column
+
+
 def is_list(kind: Any) -> bool:
     """Return whether an Arrow type is a list of text or numbers."""
     types = arrow().types
@@ -73,9 +99,13 @@ def extract_columns(layout: Layout, encoder: TableEncoder, table: Any) -> Column
         cells[index] = to_dictionary(column)
     for index in layout.texts:
         cells[index] = combine_chunks(table.column(index)).cast(arrow().string())
+    for index in layout.spelled:
+        cells[index] = to_dictionary(combine_chunks(table.column(index)))
     for index in layout.times:
-        moments = combine_chunks(table.column(index)).cast(arrow().timestamp("us"))
-        cells[index] = to_dictionary(moments.cast(arrow().string()))
+        column = combine_chunks(table.column(index))
+        if not is_text(column.type):
+            column = column.cast(arrow().timestamp("us")).cast(arrow().string())
+        cells[index] = to_dictionary(column)
     for name in encoder.kept:
         index = layout.columns.index(name)
         if index not in cells and index not in layout.numeric:
@@ -162,6 +192,8 @@ def find_invalid_rows(columns: Columns, table: Any, layout: Layout, options: Rea
     if layout.label is not None and options.labelled:
         for row, why in find_invalid_labels(columns, layout.label):
             bad.setdefault(row, why)
+    for row, why in find_invalid_texts(columns, layout, options.missing):
+        bad.setdefault(row, why)
     if layout.roles.query is not None and columns.cells[layout.roles.query].null_count:
         for empty in np.flatnonzero(columns.cells[layout.roles.query].is_null()):
             bad.setdefault(int(empty), NO_QUERY)
@@ -190,6 +222,19 @@ def find_invalid_numbers(columns: Columns, table: Any, layout: Layout) -> Iterat
         for row in np.flatnonzero(infinite[:, at] | nans):
             value = columns.numbers[row, at]
             yield int(row), f"column {layout.columns[index]!r}: the value is {value}; every value must be finite"
+
+
+def find_invalid_texts(columns: Columns, layout: Layout, missing: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the rows whose text is no number, or no time, in a column that holds these."""
+    checks = [(index, spelled_fault) for index in layout.spelled] + [(index, moment_fault) for index in layout.times]
+    for index, fault in checks:
+        texts = distinct_cells(columns.cells[index])
+        faults = [None if text in missing else fault(text) for text in texts]
+        if any(faults):
+            codes = columns.cells[index].indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+            wrong = np.array([*(why is not None for why in faults), False])
+            for row in np.flatnonzero(wrong[codes]):
+                yield int(row), f"column {layout.columns[index]!r}: {faults[codes[row]]}"
 
 
 def find_invalid_labels(columns: Columns, label: int) -> Iterator[tuple[int, str]]:

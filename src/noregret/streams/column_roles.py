@@ -101,6 +101,12 @@ def find_label(names: Sequence[str], options: ReadOptions, source: Source) -> st
             return None
         if not names:
             raise BadValue(f"{source.name}: no column is left for the label")
+        given = getattr(source, "options", options)  # some sources do not read what is dropped
+        dropped = [name for name in given.drop if name.lower() in USUAL_LABELS]
+        if dropped and not usual:
+            raise BadValue(
+                f"{source.name}: the label would be {dropped[0]!r}, which is dropped; name another with --label"
+            )
         index = usual[0] if usual else len(names) - 1
     elif wanted not in names and not options.labelled:
         return None

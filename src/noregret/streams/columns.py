@@ -1,10 +1,4 @@
-"""The cells of a table: which columns hold numbers, and how numbers, labels and times are written.
-
-Numbers are written as in Python, with a decimal point and an exponent. nan and inf count as numbers but are refused, so
-that a single one does not turn a column into text. A column holds numbers if all its cells do, apart from empty ones
-and the usual marks of a missing value (NA, null, ?). It also holds numbers if nearly all cells do: a word among many
-numbers is an error, reported with its line. Any other column holds text.
-"""
+"""The columns of a table, what is wrong with a cell, and how labels and times are written."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.errors import import_extra
-from noregret.features.cells import AMOUNT, BLANKS, NOT_FINITE, NUMBER, TIME, TRUTH, is_number, read_number, read_time
+from noregret.features.cells import (
+    BLANKS,
+    MISSING,
+    NOT_FINITE,
+    NUMBERS,
+    TEXT,
+    TIMES,
+    is_number,
+    read_number,
+    read_time,
+)
 from noregret.streams.column_roles import ColumnRoles
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
-MISSING = r"(?i)^(?:na|n/a|#n/a|<na>|null|none|nil|\?|-)$"
 AS_TEXT = "correct it, leave it empty, or read the column as text with --categorical"
 NO_QUERY = "the query is empty; every row needs one"
 
@@ -29,7 +32,6 @@ CELLS = {
     mark: re.compile(r'(?:"((?:[^"]|"")*+)"([^@]*+)|([^@]*+))(@|\Z)'.replace("@", "\\" + mark)) for mark in DELIMITERS
 }
 LARGEST_FLOAT = 10**308  # integers up to it can be floats
-ENOUGH, NEARLY = 20, 0.9  # with so many numbers, and this share of them, any other cell is an error
 
 
 def arrow(part: str = "") -> Any:
@@ -81,86 +83,36 @@ class Layout:
     def label(self) -> int | None:
         return self.roles.label
 
+    def kinds(self) -> dict[str, str]:
+        """Return what each feature column holds: text, numbers or times."""
+        kinds = dict.fromkeys((*self.categories, *self.texts), TEXT)
+        kinds |= dict.fromkeys((*self.numeric, *self.spelled), NUMBERS) | dict.fromkeys(self.times, TIMES)
+        return {self.columns[index]: kind for index, kind in sorted(kinds.items())}
+
     def features(self) -> list[int]:
         """Return the numbers of the feature columns."""
         others = self.roles.not_features
         return [index for index in range(len(self.columns)) if index not in others]
 
 
-def detect_types(layout: Layout, table: Any) -> None:
-    """Find out which columns hold numbers, from a sample of rows given as text."""
-    when = layout.roles.timestamp
-    layout.numeric_times = when is not None and share_of_numbers(table.column(when)) is not None
-    layout.texts = list(layout.roles.text)
-    for index in layout.features():
-        if index in layout.texts:
-            continue
-        share = None if index in layout.roles.categorical else share_of_numbers(table.column(index))
-        if share is None and index not in layout.roles.categorical:
-            cells, name = table.column(index), layout.columns[index]
-            if name in layout.told_numbers or holds_only(cells, TRUTH) or holds_only(cells, f"{AMOUNT}|{NUMBER}"):
-                layout.spelled.append(index)
-                continue
-            if name in layout.told_times or holds_only(cells, TIME):
-                layout.times.append(index)
-                continue
-        (layout.categories if share is None else layout.numeric).append(index)
-        if share is not None and share < 1.0:
-            layout.number_shares[index] = share
-
-
-def share_of_numbers(cells: Any) -> float | None:
-    """Return the share of numbers among the cells, apart from marks of missing values; None if the column is text."""
-    compute = arrow(".compute")
-    cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
-    cells = cells.filter(compute.not_equal(cells, ""))
-    numbers = count_matches(cells, f"{NUMBER}|{NOT_FINITE}")
-    marks = count_matches(cells, MISSING) if numbers < len(cells) else 0
-    if len(cells) and numbers == 0:
-        return None
-    share: float = numbers / max(len(cells) - marks, 1) if len(cells) else 1.0
-    return share if share == 1.0 or (numbers >= ENOUGH and share >= NEARLY) else None
-
-
-def holds_only(cells: Any, pattern: str) -> bool:
-    """Return whether all cells that are not empty match a regular expression, and there are some."""
-    compute = arrow(".compute")
-    for some in (cells.slice(0, ENOUGH), cells):  # most columns are told by their first cells
-        trimmed = compute.utf8_trim(some.drop_null(), characters=BLANKS)
-        trimmed = trimmed.filter(compute.not_equal(trimmed, ""))
-        if count_matches(trimmed, pattern) < len(trimmed):
-            return False
-    return len(trimmed) > 0
-
-
-def holds_fractions(cells: Any) -> bool:
-    """Return whether a column holds numbers that are not all whole: no classes."""
-    return share_of_numbers(cells) is not None and count_matches(cells, r"\.[0-9]*[1-9]") > 0
-
-
 def spelled_fault(cell: str | None) -> str | None:
     """Return why a cell cannot be in a column of numbers in other words, or None if it can."""
     if not cell or read_number(cell) is not None:
         return None
-    return f"{cell!r} is not like the first cells of this column, which stand for numbers; {AS_TEXT}"
+    return f"{cell!r} is not like the first cells of this column, which stand for numbers; {what_to_do(cell)}"
 
 
 def moment_fault(cell: str | None) -> str | None:
     """Return why a cell cannot be in a column of dates or times, or None if it can."""
     if not cell or read_time(cell) is not None:
         return None
-    return f"{cell!r} is not a time like the first cells of this column; {AS_TEXT}"
+    return f"{cell!r} is not a time like the first cells of this column; {what_to_do(cell)}"
 
 
-def count_matches(cells: Any, pattern: str) -> int:
-    """Count the cells that match a regular expression."""
-    compute = arrow(".compute")
-    return compute.sum(compute.match_substring_regex(cells, pattern)).as_py() or 0
-
-
-def has_decimal_commas(cells: Any) -> bool:
-    """Return whether a column of text looks like numbers with decimal commas."""
-    return bool(count_matches(cells, r"^[+-]?[0-9]+,[0-9]+$") > NEARLY * max(len(cells) - cells.null_count, 1))
+def what_to_do(cell: str) -> str:
+    """Return what to do about a cell that is not like the others of its column."""
+    mark = f"leave the cell empty where the value is not known, or say --missing {cell}"
+    return mark if is_missing(cell) else AS_TEXT
 
 
 def number_fault(cell: str, share: float | None = None) -> str | None:
@@ -170,7 +122,7 @@ def number_fault(cell: str, share: float | None = None) -> str | None:
     if is_number(cell):
         return None
     if is_missing(cell):
-        return f"{cell!r} is among numbers; leave the cell empty where the value is not known, or say --missing {cell}"
+        return f"{cell!r} is among numbers; {what_to_do(cell)}"
     if share is None:
         return f"{cell!r} is not a number, as the cells of this column were before; {AS_TEXT}"
     share = min(share, 0.999)

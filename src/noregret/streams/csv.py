@@ -20,20 +20,21 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
 from noregret.errors import BadValue, shown
 from noregret.features.cells import BLANKS, OTHER_DATES, is_number
-from noregret.streams.column_roles import USUAL_LABELS, find_roles
-from noregret.streams.columns import (
-    DELIMITERS,
-    Layout,
+from noregret.streams.column_kinds import (
     detect_types,
     has_decimal_commas,
     holds_fractions,
     holds_only,
-    split_cells,
+    note_many_values,
+    note_misfits,
 )
+from noregret.streams.column_roles import USUAL_LABELS, find_roles
+from noregret.streams.columns import DELIMITERS, Layout, split_cells
 from noregret.streams.files import TextFile, Unreadable
 from noregret.streams.line_blocks import LONGEST, LineBlocks, parse_blocks
 from noregret.streams.lines import add_line_number
@@ -49,7 +50,6 @@ from noregret.streams.timestamps import TimeOrder
 SAMPLE, FEWEST = 1 << 20, 21  # the bytes, and the fewest lines, from which the types of the columns are detected
 ROWS = 8192
 MOST_COLUMNS = 1 << 20
-MANY = 50  # distinct values of a column that are worth a note, if there are not many more rows
 
 
 class CountedBatch(NamedTuple):
@@ -145,7 +145,7 @@ class Csv(Source):
                 for at in range(0, max(len(X), 1), ROWS):
                     cut = whole.cut(at, min(at + ROWS, len(X)))
                     yield CountedBatch(cut, skipped + order.skipped, encoder.empty)
-        self.note_many_values(encoder, line)
+        self.notes += note_many_values(encoder.count_values(), line)
 
     def needs_compiling(self) -> bool:
         from noregret.jit.compiled import is_cached
@@ -153,16 +153,6 @@ class Csv(Source):
 
         large = os.path.isfile(self.path) and os.path.getsize(self.path) >= SAMPLE
         return large and not is_cached(text.csv, parser_slots(), text.ENDS)
-
-    def note_many_values(self, encoder: TableEncoder, lines: int) -> None:
-        """Note the columns of text whose values hardly repeat: nothing can be learned from such features."""
-        for index, known in zip(encoder.layout.categories, encoder.known, strict=True):
-            if len(known) > max(MANY, lines // 2):
-                name = encoder.layout.columns[index]
-                self.notes.append(
-                    f"column {name!r} holds {len(known):,} different values, each a feature of its own; --text {name} "
-                    f"makes features of its words, --drop {name} leaves it out"
-                )
 
     # ---- the head -----------------------------------------------------------------------------------------------
 
@@ -241,19 +231,19 @@ class Csv(Source):
             raise BadValue(f"{self.name}: there is only one column, {shown(cells[0])}; separate the cells by commas, "
                            "semicolons, tabs or bars")  # fmt: skip
         layout = Layout(delimiter, cells, find_roles(cells, self.options, self))
-        table = RowValidator(TableParser(layout, self.options), self.name, skip=True).split_rows(sample, line)[0]
+        validator = RowValidator(TableParser(layout, self.options), self.name, skip=True)
+        table, lines, _ = validator.split_rows(sample, line)
         if self.left_out is not None and holds_fractions(table.column(cells.index(self.left_out))):
             layout = Layout(delimiter, cells, find_roles(cells, replace(self.options, label_left_out=False), self))
-        self.detect_columns(layout, table)
+        self.detect_columns(layout, table, lines)
         return line, stop, layout
 
-    def detect_columns(self, layout: Layout, table: Any) -> None:
+    def detect_columns(self, layout: Layout, table: Any, lines: NDArray[np.int64]) -> None:
         """Find out which columns hold numbers, from a sample of rows given as text."""
         layout.told_numbers, layout.told_times = self.options.numbers, self.options.times
-        detect_types(layout, table)
-        text, numbers = [*layout.categories, *layout.texts], [*layout.numeric, *layout.spelled]
-        kinds = dict.fromkeys(text, "text") | dict.fromkeys(numbers, "numbers") | dict.fromkeys(layout.times, "times")
-        self.columns = {layout.columns[index]: kind for index, kind in sorted(kinds.items())}
+        nearly = detect_types(layout, table)
+        self.columns = layout.kinds()
+        self.notes += note_misfits(layout.columns, nearly, table.columns, [f"line {line}" for line in lines])
         for index in layout.categories:
             if holds_only(table.column(index), OTHER_DATES):
                 self.notes.append(

@@ -5,7 +5,20 @@ import math
 from typing import Any, NoReturn
 
 from noregret.errors import shown
-from noregret.features.cells import BLANKS, TIME_NUMBERS, read_time, split_words, time_categories, time_numbers
+from noregret.features.cells import (
+    BLANKS,
+    NUMBERS,
+    TEXT,
+    TIME_NUMBERS,
+    TIMES,
+    is_spelled,
+    read_number,
+    read_time,
+    split_words,
+    time_categories,
+    time_numbers,
+    to_text,
+)
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.columns import arrow, parse_times, time_fault
 from noregret.streams.read_options import ReadOptions
@@ -13,8 +26,9 @@ from noregret.streams.timestamps import parse_time
 
 INFINITE = (math.inf, -math.inf)  # a JSON number too large for a float becomes one of these
 DEEP = 50  # nested records and lists, at most
-NUMBER, TEXT, MOMENT = "a number", "text", "a time"  # what a path holds
-NUMBERS = (float, int, bool)
+IN_WORDS = {NUMBERS: "a number", TEXT: "text", TIMES: "a time"}  # what a path holds
+NUMERIC = (float, int, bool)
+MOST_COLUMNS = 4096  # records with more paths are not tables
 
 
 class BadRecord(Exception):
@@ -26,12 +40,28 @@ class Fields:
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
-        self.kinds: dict[str, str] = {}
+        self.told = dict.fromkeys(options.numbers, NUMBERS) | dict.fromkeys(options.times, TIMES)  # before it is seen
+        self.kinds: dict[str, str] = {}  # of paths that were seen
+        self.lists: dict[str, str] = {}  # paths of lists
+        self.made: set[str] = set()  # paths that are parts of a time
         self.keeps, self.marks = bool(options.keep), options.missing
 
-    def is_mark(self, value: Any) -> bool:
-        """Whether a value is a mark of missing values."""
-        return isinstance(value, str) and value in self.marks
+    def add(self, record: "Record") -> None:
+        """Remember what the paths of a record hold."""
+        if record.kinds or record.lists:
+            self.kinds.update(record.kinds)
+            self.lists.update(record.lists)
+            self.made.update(record.made)
+
+    def columns(self) -> dict[str, str] | None:
+        """Return what each path holds, as of the columns of a table; None if there are too many."""
+        if len(self.lists) + len(self.kinds) - len(self.made) > MOST_COLUMNS:
+            return None
+        return {**self.lists, **{path: kind for path, kind in self.kinds.items() if path not in self.made}}
+
+    def is_missing(self, value: Any) -> bool:
+        """Whether a value is absent: null, an empty text, or a mark of missing values."""
+        return value is None or (isinstance(value, str) and (not (text := value.strip(BLANKS)) or text in self.marks))
 
 
 class Record:
@@ -42,6 +72,8 @@ class Record:
         self.features: dict[str, float] = {}
         self.texts: dict[str, str] = {}
         self.kinds: dict[str, str] = {}  # what each path of this record holds
+        self.lists: dict[str, str] = {}
+        self.made: list[str] = []
         self.others: dict[str, Any] = {}
         self.kept: dict[str, Any] = {}
         roles = (label, options.weight, options.timestamp, options.query)
@@ -51,7 +83,7 @@ class Record:
             raise BadRecord(f"expected a record, {{...}}, not {shown(record)}")
         if label is None and options.labelled:
             usual = {name.lower(): name for name in reversed(list(record))}
-            guess = next((usual[name] for name in USUAL_LABELS if name in usual), None)
+            guess = guess_label(usual, options)
             self.not_features |= {guess} - {None}  # type: ignore[arg-type]
         self.add_record(record, "", 0)
 
@@ -59,17 +91,20 @@ class Record:
         """Add the features of a record; paths begin with the prefix."""
         if depth > DEEP:
             raise BadRecord(f"records are nested more than {DEEP} deep")
+        known = self.fields.kinds
         for key, value in record.items():
             path = f"{prefix}{key}"
             if self.fields.keeps and path in self.fields.options.keep:
                 self.kept[path] = value
             if path in self.not_features:
                 self.others[path] = value
+            elif known.get(path) is NUMBERS and type(value) in NUMERIC:  # as most values are
+                self.add_number(value, path)
             elif isinstance(value, dict):
                 self.add_record(value, f"{path}.", depth + 1)
             elif isinstance(value, list):
                 self.add_list(value, path, depth)
-            elif value is not None and not (self.fields.marks and self.fields.is_mark(value)):
+            elif not self.fields.is_missing(value):
                 self.add_value(value, path)
             else:
                 self.add_missing(path)
@@ -78,19 +113,18 @@ class Record:
         """Add a missing value, where numbers were before and missing values are kept."""
         if not self.fields.options.keep_missing:
             return
-        kind = self.fields.kinds.get(path)
-        names = [path] if kind == NUMBER else [f"{path}.{part}" for part in TIME_NUMBERS] if kind == MOMENT else []
+        kind = self.fields.kinds.get(path, self.fields.told.get(path))
+        names = [path] if kind == NUMBERS else [f"{path}.{part}" for part in TIME_NUMBERS] if kind == TIMES else []
         self.features.update(dict.fromkeys(names, math.nan))
+        self.kinds.update(dict.fromkeys(names, NUMBERS))
+        self.made += names if kind == TIMES else ()
 
     def add_value(self, value: Any, path: str) -> None:
         """Add the feature, or features, of one value."""
-        if self.fields.kinds.get(path) is NUMBER and type(value) in NUMBERS:  # as most values are
-            self.add_number(value, path)
-            return
         options, kind = self.fields.options, self.kind_of(value, path)
-        if kind == NUMBER:
-            self.add_number(value, path)
-        elif kind == MOMENT:
+        if kind == NUMBERS:
+            self.add_number(read_number(value.strip(BLANKS)) if isinstance(value, str) else value, path)
+        elif kind == TIMES:
             self.add_time(value, path)
         elif path in options.text and path not in self.texts:
             self.texts[path] = value
@@ -101,19 +135,26 @@ class Record:
             self.count(f"{path}={to_text(value)}")
 
     def kind_of(self, value: Any, path: str) -> str:
-        """Return what a path holds, which its first value decides; a value of another kind is an error."""
-        options = self.fields.options
-        known = self.fields.kinds.get(path, self.kinds.get(path))
-        if path in options.categorical or isinstance(value, str):
-            kind = TEXT if known != MOMENT else MOMENT
-            if known is None and path not in {*options.categorical, *options.text} and read_time(value.strip(BLANKS)):
-                kind = MOMENT
+        """Return what a path holds, which the first records decide, or its first value; another kind is an error."""
+        options, told = self.fields.options, self.fields.told.get(path)
+        known = self.fields.kinds.get(path, self.kinds.get(path, told))
+        if path in options.categorical:
+            kind = TEXT
+        elif isinstance(value, str):
+            kind = TEXT if path in options.text else self.kind_of_text(value.strip(BLANKS), known)
         else:
-            kind = NUMBER
-        if (known or kind) != kind:
-            raise BadRecord(f"field {path!r} is {kind} here, {shown(value)}, and was {known} before")
+            kind = NUMBERS
+        if known is not None and known != kind:
+            raise BadRecord(f"field {path!r} is {IN_WORDS[kind]} here, {shown(value)}, and was {IN_WORDS[known]} before"
+                            f"; correct it, or read the field as text with --categorical {path}")  # fmt: skip
         self.kinds[path] = kind
         return kind
+
+    def kind_of_text(self, text: str, known: str | None) -> str:
+        """Return what a text stands for in a path that is known to hold numbers, times or text, or is not known yet."""
+        if known == NUMBERS or (known is None and is_spelled(text)):
+            return TEXT if read_number(text) is None else NUMBERS
+        return TIMES if known == TIMES or (known is None and read_time(text)) else TEXT
 
     def add_number(self, value: Any, path: str) -> None:
         """Add the feature of a number."""
@@ -125,22 +166,21 @@ class Record:
             raise BadRecord(f"field {path!r}: the value is {value}; every value must be finite")
 
     def add_time(self, value: str, path: str) -> None:
-        """Add the features of a date or time, as in other tables; an empty text is no time."""
-        text = value.strip(BLANKS)
-        moment = read_time(text)
-        if moment is None and text:
+        """Add the features of a date or time, as in other tables."""
+        moment = read_time(value.strip(BLANKS))
+        if moment is None:
             raise BadRecord(f"field {path!r}: {shown(value)} is not a time, as this field was before; correct it, or "
                             f"read the field as text with --categorical {path}")  # fmt: skip
-        if moment is None:
-            return self.add_missing(path)
         for part, number in time_numbers(moment).items():
-            self.kinds[f"{path}.{part}"] = NUMBER
+            self.kinds[f"{path}.{part}"] = NUMBERS
+            self.made.append(f"{path}.{part}")
             self.features[f"{path}.{part}"] = number
         for part, category in time_categories(moment).items():
             self.count(f"{path}.{part}={category}")
 
     def add_list(self, values: list[Any], path: str, depth: int) -> None:
         """Add a feature for every element of a list, with its count."""
+        self.lists[path] = TEXT
         for value in values:
             if isinstance(value, dict):
                 self.add_record(value, f"{path}.", depth + 1)
@@ -165,8 +205,7 @@ class RecordChecks:
     def read_label(self, record: Record) -> Any:
         """Return the label; None if there is none and labels may be missing."""
         if self.label is None:
-            usual = {path.lower(): path for path in reversed(list(record.others))}
-            self.label = next((usual[name] for name in USUAL_LABELS if name in usual), None)
+            self.label = guess_label({path.lower(): path for path in reversed(list(record.others))}, self.options)
         value = record.others.get(self.label) if self.label is not None else None
         marks = self.options.unlabelled
         if value is None or (marks is not None and isinstance(value, str) and value in ("", *marks)):
@@ -236,9 +275,9 @@ class RecordChecks:
         return time
 
 
-def to_text(value: Any) -> str:
-    """Return a value as text, as JSON writes it."""
-    return value if isinstance(value, str) else json.dumps(value)
+def guess_label(usual: dict[str, str], options: ReadOptions) -> str | None:
+    """Return the field with a usual name of a label, given fields by their names in lower case; None without one."""
+    return next((usual[name] for name in USUAL_LABELS if name in usual and usual[name] not in options.drop), None)
 
 
 def parse_json(raw: bytes) -> Any:

@@ -1,12 +1,14 @@
 """JSON lines: one record per line.
 
 A number is a feature named by its path, a.b for the field b of a; true is 1 and false 0. A text makes a feature
-path=text; a date or time, as 2024-05-31, makes those that it has in other tables. Every element of a list makes a
-feature, which is counted. null is a feature that the row does not have. The first value of a path decides whether it
-holds numbers, times or text; another kind later is an error.
+path=text; an amount, as $1.50, 1,234 or 45%, is a number, and a date or time, as 2024-05-31, makes the features that it
+has in other tables. Every element of a list makes a feature, which is counted. null and an empty text are features that
+the row does not have. The first megabyte decides whether the texts of a path are amounts, times or text; of other
+values, and of rows read as they come, the first one does. Another kind later is an error.
 """
 
 import contextlib
+import os
 from collections.abc import Generator, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -18,8 +20,10 @@ from noregret.data.query_groups import query_ids
 from noregret.errors import BadValue
 from noregret.features import canonicalize
 from noregret.streams import words_text
+from noregret.streams.column_kinds import note_many_values
 from noregret.streams.columns import expand_labels
-from noregret.streams.files import TextFile
+from noregret.streams.files import TextFile, Unreadable
+from noregret.streams.json_kinds import SAMPLE, judge_fields
 from noregret.streams.json_record import BadRecord, Fields, Record, RecordChecks
 from noregret.streams.lines import LongLine, read_lines
 from noregret.streams.prefetch import prefetch
@@ -36,7 +40,7 @@ class Jsonl(Source):
     """Rounds from JSON lines."""
 
     kind = "jsonl"
-    accepts = TABLE_OPTIONS | {"encoding"}
+    accepts = TABLE_OPTIONS | {"encoding", "numbers", "times"}
     learner_defaults: Mapping[str, Any] = MappingProxyType({"scale": True, "bias": True})
 
     def __init__(self, path: str, options: ReadOptions) -> None:
@@ -52,8 +56,8 @@ class Jsonl(Source):
         with contextlib.closing(
             prefetch(self.batches(TextFile(self.path, self.options.live, self.options.encoding)))
         ) as parts:
-            for batch, skipped, label in parts:
-                rows, self.skipped = rows + batch.rows, skipped
+            for batch, skipped, label, columns in parts:
+                rows, self.skipped, self.columns = rows + batch.rows, skipped, columns
                 if self.label is None and label is not None:
                     self.notes.append(f"the label is the field {label!r}")
                 self.label = label
@@ -69,11 +73,13 @@ class Jsonl(Source):
             and is_cached(canonicalize.entry, canonicalize.slots())
         )
 
-    def batches(self, file: TextFile) -> Generator[tuple[Batch, int, str | None], None, None]:
-        """Yield every batch, how many rows were skipped up to its end, and the field of the label."""
+    def batches(self, file: TextFile) -> Generator[tuple[Batch, int, str | None, dict[str, str] | None], None, None]:
+        """Yield every batch, how many rows were skipped up to its end, the field of the label, and all fields."""
         reader = RecordReader(self.options, self.name, TimeOrder(self.options, self.start))
         byte, line = read_position(self.start, "byte"), read_position(self.start, "line")
         with file:
+            if not file.live:
+                self.notes += judge_fields(self.read_head(file), reader.fields)
             file.seek_to(byte)
             for raw in read_lines(file, self.name, line, self.options.lenient):
                 full = ROWS
@@ -85,8 +91,24 @@ class Jsonl(Source):
                 else:
                     full = 1  # what had come is read
                 if reader.rows >= full:
-                    yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
-            yield reader.make_batch(file.progress(), byte, line), reader.skipped, reader.checks.label
+                    yield self.collect(reader, reader.make_batch(file.progress(), byte, line))
+            yield self.collect(reader, reader.make_batch(file.progress(), byte, line))
+        self.notes += note_many_values(reader.features.count_values(reader.fields.kinds), reader.seen)
+
+    def read_head(self, file: TextFile) -> bytes:
+        """Read the first megabyte, without moving the reader; what cannot be read is left for it to refuse."""
+        again = TextFile(self.path, encoding=self.options.encoding) if os.path.isfile(self.path) else file
+        try:
+            return again.peek(SAMPLE)
+        except Unreadable:
+            return again.peeked
+        finally:
+            if again is not file:
+                again.close()
+
+    def collect(self, reader: "RecordReader", batch: Batch) -> tuple[Batch, int, str | None, dict[str, str] | None]:
+        """Return a batch with what is known of the source at its end."""
+        return batch, reader.skipped, reader.checks.label, reader.fields.columns()
 
 
 class RecordReader:
@@ -96,7 +118,7 @@ class RecordReader:
         self.options, self.name, self.order = options, name, order
         self.checks, self.fields = RecordChecks(options), Fields(options)
         self.features = RecordFeatures(options)
-        self.skipped = 0
+        self.skipped = self.seen = 0
         self.clear()
 
     def clear(self) -> None:
@@ -125,7 +147,7 @@ class RecordReader:
                 raise BadValue(f"{self.name}:{line}: {why}") from None
             self.skipped += 1
             return
-        self.fields.kinds.update(record.kinds)
+        self.fields.add(record)
         self.features.add(record.features, record.kinds, record.texts)
         self.labels.append(label)
         self.weights.append(weight)
@@ -134,6 +156,7 @@ class RecordReader:
         for name, values in self.kept.items():
             values.append(record.kept.get(name))
         self.rows += 1
+        self.seen += 1
 
     def make_batch(self, progress: float | None, byte: int, line: int) -> Batch:
         """Return the rows collected, and start a new batch."""

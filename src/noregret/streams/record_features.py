@@ -1,13 +1,14 @@
 """The features of the records of a batch, numbered row by row in the order of their appearance; texts by words."""
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows, SparseBlock, all_finite
+from noregret.features.cells import TEXT
 from noregret.features.names import GrowingNames
 from noregret.streams.read_options import ReadOptions
 from noregret.streams.word_columns import add_word_counts
@@ -67,6 +68,11 @@ class RecordFeatures:
             self.names.append(name)
             self.indicator.append(indicator)
         return found
+
+    def count_values(self, kinds: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+        """Yield the paths that hold categories, with the number of different values so far."""
+        found = Counter(name.partition("=")[0] for name, mark in zip(self.names, self.indicator, strict=True) if mark)
+        return ((path, count) for path, count in found.items() if kinds.get(path) == TEXT and path not in self.texts)
 
     def make_rows(self) -> Rows:
         """The rows collected."""

@@ -1,6 +1,6 @@
 """Encodes the columns of a table as rows with feature names, labels and queries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -55,6 +55,7 @@ class TableEncoder:
             np.zeros(0, np.int32),
         )  # offsets and columns of rows without empty cells
         self.empty = 0  # empty cells so far
+        self.parts_absent = 0  # features that the times of the last block do not have, beyond one for an empty cell
         self.kept = list(options.keep)
 
     def encode(self, columns: Columns) -> tuple[Rows, Any]:
@@ -77,7 +78,7 @@ class TableEncoder:
         counts = present.sum(axis=1)
         indptr = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         absent = rows * width - int(indptr[-1])
-        self.empty += absent
+        self.empty += absent - self.parts_absent
         flat_idx, flat_val = (idx[present], val[present]) if absent else (idx.ravel(), val.ravel())
         sound = not (self.keep_missing and missing.any())
         block = SparseBlock(indptr, flat_idx, flat_val, len(self.names), ready=sound)
@@ -97,6 +98,7 @@ class TableEncoder:
 
         The categories that a time has are added to the cells.
         """
+        self.parts_absent = 0
         if not (self.layout.spelled or self.layout.times):
             return columns.numbers
         parts = [columns.numbers]
@@ -112,7 +114,21 @@ class TableEncoder:
             for at, part in enumerate(TIME_CATEGORIES):
                 virtual = self.layout.first_virtual + number * len(TIME_CATEGORIES) + at
                 columns.cells[virtual] = recode(columns.cells[index], [one.get(part, "") for one in categories])
+            lacking = [len(TIME_CATEGORIES) - len(one) for one in categories]
+            self.parts_absent += self.count_parts(columns.cells[index], times, lacking)
         return np.hstack(parts)
+
+    def count_parts(self, column: Any, times: list[Any], lacking: list[int]) -> int:
+        """Count the features that times do not have, given how many categories each distinct one lacks.
+
+        An empty cell counts as one; where missing values are kept, as none.
+        """
+        rows = np.bincount(
+            column.indices.fill_null(len(times)).to_numpy(zero_copy_only=False), minlength=len(times) + 1
+        )
+        empty = int(rows[-1]) + sum(int(rows[at]) for at, one in enumerate(times) if one is None)
+        absent = int(rows[:-1] @ np.array(lacking, np.int64)) + int(rows[-1]) * len(TIME_CATEGORIES)
+        return absent + (0 if self.keep_missing else (len(TIME_NUMBERS) - 1) * empty)
 
     def convert(self, cell: str, read: Callable[[str], Any]) -> Any:
         """Return what a cell stands for; None where it is empty or a mark of missing values."""
@@ -183,6 +199,11 @@ class TableEncoder:
         self.used_names.update(names)
         self.names += names
         return range(len(self.names) - len(names), len(self.names))
+
+    def count_values(self) -> Iterator[tuple[str, int]]:
+        """Yield the columns of categories with the number of different values so far."""
+        for index, known in zip(self.layout.categories, self.known, strict=True):
+            yield self.layout.columns[index], len(known)
 
     # ---- labels and queries -------------------------------------------------------------------------------------
 
