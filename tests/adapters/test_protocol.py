@@ -57,6 +57,10 @@ CASES = {
         lambda: auto([rule("arow", scale=True), nr.delayed(rule("pa1")), "pa2"]), X, LABELS, BAD_ROW
     ),
     "auto, compiled": Case(lambda: nr.make("auto", pool=["pa1", "arow"]), ROWS, LABELS, BAD_DICT),
+    "auto, compiled and scaled": Case(
+        lambda: nr.make("auto", pool=["pa1", "arow"], scale=True, bias="auto"), ROWS, LABELS, BAD_DICT
+    ),
+    "auto, compiled, of matrices": Case(lambda: nr.make("auto", pool=["pa1", "arow"]), X, LABELS, BAD_ROW),
     "drift_aware, reset": Case(lambda: nr.drift_aware(rule(), RASH), X, LABELS, BAD_ROW),
     "drift_aware, shadow": Case(
         lambda: nr.drift_aware(rule("arow", scale=True), RASH, "shadow"), ROWS, LABELS, BAD_DICT

@@ -17,6 +17,7 @@ from noregret.adapters.pool_file import (
     restore_stopped,
     restore_targets,
 )
+from noregret.adapters.pool_one_row import OneRound
 from noregret.adapters.pool_probabilities import ProbabilityMixture, score_columns
 from noregret.adapters.pool_report import PoolReport, report_pool
 from noregret.adapters.pool_rounds import PoolRounds, as_rows, count_rows
@@ -157,6 +158,16 @@ class Auto(BaseLearner):
             learners = [self.entries[number].learner for number in self.running]
             transcript = run_whole(learners, self._change, lambda: self.commit(rounds), self._own_state())
             return replace(transcript, seconds=time.perf_counter() - seconds_waited() - began)
+
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round."""
+        with self._lock:
+            self._change.settle()
+            if weight is None and OneRound.suits(self, y):
+                one = OneRound(self, x, y)
+                self._change.run(one.play, one.complete)
+                return self
+            return super().learn_one(x, y, weight)
 
     def commit(self, rounds: PoolRounds) -> Transcript:
         """Play the rounds and take over what they left."""

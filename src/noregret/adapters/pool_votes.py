@@ -4,7 +4,7 @@ Every loss is in [0, 1]. A round of an entry that did not play it costs 1, and i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,8 +131,15 @@ class TargetMeans(Combination):
             if one is not None:
                 error = np.abs(np.asarray(one.predictions, np.float64) - truth[: one.rounds])
                 range_ = width[: one.rounds]
-                share = np.divide(error, range_, out=np.where(error > 0.0, 1.0, 0.0), where=range_ > 0.0)
-                found[: one.rounds, number] = np.minimum(share, 1.0) ** 2
+                found[: one.rounds, number] = loss_of_errors(error, range_)
+        return found
+
+    def loss_of_targets(self, predictions: Mapping[int, float], target: float, entries: int) -> Floats:
+        """The loss of every entry in one round, by what they predicted; 1 for one that predicted nothing."""
+        width = self.ranges(np.array([target]))
+        found = np.ones(entries)
+        for number, predicted in predictions.items():
+            found[number] = loss_of_errors(np.abs(np.array([predicted]) - target), width)[0]
         return found
 
     def ranges(self, truth: Floats) -> Floats:
@@ -158,6 +165,12 @@ class TargetMeans(Combination):
 
     def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
         return np.zeros(len(scores), bool)
+
+
+def loss_of_errors(errors: Floats, width: Floats) -> Floats:
+    """The square of the share that each error is of the range; 1 at most, and for any error where the range is 0."""
+    share = np.divide(errors, width, out=np.where(errors > 0.0, 1.0, 0.0), where=width > 0.0)
+    return np.asarray(np.minimum(share, 1.0) ** 2)
 
 
 class LabelVotes(Combination):

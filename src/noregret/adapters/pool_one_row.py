@@ -1,0 +1,154 @@
+"""One round of a pool whose entries all have a fast path: the row is encoded once, and each entry learns it natively.
+
+It gives the bits that a batch of one gives. Entries learn one after the other, so that an interrupt may come between
+two of them; the round is then completed, as far as the first entry has learned it, and otherwise did not happen.
+"""
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noregret.adapters.pool_probabilities import EVERY, FIRST
+from noregret.data.blocks import SparseBlock
+from noregret.errors import BadValue
+from noregret.learner.encode import one_row
+from noregret.learner.rule_learner import RuleLearner
+
+if TYPE_CHECKING:
+    from noregret.adapters.pool import Auto
+
+KNOWN = 2  # classes that must be known: a round that brings a new one is played as a batch
+
+
+class OneRound:
+    """A round that is learned by every entry in turn."""
+
+    def __init__(self, pool: "Auto", x: Any, y: Any) -> None:
+        self.pool, self.x, self.y = pool, x, y
+        self.running = pool.running
+        self.learned = [entry.learner.rounds for entry in pool.entries]
+        self.updated = [entry.learner.updates for entry in pool.entries]
+        self.said: dict[int, Any] = {}  # the scores of the entries before they learned the row
+        self.stopped = dict(pool.stopped)
+        self.before = vars(pool).copy()
+
+    @staticmethod
+    def suits(pool: "Auto", y: Any) -> bool:
+        """Whether every entry has a fast path, and the round brings no new class."""
+        task, labels = pool.model.task, pool.model.labels
+        if pool.prunes or not (task.one_label or task.prediction == "target"):
+            return False
+        if task.one_label and not (type(y) in (int, str, bool, float) and y in labels.code and len(labels) >= KNOWN):
+            return False
+        if not task.one_label and type(y) not in (int, float):
+            return False
+        return all(has_fast_path(pool.entries[number]) for number in pool.running)
+
+    def play(self) -> None:
+        """Learn the row with every entry, and weigh them by what they said before."""
+        leader = self.pool.leader
+        assert leader is not None
+        block = leader._encode(one_row(self.x, self.pool.allows_missing), include_unknown=True)
+        self.row = as_row(block)
+        first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
+        self.said[first] = leader.scores_one(self.x)
+        leader.learn_one(self.x, self.y)
+        self.complete()
+
+    def complete(self) -> None:
+        """Learn the row with the entries that have not, if the first has; this may be done again."""
+        leader = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
+        if self.has_learned(leader):
+            for number in self.running:
+                if number != leader and not self.has_learned(number) and number in self.running:
+                    self.learn_entry(number)
+            self.weigh()
+
+    def has_learned(self, number: int) -> bool:
+        """Whether an entry has learned the row."""
+        return self.pool.entries[number].learner.rounds > self.learned[number]
+
+    def learn_entry(self, number: int) -> None:
+        entry: Any = self.pool.entries[number]
+        try:
+            self.said[number] = entry.learner.scores_one(self.row)
+            entry.learner.learn_one(self.row, self.y)
+        except BadValue as error:
+            self.said.pop(number, None)
+            self.stopped[entry.name] = str(error)
+
+    # ---- the weights -------------------------------------------------------------------------------------------------
+
+    def weigh(self) -> None:
+        """Take over the losses of the entries; computed from the state before, so that it may be done again."""
+        pool, before = self.pool, self.before
+        combination = pool.combination(before["targets"])
+        losses, codes = np.ones((1, len(pool.entries))), [-1] * len(pool.entries)
+        order = combination.labels.order
+        if pool.has_probabilities:
+            right = combination.labels.code[self.y]
+            for number, scores in self.said.items():
+                codes[number] = self.decide(scores)
+                losses[0, number] = float(codes[number] != right)
+        else:
+            losses[0] = combination.loss_of_targets(self.said, float(self.y), len(pool.entries))  # type: ignore[attr-defined]
+        mixture = copy(before["mixture"])
+        shares = mixture.play(losses)[0].tolist()
+        changes = {"mixture": mixture, "stopped": self.stopped, "rounds": before["rounds"] + 1}
+        changes["targets"] = getattr(combination, "seen", before["targets"])
+        if pool.has_probabilities:
+            changes["mistakes"] = before["mistakes"] + int(order[self.vote(codes, shares)] != self.y)
+            if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
+                changes["odds"] = self.learn_odds(before["odds"].copy(), right)
+        updated = any(pool.entries[number].learner.updates > self.updated[number] for number in self.said)
+        updated = updated or bool(losses.min() < losses.max())
+        changes["updates"] = before["updates"] + int(updated)
+        vars(pool).update(changes)  # in this step the round is complete
+
+    def decide(self, scores: Any) -> int:
+        """The code of the class that these scores of an entry stand for."""
+        if isinstance(scores, dict):
+            each = list(scores.values())
+            return each.index(max(each))
+        return int(self.pool.model.labels.signs(KNOWN)[1] > 0.0) if scores >= 0.0 else int(
+            self.pool.model.labels.signs(KNOWN)[1] < 0.0
+        )  # fmt: skip
+
+    def vote(self, codes: list[int], shares: list[float]) -> int:
+        """The code of the class with the most weight, as many rows are decided."""
+        labels = self.pool.model.labels
+        votes = [0.0] * len(labels)
+        for code, share in zip(codes, shares, strict=True):
+            if code >= 0:
+                votes[code] += share
+        if self.pool.model.task.many:
+            return votes.index(max(votes))
+        negative, positive = (0, 1) if labels.signs(KNOWN)[1] > 0.0 else (1, 0)
+        return positive if votes[positive] >= votes[negative] else negative
+
+    def learn_odds(self, odds: Any, right: int) -> Any:
+        """The probabilities after this round."""
+        labels = self.pool.model.labels
+        scores = np.full((1, len(self.pool.entries), len(labels)), np.nan)
+        signs = labels.signs(KNOWN)
+        for number, one in self.said.items():
+            scores[0, number] = list(one.values()) if isinstance(one, dict) else 0.5 * one * signs
+        odds.learn(scores, np.array([right], np.int64))
+        return odds
+
+
+def has_fast_path(entry: Any) -> bool:
+    """Whether an entry sees encoded rows, or encodes them, and learns single rows natively."""
+    learner = entry.learner
+    if entry.sees == "given" or not isinstance(learner, RuleLearner):
+        return False
+    return learner._loops.fast_path is not None or learner._open_fast_path() is not None
+
+
+def as_row(block: Any) -> Any:
+    """The only row of a block, as learners take one: a dict by column numbers, or numbers."""
+    if not isinstance(block, SparseBlock):
+        return block.val[0]
+    size = int(block.indptr[1])
+    return dict(zip(block.idx[:size].tolist(), block.val[:size].tolist(), strict=True))
