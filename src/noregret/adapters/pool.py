@@ -210,6 +210,16 @@ class Auto(BaseLearner):
         with self._lock:
             return self.decide(self.scores(X))
 
+    def predict_one(self, x: RowLike) -> Any:
+        """The prediction for one row; None before anything was learned."""
+        with self._lock:
+            self._change.settle()
+            known = self.model.labels.order
+            example = known[0] if known else 0.0
+            if self.rounds and OneRound.suits(self, example):
+                return OneRound(self, x, example).predict()
+            return super().predict_one(x)
+
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every class for every row, in the order of `classes`: a mixture of calibrated entries."""
         with self._lock:

@@ -18,6 +18,7 @@ from noregret.learner.rule_learner import RuleLearner
 if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
 
+PLAIN = (int, str, bool, float)  # types of labels; others are played as a batch
 KNOWN = 2  # classes that must be known: a round that brings a new one is played as a batch
 
 
@@ -26,7 +27,9 @@ class OneRound:
 
     def __init__(self, pool: "Auto", x: Any, y: Any) -> None:
         self.pool, self.x, self.y = pool, x, y
-        self.running = pool.running
+        self.running, self.model = pool.running, pool.model
+        self.signs = self.model.labels.signs(KNOWN) if len(self.model.labels) == KNOWN else np.ones(KNOWN)
+        self.positive = int(self.signs[1] > 0.0)  # the code of the positive one of two classes
         self.learned = [entry.learner.rounds for entry in pool.entries]
         self.updated = [entry.learner.updates for entry in pool.entries]
         self.said: dict[int, Any] = {}  # the scores of the entries before they learned the row
@@ -37,9 +40,9 @@ class OneRound:
     def suits(pool: "Auto", y: Any) -> bool:
         """Whether every entry has a fast path, and the round brings no new class."""
         task, labels = pool.model.task, pool.model.labels
-        if pool.prunes or not (task.one_label or task.prediction == "target"):
+        if pool.prunes or pool.leader is None or not (task.one_label or task.prediction == "target"):
             return False
-        if task.one_label and not (type(y) in (int, str, bool, float) and y in labels.code and len(labels) >= KNOWN):
+        if task.one_label and (len(labels) < KNOWN or (type(y) not in PLAIN or y not in labels.code)):
             return False
         if not task.one_label and type(y) not in (int, float):
             return False
@@ -78,6 +81,25 @@ class OneRound:
             self.said.pop(number, None)
             self.stopped[entry.name] = str(error)
 
+    def predict(self) -> Any:
+        """What the pool predicts for the row, learned by nobody."""
+        pool, leader = self.pool, self.pool.leader
+        assert leader is not None
+        self.row = as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
+        shares = pool.mixture.current().tolist()
+        for number in self.running:
+            entry: Any = pool.entries[number]
+            if shares[number] > 0.0:
+                self.said[number] = entry.learner.scores_one(self.x if entry.sees == "encodes" else self.row)
+        if not pool.has_probabilities:
+            total = weight = 0.0
+            for number, one in self.said.items():
+                total += shares[number] * one
+                weight += shares[number]
+            return total / weight if weight > 0.0 else 0.0
+        codes = [self.decide(self.said[number]) if number in self.said else -1 for number in range(len(shares))]
+        return self.model.labels.order[self.vote(codes, shares)]
+
     # ---- the weights -------------------------------------------------------------------------------------------------
 
     def weigh(self) -> None:
@@ -111,29 +133,25 @@ class OneRound:
         if isinstance(scores, dict):
             each = list(scores.values())
             return each.index(max(each))
-        return int(self.pool.model.labels.signs(KNOWN)[1] > 0.0) if scores >= 0.0 else int(
-            self.pool.model.labels.signs(KNOWN)[1] < 0.0
-        )  # fmt: skip
+        return self.positive if scores >= 0.0 else 1 - self.positive
 
     def vote(self, codes: list[int], shares: list[float]) -> int:
         """The code of the class with the most weight, as many rows are decided."""
-        labels = self.pool.model.labels
-        votes = [0.0] * len(labels)
+        votes = [0.0] * len(self.model.labels)
         for code, share in zip(codes, shares, strict=True):
             if code >= 0:
                 votes[code] += share
-        if self.pool.model.task.many:
+        if self.model.task.many:
             return votes.index(max(votes))
-        negative, positive = (0, 1) if labels.signs(KNOWN)[1] > 0.0 else (1, 0)
-        return positive if votes[positive] >= votes[negative] else negative
+        return self.positive if votes[self.positive] >= votes[1 - self.positive] else 1 - self.positive
 
     def learn_odds(self, odds: Any, right: int) -> Any:
         """The probabilities after this round."""
-        labels = self.pool.model.labels
-        scores = np.full((1, len(self.pool.entries), len(labels)), np.nan)
-        signs = labels.signs(KNOWN)
+        scores = np.full((1, len(self.pool.entries), len(self.model.labels)), np.nan)
         for number, one in self.said.items():
-            scores[0, number] = list(one.values()) if isinstance(one, dict) else 0.5 * one * signs
+            scores[0, number] = list(one.values()) if isinstance(one, dict) else one
+        if not self.model.task.many:
+            scores *= 0.5 * self.signs
         odds.learn(scores, np.array([right], np.int64))
         return odds
 
