@@ -16,7 +16,7 @@ from noregret.data.labels import UNIVERSUM
 from noregret.learner.config import Config
 from noregret.learner.encode import encode_rows
 from noregret.learner.model import Model
-from noregret.metrics.comparator import Matrix
+from noregret.metrics.comparator_problem import Matrix
 
 Floats = NDArray[np.float64]
 ENTRIES = 40_000_000  # values that are kept: half a gigabyte

@@ -4,7 +4,7 @@ The comparator is the best of all fixed weights for the rows as the rule saw the
 suffers. It is found for the first rounds of the run, each time their number has doubled.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,14 +17,13 @@ from noregret.errors import BadValue
 from noregret.evaluation.bounds import BoundCurve, bound_curve
 from noregret.evaluation.capabilities import config_of, task_of
 from noregret.evaluation.encoded_rounds import EncodedRounds, encoding_of
-from noregret.evaluation.hindsight import Played, Rounds
+from noregret.evaluation.hindsight import Played
+from noregret.evaluation.hindsight_problem import Hindsight, loss_name, make_rounds
 from noregret.evaluation.regret_report import RegretPoint, RegretReport
 from noregret.evaluation.weight_path import follow_weights
-from noregret.learner.config import Config
 from noregret.learner.protocol import Learner
 from noregret.metrics import tracking
-from noregret.metrics.comparator import Comparator, Problem, find_comparator
-from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
+from noregret.metrics.comparator import Comparator, find_comparator
 
 Floats = NDArray[np.float64]
 FIRST = 16  # rounds of the first point
@@ -94,17 +93,18 @@ class RegretRun:
             return "no round was played"
         config = config_of(tracker.learner)
         assert config is not None
+        hindsight = Hindsight(make_rounds(tracker.rounds, config), config)
         try:
-            comparators = self.solve(tracker.rounds, config, len(played.losses))
+            comparators = self.solve(tracker.rounds, hindsight, len(played.losses))
         except BadValue as error:
             return str(error)
-        return make_report(name, tracker, played, comparators)
+        return make_report(name, tracker, hindsight, comparators)
 
-    def solve(self, encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
+    def solve(self, encoded: EncodedRounds, hindsight: Hindsight, count: int) -> list[tuple[int, Comparator]]:
         """The best comparators for the first rounds, their number doubling; the same for all learners of one loss."""
-        key = (id(encoded), loss_name(config), shape_of(config), tuple(config.task.numbers.items()), count)
+        key = (id(encoded), *hindsight.key, count)
         if key not in self.solved:
-            self.solved[key] = solve_prefixes(encoded, config, count)
+            self.solved[key] = solve_prefixes(encoded, hindsight, count)
         return self.solved[key]
 
     def best_sequences(self, numbers: Sequence[int]) -> list[tracking.Sequence]:
@@ -140,81 +140,33 @@ def why_no_regret(learner: Learner) -> str | None:
     return None
 
 
-def loss_name(config: Config) -> str:
-    """The loss that a learner suffers."""
-    return config.task.rule_options.get("loss", config.task.default_loss)
-
-
-def shape_of(config: Config) -> str:
-    """Whether a class is compared with the best of the others, or with all of them."""
-    return str(config.task.chosen.get("competitor", "runner_up"))
-
-
 def checkpoints(count: int) -> list[int]:
     """The numbers of rounds at which regret is computed: doubling, and all."""
     doubling = [FIRST << step for step in range(64) if FIRST << step < count]
     return [*doubling, count]
 
 
-def solve_prefixes(encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
-    rounds, places = make_rounds(encoded), encoded.all_places()
+def solve_prefixes(encoded: EncodedRounds, hindsight: Hindsight, count: int) -> list[tuple[int, Comparator]]:
+    places = encoded.all_places()
     found: list[tuple[int, Comparator]] = []
     start: Floats | None = None
     for stop in checkpoints(count):
         kept = int(np.searchsorted(places, stop))
-        some = rounds.cut(kept)
-        problem = Problem(some.X, make_losses(some, config))
+        problem = hindsight.problem(hindsight.rounds.cut(kept))
         if start is not None and start.shape[1] < problem.shape[1]:
             start = np.hstack((start, np.zeros((start.shape[0], problem.shape[1] - start.shape[1]))))
-        best = find_comparator(problem, start=start)
+        best = find_comparator(problem, hindsight.find_set(), start)
         start = best.weights
         scale = stop / max(kept, 1)
         found.append((stop, replace(best, loss=scale * best.loss, gap=scale * best.gap)))
     return found
 
 
-def make_rounds(encoded: EncodedRounds) -> Rounds:
-    """The rounds that were kept, with signs where there are two classes."""
-    model, truths = encoded.model, encoded.all_truths()
-    if not model.task.labelled:
-        return Rounds(encoded.rows(), truths.astype(np.float64), "targets")
-    if len(model.labels) <= 2 and not model.config.task.many:
-        return Rounds(encoded.rows(), model.labels.signs(len(model.labels))[truths], "signs")
-    return Rounds(encoded.rows(), truths.astype(np.int64), "codes", len(model.labels))
-
-
-def make_losses(rounds: Rounds, config: Config) -> RoundLosses:
-    """The losses of rounds as a function of scores."""
-    loss, competitor = loss_name(config), shape_of(config)
-    if rounds.kind == "targets":
-        scaled = config.task.chosen.get("scale_target") == "yes"
-        deviation = running_deviation(rounds.truths) if scaled else np.ones(len(rounds.truths))
-        return TargetRounds(loss, rounds.truths, config.task.numbers["eps"] * deviation, deviation)
-    if rounds.kind == "signs":
-        return SignedRounds(loss, rounds.truths)
-    if competitor == "predicted":
-        raise BadValue("the loss against the predicted class is not convex, so no best comparator is computed")
-    if competitor == "rest":
-        return SignedRounds(loss, np.where(np.arange(rounds.classes) == rounds.truths[:, None], 1.0, -1.0))
-    return ClassRounds(loss, rounds.truths, rounds.classes)
-
-
-def running_deviation(targets: Floats) -> Floats:
-    """The standard deviation of the targets before each round."""
-    from noregret.metrics import TargetBaselines
-
-    baselines = TargetBaselines()
-    found = baselines.deviations(targets) if targets.size else np.zeros(0)
-    found[:1] = 0.0
-    return found
-
-
 def make_report(
-    name: str, tracker: RegretTracker, played: Played, comparators: Iterable[tuple[int, Comparator]]
+    name: str, tracker: RegretTracker, hindsight: Hindsight, solved: Sequence[tuple[int, Comparator]]
 ) -> RegretReport:
-    encoded, config, solved = tracker.rounds, config_of(tracker.learner), list(comparators)
+    encoded, config, played = tracker.rounds, hindsight.config, tracker.played()
     assert encoded is not None
-    assert config is not None
     totals = np.cumsum(played.losses)
     points = [RegretPoint(stop, float(totals[stop - 1]), best.loss, best.gap) for stop, best in solved]
     curve: BoundCurve | str = "bounds need all rounds, and only a sample of them was kept"
@@ -222,11 +174,11 @@ def make_report(
         curve = "the theorems are about rounds that weigh the same"
     elif encoded.complete:
         path = follow_weights(config, encoded, played.updated) if needs_path(tracker.learner) else None
-        curve = bound_curve(tracker.learner, make_rounds(encoded), played, solved, path)
+        curve = bound_curve(tracker.learner, hindsight.rounds, played, solved, path)
     if not isinstance(curve, str) and curve.of_regret:
         points = [replace(point, bound=at.bound) for point, at in zip(points, curve.points, strict=True)]
     notes = describe_comparators(encoded, solved)
-    words = "the best fixed weights for the rows as the rule saw them"
+    words = f"the best fixed weights{hindsight.find_set().title} for the rows as the rule saw them"
     guarantee = None if isinstance(curve, str) else curve
     why = curve if isinstance(curve, str) else None
     return RegretReport(name, loss_name(config), words, tuple(points), guarantee, why, tuple(notes))
