@@ -24,6 +24,12 @@ from noregret.rules.own_functions import OwnFunction
 Floats = NDArray[np.float64]
 LENGTHS = (*(0.5**step for step in range(20)), 0.0)
 REGRETS = ("regret", "regularised regret")
+KINDS = ("signs", "codes", "targets")
+KINDS_WITHOUT = {
+    "sets": "the theorems are about rounds with one example, and here a round has one or two steps of several labels",
+    "lists": "the theorems are about rounds with one example, and here a round has many pairs",
+    "sides": "the theorems are about weights, and here a centre is learned",
+}
 OF_SEPARATORS = ("separating", "lossless")
 MEASURED: Mapping[str, Callable[[Played], Any]] = {
     "mistakes": lambda played: np.count_nonzero(played.mistakes),
@@ -73,6 +79,8 @@ def bound_curve(
     reason = why_no_bound(learner)
     if reason is not None:
         return reason
+    if rounds.kind not in KINDS:
+        return KINDS_WITHOUT[rounds.kind]
     theorem = Theorem.of(learner, rounds.kind)
     refusals = [] if theorem.valid else [str(learner.card.why_no_guarantee(theorem.options))]
     curves = []
@@ -92,6 +100,8 @@ def why_no_bound(learner: Learner) -> str | None:
     assert config is not None
     if config.class_weight is not None:
         return "the theorems are about rounds that weigh the same"
+    if config.task.cost is not None:
+        return "the theorems are about mistakes that all cost the same"
     if config.average is not None:
         return "the theorems are about the weights that are trained, not about their average"
     if config.task.chosen.get("scale_target") == "yes":

@@ -4,7 +4,7 @@ With many classes the rival of a round is taken to be the one that the comparato
 no better than it is, and a bound computed from these margins is never too small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -61,17 +61,26 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Rounds:
-    """The rounds so far: rows, signs of two classes or codes of many or targets, and how many classes there are."""
+    """The rounds so far: rows, their truths, and how many classes there are.
+
+    The truths are signs of two classes, codes of many, or targets; sets of codes, lists (the number of the list, and
+    the relevance), or the sides of a ball (1 inside, -1 outside).
+    """
 
     X: Matrix
     truths: NDArray[Any]
-    kind: str  # "signs", "codes" or "targets"
+    kind: str  # "signs", "codes", "targets", "sets", "lists" or "sides"
     classes: int = 2
+    of_kernel: bool = False  # rows are vectors with the inner products of a kernel: only Euclidean lengths count
 
-    def cut(self, rounds: int) -> "Rounds":
-        truths = self.truths[:rounds]
-        classes = int(truths.max(initial=0)) + 1 if self.kind == "codes" else self.classes
-        return Rounds(self.X[:rounds], truths, self.kind, classes)
+    def cut(self, rows: int) -> "Rounds":
+        """The first rows."""
+        truths, classes = self.truths[:rows], self.classes
+        if self.kind == "codes":
+            classes = int(truths.max(initial=0)) + 1
+        elif self.kind == "sets":
+            classes = 1 + max((int(labels.max()) for labels in truths), default=0)
+        return replace(self, X=self.X[:rows], truths=truths, classes=classes)
 
     @cached_property
     def lengths(self) -> Floats:

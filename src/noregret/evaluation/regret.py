@@ -18,17 +18,16 @@ from noregret.evaluation.bounds import BoundCurve, bound_curve
 from noregret.evaluation.capabilities import config_of, task_of
 from noregret.evaluation.encoded_rounds import EncodedRounds, encoding_of
 from noregret.evaluation.hindsight import Played
-from noregret.evaluation.hindsight_problem import Hindsight, loss_name, make_rounds
+from noregret.evaluation.hindsight_problem import Hindsight, look_back, loss_name
 from noregret.evaluation.regret_report import RegretPoint, RegretReport
 from noregret.evaluation.weight_path import follow_weights
 from noregret.learner.protocol import Learner
 from noregret.metrics import tracking
-from noregret.metrics.comparator import Comparator, find_comparator
+from noregret.metrics.comparator import Comparator
 
 Floats = NDArray[np.float64]
 FIRST = 16  # rounds of the first point
 SWITCHES = 3  # the most in a sequence of learners
-SERVED = ("binary", "multiclass", "regression")
 
 
 @dataclass
@@ -91,10 +90,8 @@ class RegretRun:
         played = tracker.played()
         if not played.losses.size:
             return "no round was played"
-        config = config_of(tracker.learner)
-        assert config is not None
-        hindsight = Hindsight(make_rounds(tracker.rounds, config), config)
         try:
+            hindsight = look_back(tracker.rounds, tracker.learner)
             comparators = self.solve(tracker.rounds, hindsight, len(played.losses))
         except BadValue as error:
             return str(error)
@@ -131,10 +128,16 @@ def why_no_regret(learner: Learner) -> str | None:
         return "it is made of other learners, so that no fixed weights compare with it"
     if learner.rounds:
         return "it had learned before this run"
-    if learner.task not in SERVED:
-        return f"no best fixed weights are computed for {learner.task}"
-    if config.algebra == "kernel" or config.task.queries_labels or config.task.cost is not None:
-        return "no best fixed weights are computed for kernels, for labels that are asked for, or for costs"
+    if not config.task.from_source:
+        return f"its examples are made by a program ({learner.task}), so that no rows are known to compare on"
+    if config.task.queries_labels:
+        return "it learns only from labels that it asks for, and the comparator would know all of them"
+    if not config.task.full_feedback:
+        return "it chooses at random and sees only whether it was right: its theorems bound an expected loss"
+    if config.task.cost is not None and config.task.chosen["competitor"] != "max_loss":
+        return "with costs the loss against the runner-up is not convex in the weights; that of competitor=max_loss is"
+    if config.task.chosen.get("learn_radius") == "rows":
+        return "its radius grows with the rows, and a ball that is large enough has no loss: nothing compares with it"
     if config.card.ignores_features:
         return "it looks at no features"
     return None
@@ -151,13 +154,10 @@ def solve_prefixes(encoded: EncodedRounds, hindsight: Hindsight, count: int) -> 
     found: list[tuple[int, Comparator]] = []
     start: Floats | None = None
     for stop in checkpoints(count):
-        kept = int(np.searchsorted(places, stop))
-        problem = hindsight.problem(hindsight.rounds.cut(kept))
-        if start is not None and start.shape[1] < problem.shape[1]:
-            start = np.hstack((start, np.zeros((start.shape[0], problem.shape[1] - start.shape[1]))))
-        best = find_comparator(problem, hindsight.find_set(), start)
+        rows = int(np.searchsorted(places, stop))
+        best = hindsight.solve(rows, start)
         start = best.weights
-        scale = stop / max(kept, 1)
+        scale = stop / max(len(np.unique(places[:rows])), 1)
         found.append((stop, replace(best, loss=scale * best.loss, gap=scale * best.gap)))
     return found
 
@@ -173,12 +173,14 @@ def make_report(
     if encoded.weighted:
         curve = "the theorems are about rounds that weigh the same"
     elif encoded.complete:
-        path = follow_weights(config, encoded, played.updated) if needs_path(tracker.learner) else None
+        path = None
+        if needs_path(tracker.learner) and config.algebra != "kernel":
+            path = follow_weights(config, encoded, played.updated)
         curve = bound_curve(tracker.learner, hindsight.rounds, played, solved, path)
     if not isinstance(curve, str) and curve.of_regret:
         points = [replace(point, bound=at.bound) for point, at in zip(points, curve.points, strict=True)]
     notes = describe_comparators(encoded, solved)
-    words = f"the best fixed weights{hindsight.find_set().title} for the rows as the rule saw them"
+    words = f"{hindsight.title} for the rows as the rule saw them"
     guarantee = None if isinstance(curve, str) else curve
     why = curve if isinstance(curve, str) else None
     return RegretReport(name, loss_name(config), words, tuple(points), guarantee, why, tuple(notes))
@@ -197,7 +199,7 @@ def describe_comparators(encoded: EncodedRounds, solved: Sequence[tuple[int, Com
     """What a reader of the regret has to know about the comparators."""
     notes = []
     if not encoded.complete:
-        kept = len(encoded.all_places())
+        kept = len(np.unique(encoded.all_places()))
         notes.append(f"the comparators are the best on a random sample of {kept:,} of {encoded.rounds:,} rounds")
     loose = [stop for stop, best in solved if not best.converged]
     if loose:

@@ -54,6 +54,8 @@ class Quantities:
     def has(self, name: str) -> bool:
         if name in ("distance", "distance_inf") and self.longest is None:
             return False
+        if name in OF_COORDINATES and self.rounds.of_kernel:
+            return False
         if name in ONE_VECTOR and self.rounds.kind == "codes":
             return name == "divergence" and self.rounds.classes == 2  # both classes have weights from the start
         if name == "initial_norm" and getattr(self.p, "random_start", 0.0) > 0.0:
@@ -151,6 +153,13 @@ OF_ROWS: Mapping[str, Callable[[Quantities], Any]] = {
     "log_det": log_det,
 }
 """Quantities of the rows and of the play."""
+
+OF_COORDINATES = (
+    "features", "row_range", "largest_value", "radius_p", "norm_1", "norm_inf", "norm_q", "margin_1", "margin_q",
+    "relative_margin", "divergence", "squared_gradients_inf", "squared_gradients_p", "coordinate_gradients",
+    "active_features", "distance", "distance_inf",
+)  # fmt: skip
+"""Quantities that depend on single features, or on the weights themselves: the rows of a kernel have neither."""
 
 ONE_VECTOR = ("coordinate_gradients", "active_features", "log_det", "divergence", "squared_scores_on_updates")
 """Quantities that are computed only where there is one vector of weights."""

@@ -15,6 +15,7 @@ from noregret.metrics.comparator_sets import Everywhere, WeightSet
 Floats = NDArray[np.float64]
 COLDEST = 1e-7
 COOLING = 0.2
+GROWTH = 0.01  # of a comparator, that the ball in which its gap is proved need not follow
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,12 @@ def find_comparator(
         loss = problem.loss(u)
         if loss < best_loss:
             best, best_loss = u, loss
-        ball, last = among.radius(best), ball
-        below = among.lower_bound(problem, u, temperature, ball)
-        bound = below if ball > last else max(bound, below)  # what was proved of a smaller ball says less
+        radius = among.radius(best)
+        if radius > (1.0 + GROWTH) * ball:  # what was proved of a smaller ball says less
+            bound = 0.0
+        if radius < ball or bound == 0.0:
+            ball = radius
+        bound = max(bound, among.lower_bound(problem, u, temperature, ball))
         if best_loss - bound <= tolerance * max(best_loss, 1.0) or temperature < COLDEST:
             return Comparator(best, best_loss, max(best_loss - bound, 0.0), ball)
         temperature *= COOLING

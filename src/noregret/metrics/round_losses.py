@@ -197,7 +197,7 @@ class ShiftedLosses:
 
     def tangent(self, scores: Floats, temperature: float) -> Tangent:
         found = self.losses.tangent(scores + self.shift, temperature)
-        return found._replace(constant=found.constant + float(found.slopes @ self.shift))
+        return found._replace(constant=found.constant + float((found.slopes * self.shift).sum()))
 
     def each(self, scores: Floats) -> Floats:
         return self.losses.each(scores + self.shift)
