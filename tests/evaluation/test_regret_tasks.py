@@ -129,8 +129,8 @@ def test_kernels(name: str, kernel: str, options: dict[str, Any]) -> None:
 
 
 def test_a_linear_kernel_has_the_comparator_of_the_weights() -> None:
-    plain, kernel = ({}, {"algebra": "kernel", "kernel": "linear"})
-    reports = [play(nr.make("pa1", **options, **PLAIN), Batch(X, LABELS))[0] for options in (plain, kernel)]
+    both: list[dict[str, Any]] = [{}, {"algebra": "kernel", "kernel": "linear"}]
+    reports = [play(nr.make("pa1", **options, **PLAIN), Batch(X, LABELS))[0] for options in both]
     assert reports[0].last.loss == pytest.approx(reports[1].last.loss, rel=1e-9)
     assert reports[1].last.comparator_loss >= reports[0].last.comparator_loss - reports[0].last.gap  # in a ball
 

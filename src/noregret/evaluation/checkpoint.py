@@ -80,8 +80,9 @@ class Checkpoints:
     def restore_metrics(self, metrics: Sequence[Metric]) -> bool:
         """Let new metrics go on after those of the model, where these were saved after all of its rounds."""
         saved = self.saved_metrics
-        whole = isinstance(saved, dict) and saved.get("rounds") == self.learner.rounds
-        return whole and restore_metrics(metrics, saved.get("states"))
+        if not isinstance(saved, dict) or saved.get("rounds") != self.learner.rounds:
+            return False
+        return restore_metrics(metrics, saved.get("states"))
 
     def dump_metrics(self) -> dict[str, Any]:
         """The metrics that are saved with the model; none where they have not seen all rounds."""

@@ -43,7 +43,7 @@ def as_vectors(X: csr_array, config: Config) -> Floats:
     lower = np.tril(upper.T)[:, :rank]
     found = np.empty_like(lower)
     found[pivots - 1] = lower
-    return found
+    return np.asarray(found, np.float64)
 
 
 def learned_norm(model: Model, X: csr_array, vectors: Floats) -> float:

@@ -67,7 +67,7 @@ class Quantities:
     def knows_features(self) -> bool:
         """Whether the number of features was the same from the first round on."""
         known = extents(self.rounds.X)
-        return max(float(getattr(self.p, "features", 0.0)), known.min(initial=np.inf)) >= known.max(initial=0.0)
+        return bool(max(float(getattr(self.p, "features", 0.0)), known.min(initial=np.inf)) >= known.max(initial=0.0))
 
     def loss_of(self, margins: Floats) -> float:
         """The loss of a comparator with these margins; with targets, of these errors."""

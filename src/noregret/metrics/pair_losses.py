@@ -47,7 +47,7 @@ class PairLosses:
         loss, smooth, slope, constant = (self.average if self.mean else self.largest)(margins, temperature)
         size = scores.size
         slopes = np.bincount(self.pairs.larger, slope, size) - np.bincount(self.pairs.smaller, slope, size)
-        return Tangent(loss, smooth, slopes.reshape(scores.shape), constant)
+        return Tangent(loss, smooth, np.asarray(slopes.reshape(scores.shape), np.float64), constant)
 
     def average(self, margins: Floats, temperature: float) -> tuple[float, float, Floats, float]:
         """The sum of the means: itself, made smooth, its slopes by the margins, and the constant of the bound."""
@@ -84,7 +84,7 @@ class PairLosses:
         found = np.add.reduceat(self.share * losses, self.starts) if self.mean else np.maximum.reduceat(
             losses, self.starts
         )  # fmt: skip
-        return np.bincount(self.pairs.round_of, found, self.pairs.rounds)
+        return np.asarray(np.bincount(self.pairs.round_of, found, self.pairs.rounds), np.float64)
 
 
 def pair_up(larger: list[Places], smaller: list[Places], round_of: list[int], rounds: int) -> Pairs:
