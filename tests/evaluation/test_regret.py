@@ -22,6 +22,16 @@ WITH_BOUNDS: dict[str, dict[str, Any]] = {
     "ogd falling": {"eta0": 0.5},
     "ogd following": {},
     "ogd ball": {"eta0": 0.5, "onto": "ball", "radius": 1.0},
+    "ogd box": {"eta0": 0.5, "onto": "box", "radius": 0.5},
+    "ogd orthant": {"eta0": 0.5, "onto": "orthant"},
+    "ogd l1": {"eta0": 0.5, "onto": "l1", "radius": 2.0},
+    "ogd simplex": {"eta0": 0.5, "onto": "simplex", "radius": 2.0},
+    "eg": {"eta": 0.05},
+    "eg hinge": {"eta": 0.05, "loss": "hinge"},
+    "eg binary": {"eta": 0.05, "loss": "squared", "task": "binary"},
+    "mirror_descent entropic": {"eta": 0.1, "link": "entropic", "task": "binary"},
+    "mirror_descent p": {"eta": 0.1, "link": "p_norm"},
+    "adagrad box": {"onto": "box", "radius": 0.5},
     "rda": {"gamma": 1.0, "lam": 0.01},
     "rda_strongly_convex": {"s": 0.5},
     "fobos": {"eta0": 0.2, "schedule": "constant"},
@@ -88,6 +98,81 @@ def test_what_was_measured_never_exceeds_its_bound(kind: str, seed: int) -> None
             assert at.measured <= at.bound * (1.0 + 1e-9) + point.gap, name
             assert point.regret <= (np.inf if point.bound is None else point.bound) + point.gap, name
         assert report.guarantee.points[-1].measured > 0.0, name
+
+
+SETS: dict[str, tuple[dict[str, Any], str]] = {
+    "ogd ball": ({"onto": "ball", "radius": 0.5}, " with |u| <= 0.5"),
+    "ogd box": ({"onto": "box", "radius": 0.25}, " with every |u_j| <= 0.25"),
+    "ogd orthant": ({"onto": "orthant"}, " without negative weights"),
+    "ogd l1": ({"onto": "l1", "radius": 0.5}, " with |u|_1 <= 0.5"),
+    "ogd simplex": ({"onto": "simplex", "radius": 2.0}, " without negative weights, that sum to 2"),
+    "pegasos": ({"lam": 4.0}, " with |u| <= 0.5"),
+    "pegasos unprojected": ({"lam": 4.0, "projection": "no"}, ""),
+    "adagrad": ({"onto": "box", "radius": 0.25}, " with every |u_j| <= 0.25"),
+    "eg": ({}, " without negative weights, that sum to 1"),
+    "eg more": ({"features": 9.0}, " without negative weights, that sum to at most 1"),
+    "eg_signed": ({"U": 0.5}, " with |u|_1 <= 0.5"),
+    "eg_signed free": ({}, ""),
+    "winnow": ({}, " without negative weights"),
+    "mirror_descent": ({"link": "entropic"}, " without negative weights, that sum to 1"),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_comparator_is_the_best_of_the_weights_that_the_learner_may_have(name: str) -> None:
+    X, y = draw("noisy", 3)
+    options, title = SETS[name]
+    run = RegretRun([nr.make(name.split()[0], loss="hinge", **options, **PLAIN) if "winnow" not in name
+                     else nr.make("winnow", **PLAIN)])  # fmt: skip
+    for batch in cut((X, y), 50):
+        run.see_rows(batch)
+        run.trackers[0].see(run.trackers[0].learner.play(batch.X, batch.y))
+    report = run.report(0, name)
+    assert isinstance(report, RegretReport)
+    assert report.comparator == f"the best fixed weights{title} for the rows as the rule saw them"
+    assert report.last.gap <= 1e-4 * max(report.last.comparator_loss, 1.0)
+    [[(_, best)]] = [solved[-1:] for solved in run.solved.values()]
+    u = best.weights
+    if "negative" in title:
+        assert u.min() >= 0.0
+    if "0.5" in title:
+        assert np.linalg.norm(u, 1 if "_1" in title else 2) <= 0.5 * (1.0 + 1e-6)
+    if title:  # all weights are better than those of the set
+        free = measure([nr.make("pa1", **PLAIN)], (X, y))[0]
+        assert isinstance(free, RegretReport)
+        assert free.last.comparator_loss < report.last.comparator_loss + report.last.gap
+
+
+def test_the_threshold_of_winnow_is_part_of_its_comparator() -> None:
+    rng = np.random.default_rng(2)
+    X = (rng.random((60, 6)) < 0.4).astype(float)
+    y = np.where(X[:, 0] + X[:, 3] > 0.0, 1, -1)
+    [report] = measure([nr.make("winnow", bias=False, classes=[-1, 1], **PLAIN)], (X, y))
+    assert isinstance(report, RegretReport)
+    assert report.last.comparator_loss <= 1e-3  # a disjunction: its weights can be the threshold and more
+    assert report.last.loss > 1.0
+
+
+def test_weights_that_share_a_sum_have_a_bound_where_the_number_of_features_is_known() -> None:
+    X, y = draw("noisy", 1)
+    growing = csr_array(np.tril(X))
+    for options, known in (({}, False), ({"features": float(FEATURES)}, True)):
+        [report] = measure([nr.make("eg_signed", eta=0.05, U=5.0, **options, **PLAIN)], (growing, y))
+        assert isinstance(report, RegretReport)
+        assert (report.guarantee is not None) is known
+        assert known or "known from the start" in str(report.why_no_bound)
+
+
+def test_learners_with_weights_of_one_and_of_two_classes_have_their_own_comparators() -> None:
+    X, y = draw("noisy", 1)
+    for order in ([0, 1], [1, 0]):
+        makes = [nr.make("pa1", **PLAIN), nr.make("eg", loss="hinge", **PLAIN)]
+        reports = measure([makes[at] for at in order], (X, y))
+        eg = reports[order.index(1)]
+        assert isinstance(eg, RegretReport)
+        alone = measure([nr.make("eg", loss="hinge", **PLAIN)], (X, y))[0]
+        assert isinstance(alone, RegretReport)
+        assert eg.last.comparator_loss == pytest.approx(alone.last.comparator_loss, rel=1e-3)
 
 
 def test_labels_chosen_against_the_learner_keep_the_bound_too() -> None:

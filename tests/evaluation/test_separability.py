@@ -9,7 +9,8 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_matrix
 
 from noregret.evaluation.exact_arithmetic import find_zero_combination, is_zero_combination, norm_above, solve_exactly
-from noregret.evaluation.hinge_sum import find_hinge_sum, hinge_losses, trace_comparators
+from noregret.evaluation.hindsight import Rounds
+from noregret.evaluation.hinge_sum import approach_hinge_sum, find_hinge_sum, hinge_losses, trace_comparators
 from noregret.evaluation.min_norm_point import find_nearest_point
 from noregret.evaluation.separability import Examples, Separability, find_separator, sign_examples, smallest_margin
 
@@ -164,7 +165,18 @@ def test_the_hinge_sum_is_the_smallest_one(classes: int) -> None:
     assert found.gap < 1e-6
     assert hinge_losses(signed, found.weights).sum() == pytest.approx(found.total)
     assert found.wrong == sum(min(Z[signed.round_of == t] @ found.weights) <= 0.0 for t in range(25))
-    assert len(list(trace_comparators(signed))) > 3
+    kind = ("signs", codes * 2.0 - 1.0) if classes == 2 else ("codes", codes)
+    rounds = Rounds(csr_matrix(X), kind[1], kind[0], classes)
+    traced = [
+        (float(np.linalg.norm(u)), np.maximum(0.0, 1.0 - rounds.margins(u)).sum()) for u in trace_comparators(rounds)
+    ]
+    assert traced[0][0] < traced[-1][0]
+    assert min(loss for _, loss in traced) == pytest.approx(found.total, rel=0.01)
+    near = approach_hinge_sum(rounds)
+    assert near.limit <= found.total <= near.total <= found.total * (1.0 + 1e-4)
+    assert near.total == pytest.approx(hinge_losses(signed, near.weights).sum())
+    assert near.wrong == found.wrong
+    assert abs(near.short - found.short) <= 3
 
 
 def test_signed_examples_of_many_classes() -> None:

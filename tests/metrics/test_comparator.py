@@ -1,14 +1,17 @@
 """The best fixed comparator: its loss is that of an exact solver, and its gap is a proof."""
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
-from scipy.sparse import csr_array, eye_array, hstack
+from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from noregret.errors import BadValue
-from noregret.metrics.comparator import TOLERANCE, Comparator, Penalty, Problem, find_comparator
+from noregret.metrics.comparator import Comparator, find_comparator
+from noregret.metrics.comparator_problem import TOLERANCE, Penalty, Problem
+from noregret.metrics.comparator_sets import Ball, Box, Simplex, WeightSet
 from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
 
 rng = np.random.default_rng(5)
@@ -101,7 +104,7 @@ def test_the_hinge_comparator_is_that_of_a_linear_program() -> None:
 @pytest.mark.parametrize("name", ["hinge", "logistic"])
 def test_in_a_ball_the_comparator_is_the_best_of_the_ball(name: str, radius: float) -> None:
     problem = Problem(X, LOSSES[name])
-    best = find_comparator(problem, radius)
+    best = find_comparator(problem, Ball(radius))
     assert best.norm <= radius * (1.0 + 1e-9)
     solver: Any = minimize
     found = solver(
@@ -114,6 +117,68 @@ def test_in_a_ball_the_comparator_is_the_best_of_the_ball(name: str, radius: flo
     inside: np.ndarray = found.x * min(1.0, radius / max(float(np.linalg.norm(found.x)), 1e-300))
     assert problem.loss(inside.reshape(-1, 1)) >= best.loss - best.gap - 1e-9
     assert best.gap <= TOLERANCE * max(best.loss, 1.0)
+
+
+SETS: dict[str, WeightSet] = {
+    "box": Box(-0.3, 0.3),
+    "wide box": Box(-100.0, 100.0),
+    "orthant": Box(0.0, np.inf),
+    "simplex": Simplex(1.0),
+    "large simplex": Simplex(20.0),
+    "at most": Simplex(0.4, at_most=True),
+    "l1": Simplex(0.5, signed=True),
+    "wide l1": Simplex(1000.0, signed=True),
+}
+
+
+def draw_from(name: str, shape: tuple[int, int], tries: np.random.Generator) -> np.ndarray:
+    """Weights of a set."""
+    if "box" in name:
+        limit = 0.3 if name == "box" else 100.0
+        return np.asarray(np.clip(tries.normal(0.0, limit, size=shape), -limit, limit))
+    if name == "orthant":
+        return np.asarray(np.maximum(tries.normal(size=shape), 0.0))
+    shares = tries.dirichlet(np.full(shape[0] * shape[1], 0.3)).reshape(shape)
+    total = {"simplex": 1.0, "large simplex": 20.0, "at most": 0.4 * tries.random(), "l1": 0.5, "wide l1": 5.0}[name]
+    signs = tries.choice([-1.0, 1.0], size=shape) if "l1" in name else 1.0
+    return np.asarray(total * shares * signs)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared", "multiclass hinge", "absolute"])
+@pytest.mark.parametrize("name", SETS)
+def test_in_a_set_no_weights_are_better_by_more_than_the_gap(name: str, loss: str) -> None:
+    problem = Problem(X, LOSSES[loss])
+    best = find_comparator(problem, copy.copy(SETS[name]))
+    u, tries = best.weights, np.random.default_rng(6)
+    assert best.converged
+    assert best.loss == pytest.approx(naive_loss(loss, u), rel=1e-9)
+    assert "box" not in name or np.abs(u).max() <= (0.3 if name == "box" else 100.0)
+    assert name not in ("orthant", "simplex", "large simplex", "at most") or u.min() >= 0.0
+    assert "simplex" not in name or u.sum() == pytest.approx(1.0 if name == "simplex" else 20.0, rel=1e-9)
+    assert name not in ("at most", "l1") or np.abs(u).sum() <= (0.4 if name == "at most" else 0.5) * (1.0 + 1e-9)
+    for share in (1.0, 0.1, 0.01):
+        for _ in range(20):
+            near = (1.0 - share) * u + share * draw_from(name, u.shape, tries)
+            assert problem.loss(near) >= best.loss - best.gap - 1e-9
+
+
+@pytest.mark.parametrize("name", ["box", "simplex", "at most", "l1", "orthant"])
+def test_in_a_set_the_hinge_comparator_is_that_of_a_linear_program(name: str) -> None:
+    split = name == "l1"
+    parts = np.hstack((X, -X)) if split else X
+    width = parts.shape[1]
+    rows = hstack([csr_array(-SIGNS[:, None] * parts), -eye_array(ROWS)])
+    low, high = (-0.3, 0.3) if name == "box" else (0.0, None)
+    ones: Any = np.concatenate((np.ones(width), np.zeros(ROWS)))[None, :]
+    more: dict[str, Any] = {"A_eq": ones, "b_eq": [1.0]} if name == "simplex" else {}
+    total = {"at most": 0.4, "l1": 0.5}.get(name, np.inf)
+    solver: Any = linprog
+    exact = solver(np.concatenate((np.zeros(width), ONES)), A_ub=vstack([rows, csr_array(ones)]),
+                   b_ub=np.concatenate((-ONES, [min(total, 1e9)])), bounds=[(low, high)] * width + [(0.0, None)] * ROWS,
+                   method="highs", **more).fun  # fmt: skip
+    best = find_comparator(Problem(X, LOSSES["hinge"]), copy.copy(SETS[name]))
+    assert exact - 1e-6 <= best.loss <= exact + best.gap + 1e-6
+    assert best.gap <= TOLERANCE * best.loss
 
 
 @pytest.mark.parametrize("name", ["hinge", "logistic", "absolute"])

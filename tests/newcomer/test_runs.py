@@ -54,6 +54,33 @@ def test_resuming_without_the_limit_goes_on_behind_it(folder: Path) -> None:
     assert learned(folder, "--resume", "m.nr", "--limit", "90")["learners"][0]["rounds"] == 40
 
 
+@pytest.mark.parametrize("words", [(), ("--task", "regression")])
+def test_a_resumed_run_reports_what_one_piece_would(folder: Path, words: tuple[str, ...]) -> None:
+    learned(folder, "--learner", "pa1", *words, "--limit", "120", "--save", "m.nr")
+    resumed = learned(folder, "--resume", "m.nr", "--limit", "170")
+    assert (resumed["learners"][0]["rounds"], resumed["in_all"]["rounds"]) == (50, 170)
+    resumed = learned(folder, "--resume", "m.nr")["in_all"]
+    whole = learned(folder, "--learner", "pa1", *words, "--save", "whole.nr")["learners"][0]
+    for timed in (resumed, whole):
+        del timed["seconds"]
+    assert resumed == {name: value for name, value in whole.items() if name != "rounds_in_all"}
+    assert "in_all" not in learned(folder, "--learner", "pa1", *words)
+    one, two = (nr.load(folder / name) for name in ("m.nr", "whole.nr"))
+    assert (one.source or {})["metrics"] == (two.source or {})["metrics"]
+
+
+def test_metrics_that_are_damaged_begin_again(folder: Path) -> None:
+    learned(folder, "--learner", "pa1", "--limit", "120", "--save", "m.nr")
+    model = nr.load(folder / "m.nr")
+    assert model.source is not None
+    for harm in ({}, {"rounds": 120, "states": [{}]}, {**model.source["metrics"], "rounds": 119}, 7):
+        model.source = {**model.source, "metrics": harm}
+        model.save(folder / "harmed.nr")
+        report = learned(folder, "--resume", "harmed.nr")
+        assert report["learners"][0]["rounds"] == 80
+        assert "in_all" not in report
+
+
 def test_progress_knows_the_limit(folder: Path) -> None:
     shares = [batch.progress for batch in nr.open_source(folder / "a.svm", limit=100)]
     assert shares[-1] == 1.0

@@ -6,11 +6,24 @@ from collections.abc import Iterator
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _received: list[int] = []
+_deferring: list[bool] = []
 
 
 def raise_interrupt(number: int, _: object) -> None:
     _received.append(number)
-    raise KeyboardInterrupt
+    if not _deferring:
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def defer_interrupts() -> Iterator[None]:
+    """Let what is short come to its end: a signal that comes meanwhile stops the command after it."""
+    _deferring.append(True)
+    try:
+        yield
+    finally:
+        _deferring.pop()
+    check_interrupt()
 
 
 def handle_interrupts() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from noregret.cli import discard_output
 from noregret.cli.html_output import check_html, write_html
-from noregret.cli.interrupts import check_interrupt, exit_code, ignore_interrupts
+from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
@@ -32,7 +32,7 @@ from noregret.evaluation.checkpoint import Checkpoints, check_options, fingerpri
 from noregret.evaluation.delayed_rows import DelayedTranscript
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry
-from noregret.evaluation.play import Run
+from noregret.evaluation.play import Run, play_batch
 from noregret.evaluation.regret import RegretRun
 from noregret.evaluation.report import (
     count_of,
@@ -95,17 +95,19 @@ def run(args: argparse.Namespace) -> int:
     if not interrupted:
         training.run.held_out = evaluate_held_out(learner, source)
         training.compare_in_hindsight()
-    entry = Entry.of(training.run)
+    entry, whole = Entry.of(training.run), training.whole_entry()
     curve = training.full_curve()
     report = {**make_report(args, source, entry, path, interrupted), "curve": report_curve(curve)}
+    if whole.rounds > entry.rounds:
+        report["in_all"] = report_entry(whole)
     report["fingerprint"] = checkpoints.fingerprint
     write_json(args.json, report)
     notes = find_learning_notes(training, entry)
-    write_html(args.report, report, source, [entry], notes)
-    if args.plot is not None and entry.curve:
+    write_html(args.report, report, source, [whole], notes)
+    if args.plot is not None and whole.curve:
         from noregret.plots import curves, save_figure
 
-        save_figure(curves(entry, f"{entry.name} on {source.name}"), args.plot, "--plot")
+        save_figure(curves(whole, f"{entry.name} on {source.name}"), args.plot, "--plot")
     if args.predictions == "-":
         screen.note(describe_result(entry, path, interrupted))
     elif args.json != "-":
@@ -117,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         if entry.held_out is not None:
             sys.stdout.write(f"{describe_held_out(entry, source)}\n")
         if args.confusion:
-            print_confusion(entry, args.confusion)
+            print_confusion(whole, args.confusion)
         if entry.drift is not None:
             sys.stdout.write(f"{describe_drift(dict(entry.drift))}\n")
         if args.regret:
@@ -159,19 +161,41 @@ def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     return learner, open_data(args, learner.task, **restore_options(learner, given_read_options(args)))
 
 
+def make_run(learner: Learner, detect: Any = None) -> tuple[Run, LearningCurve, LabelChanges]:
+    """A run with the curve that is printed, and with what tells sorted rows."""
+    run, curve, changes = Run(learner, compare=False, detect=detect), LearningCurve(FIRST), LabelChanges()
+    run.metrics += [curve, changes]
+    return run, curve, changes
+
+
 class Training:
     """A learner going through a source, with its progress on the screen."""
 
     def __init__(self, args: argparse.Namespace, checkpoints: Checkpoints, screen: Screen) -> None:
         self.args, self.checkpoints, self.screen = args, checkpoints, screen
         self.learner, self.source = checkpoints.learner, checkpoints.source
-        self.curve, self.printed = LearningCurve(FIRST), 0
-        self.run = Run(self.learner, compare=False, detect=outer_detector(args))
+        self.printed = 0
+        self.run, self.curve, self.changes = make_run(self.learner, outer_detector(args))
+        self.whole = self.restore_run()  # of all rounds of the source, if what was measured before is known
         self.regret = RegretRun([self.learner]) if args.regret else None
         self.out: PredictionWriter | None = None  # where predictions are written to
         self.live = False  # whether somebody waits for them
-        self.changes = LabelChanges()
-        self.run.metrics += [self.curve, self.changes]
+
+    def restore_run(self) -> Run | None:
+        """A run that goes on with what an interrupted one had measured; this run where none was interrupted."""
+        whole = make_run(self.learner)[0] if self.checkpoints.skip else self.run
+        metrics = [metric for metric in whole.metrics if metric is not whole.drift]  # alarms are those of a call
+        if self.checkpoints.skip and not self.checkpoints.restore_metrics(metrics):
+            return None
+        self.checkpoints.metrics = metrics
+        return whole
+
+    def whole_entry(self) -> Entry:
+        """The result on all rounds of the source, or of this call where no more is known."""
+        if self.whole is None or self.whole is self.run:
+            return Entry.of(self.run)
+        self.whole.held_out, self.whole.regret = self.run.held_out, self.run.regret
+        return Entry.of(self.whole)
 
     def learn(self) -> None:
         first = True
@@ -182,10 +206,9 @@ class Training:
             check_interrupt()
             if self.regret is not None:
                 self.regret.see_rows(batch)
-            transcript = self.run.play(self.source, batch)
-            if self.regret is not None:
-                self.regret.trackers[0].see(transcript)
-            self.checkpoints.advance()
+            transcript = play_batch(self.learner, self.source, batch)
+            with defer_interrupts():
+                self.see(batch, transcript)
             if self.out is not None:
                 self.out.write(predicted_columns(self.learner, batch, transcript))
                 flush_if_live("-", self.live)
@@ -194,6 +217,14 @@ class Training:
             rows = self.checkpoints.rows
             raise BadValue(f"{self.source.name}: nothing is left: all its {rows:,} rows are learned already; give new "
                            "ones, or say --passes to learn them again")  # fmt: skip
+
+    def see(self, batch: Batch, transcript: Transcript) -> None:
+        """Count what was played."""
+        for run in (self.run, *([] if self.whole in (None, self.run) else [self.whole])):
+            run.see(self.source, batch, transcript)
+        if self.regret is not None:
+            self.regret.trackers[0].see(transcript)
+        self.checkpoints.advance()
 
     def compare_in_hindsight(self) -> None:
         """Compute the regret, where it was asked for."""

@@ -1,7 +1,7 @@
 """The theorem of a learner beside what it did: the bound of its card, filled in when the run is over.
 
-A theorem about any comparator holds for each one. So the bound that is shown is the smallest over the best comparator
-and shorter ones in its direction.
+A theorem about any comparator holds for each one. So the bound that is shown is the smallest over several: the best
+comparator and shorter ones in its direction, or those that a certificate finds.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,16 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.evaluation.capabilities import config_of
-from noregret.evaluation.hindsight import Played, Quantities, Rounds
+from noregret.evaluation.hindsight import Fixed, Played, Rounds
+from noregret.evaluation.theorem_quantities import Quantities
 from noregret.evaluation.weight_path import Path
 from noregret.learner.protocol import Learner
 from noregret.metrics.comparator import Comparator
+from noregret.rules.card import Card
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.own_functions import OwnFunction
 
 Floats = NDArray[np.float64]
 LENGTHS = (*(0.5**step for step in range(20)), 0.0)
 REGRETS = ("regret", "regularised regret")
+KINDS = ("signs", "codes", "targets")
+KINDS_WITHOUT = {
+    "sets": "the theorems are about rounds with one example, and here a round has one or two steps of several labels",
+    "lists": "the theorems are about rounds with one example, and here a round has many pairs",
+    "sides": "the theorems are about weights, and here a centre is learned",
+}
+OF_SEPARATORS = ("separating", "lossless")
 MEASURED: Mapping[str, Callable[[Played], Any]] = {
     "mistakes": lambda played: np.count_nonzero(played.mistakes),
     "updates": lambda played: np.count_nonzero(played.updated),
@@ -70,11 +79,13 @@ def bound_curve(
     reason = why_no_bound(learner)
     if reason is not None:
         return reason
-    theorem = Theorem(learner, rounds.kind)
+    if rounds.kind not in KINDS:
+        return KINDS_WITHOUT[rounds.kind]
+    theorem = Theorem.of(learner, rounds.kind)
     refusals = [] if theorem.valid else [str(learner.card.why_no_guarantee(theorem.options))]
     curves = []
     for guarantee in theorem.valid:
-        curve = theorem.refuse(guarantee) or fill_in(theorem, guarantee, rounds, played, solved, path)
+        curve = theorem.refuse(guarantee) or fill_in(theorem, guarantee, Run(rounds, played, path), solved)
         if isinstance(curve, BoundCurve):
             curves.append(curve)
         else:
@@ -89,115 +100,141 @@ def why_no_bound(learner: Learner) -> str | None:
     assert config is not None
     if config.class_weight is not None:
         return "the theorems are about rounds that weigh the same"
+    if config.task.cost is not None:
+        return "the theorems are about mistakes that all cost the same"
     if config.average is not None:
         return "the theorems are about the weights that are trained, not about their average"
     if config.task.chosen.get("scale_target") == "yes":
         return "the theorems are about targets as they are given (scale_target=no)"
+    if config.task.many and config.task.chosen.get("competitor") == "rest":
+        return "the theorems are about a class against its best rival, not against each of the others"
     if any(isinstance(option, OwnFunction) for _, option in config.choices):
         return "a function of your own is in force, which the theorems know nothing of"
     return None
 
 
 class Theorem:
-    """The theorems of a learner with its options in force."""
+    """The theorems of a card with some options in force."""
 
-    def __init__(self, learner: Learner, kind: str) -> None:
+    def __init__(self, card: Card, options: Mapping[str, Any], kind: str) -> None:
+        self.card, self.options, self.kind = card, dict(options), kind
+        self.valid = card.guarantees_for(self.options)
+        self.p, self.chosen = card.in_force(self.options)
+        self.loss, self.eps = "hinge", 0.0
+
+    @staticmethod
+    def of(learner: Learner, kind: str) -> "Theorem":
+        """The theorems of a learner, for the loss that it suffers."""
         config = config_of(learner)
         assert config is not None
-        self.card, self.kind = config.card, kind
-        self.options = {**config.numbers, **dict(config.choices), "covariance": config.covariance}
-        self.valid = self.card.guarantees_for(self.options)
-        self.p, self.chosen = self.card.in_force(self.options)
-        self.loss = config.task.rule_options.get("loss", config.task.default_loss)
-        self.eps = config.task.numbers.get("eps", 0.0)
+        options = {**config.numbers, **dict(config.choices), "covariance": config.covariance}
+        new = Theorem(config.card, options, kind)
+        new.loss = config.task.rule_options.get("loss", config.task.default_loss)
+        new.eps = config.task.numbers.get("eps", 0.0)
+        return new
 
     def refuse(self, guarantee: Guarantee) -> str | None:
         """Why a theorem cannot be filled in, whatever was played; None where it may be."""
         if guarantee.bounds not in MEASURED:
             return f"its theorem is about the {guarantee.bounds}, not about whole runs"
-        if guarantee.comparator in ("disjunction", "simplex"):
-            return f"its theorem is about comparators of one kind only: {guarantee.comparator}"
-        if guarantee.bounds == "regularised regret" and self.card.penalty is None:
+        if guarantee.comparator == "disjunction":
+            return "its theorem is about rows whose labels are a disjunction of features, which is not looked for"
+        penalty = getattr(self.card, "penalty", None)
+        if guarantee.bounds == "regularised regret" and penalty is None:
             return "the penalty in its theorem is not one of the norms that are computed here"
         counts_features = "features" in guarantee.needs and "classes" not in guarantee.needs
         if self.kind == "codes" and (counts_features or "two classes" in guarantee.when):
             return "its theorem is about two classes"
-        if guarantee.bounds in REGRETS and self.card.final is not None:
+        if guarantee.bounds in REGRETS and getattr(self.card, "final", None) is not None:
             return "its theorem is about the weights that are trained, and it predicts with others"
         return None
 
+    def counts_cells(self, guarantee: Guarantee) -> bool:
+        """Whether the weights share a sum, so that a new feature changes all of them."""
+        return guarantee.comparator in ("simplex", "l1 ball") and "features" in self.card.numbers
+
     def penalty(self, u: Floats) -> float:
         """What the objective adds to the loss of each round."""
-        if self.card.penalty is None:
-            return 0.0
-        return float(self.card.penalty(self.p, float(np.linalg.norm(u)), float(np.abs(u).sum())))
+        penalty = getattr(self.card, "penalty", None)
+        return 0.0 if penalty is None else float(penalty(self.p, float(np.linalg.norm(u)), float(np.abs(u).sum())))
 
-    def longest(self, comparator: str) -> float:
-        """How large |u|_1 may be, so that a comparator is in the set of the theorem."""
-        if comparator == "l1 ball":
-            return float(self.p.U)
-        onto = self.chosen.get("onto")
-        if comparator != "in set" or onto == "everywhere":
-            return np.inf
-        if onto is None:
-            return float(1.0 / np.sqrt(self.p.lam))  # the ball of Pegasos
-        return float(self.p.radius) if onto in ("ball", "box", "l1") else 0.0
-
-    def candidates(self, guarantee: Guarantee, best: Comparator, margins: Floats) -> Iterable[tuple[Floats, Floats]]:
-        """Comparators that a theorem is about, with their margins."""
-        u, comparator = best.weights, guarantee.comparator
-        if comparator in ("separating", "lossless"):
-            least = float(margins.min(initial=np.inf))
-            if 0.0 < least < np.inf:
-                yield u / least, margins / least
+    def candidates(self, guarantee: Guarantee, given: Fixed, rounds: Rounds) -> Iterable[Fixed]:
+        """Comparators that a theorem is about: the best of the set of weights, and others of the set."""
+        if guarantee.comparator in OF_SEPARATORS:
+            if given.separates:
+                yield rounds.scale(given, 1.0 / given.least)
             return
-        limit = self.longest(comparator) / max(float(np.abs(u).sum()), 1e-300)
-        lengths = [length for length in LENGTHS if length <= limit] + [limit] * (0.0 < limit < 1.0)
+        if guarantee.comparator == "simplex" or self.chosen.get("onto") == "simplex":
+            yield from mix(given, rounds)
+            return
+        lengths = LENGTHS
         if "comparator_loss_on_updates" in guarantee.needs:  # the zero vector would only count the updates
             lengths = lengths[:1]
         for length in lengths:
-            yield length * u, length * margins if self.kind != "targets" else margins
+            yield rounds.scale(given, length)
+
+
+def mix(given: Fixed, rounds: Rounds) -> Iterable[Fixed]:
+    """A point of the simplex, and others on the way to its middle, which are nearer to the weights at the start."""
+    middle = np.full_like(given.weights, float(given.weights.sum()) / max(given.weights.size, 1))
+    for length in LENGTHS:
+        yield rounds.fix(length * given.weights + (1.0 - length) * middle)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is over: its rounds, what the learner did on them, and the path of its weights where it is known."""
+
+    rounds: Rounds
+    played: Played
+    path: Path | None
+
+    def quantities(self, stop: int, theorem: Theorem) -> Quantities:
+        """What the first rounds say."""
+        longest = None if self.path is None else self.path.longest(stop)
+        return Quantities(self.rounds.cut(stop), self.played.cut(stop), theorem, longest)
 
 
 def fill_in(
-    theorem: Theorem,
-    guarantee: Guarantee,
-    rounds: Rounds,
-    played: Played,
-    solved: Iterable[tuple[int, Comparator]],
-    path: Path | None,
+    theorem: Theorem, guarantee: Guarantee, run: Run, solved: Iterable[tuple[int, Comparator]]
 ) -> BoundCurve | str:
     """The curve of one theorem, or why there is none."""
     points, of_regret = [], guarantee.bounds in REGRETS
     for stop, best in solved:
-        some, done = rounds.cut(stop), played.cut(stop)
-        quantities = Quantities(some, done, theorem, None if path is None else path.longest(stop))
+        quantities = run.quantities(stop, theorem)
+        if theorem.counts_cells(guarantee) and not quantities.knows_features():
+            return "its theorem is about a number of features that is known from the start (features=...)"
         missing = quantities.missing(guarantee.needs)
         if missing:
             return f"its bound needs {', '.join(missing)}, which is not computed here"
-        try:
-            bound = smallest_bound(theorem, guarantee, quantities, best)
-        except KeyError as error:
-            return f"its bound needs {error.args[0]}, which is not computed here"
-        if not np.isfinite(bound):
-            separate = guarantee.comparator in ("separating", "lossless")
+        given = quantities.rounds.fix(best.weights)
+        bound = smallest_bound(theorem, guarantee, quantities, theorem.candidates(guarantee, given, quantities.rounds))
+        if not np.isfinite(bound[0]):
+            separate = guarantee.comparator in OF_SEPARATORS
             return f"its theorem needs {'a comparator without mistakes, and none was found' if separate else 'more'}"
-        measured, base = float(MEASURED[guarantee.bounds](done)), best.loss if of_regret else 0.0
-        points.append(BoundPoint(stop, measured - base, bound - base))
+        measured, base = float(MEASURED[guarantee.bounds](quantities.played)), best.loss if of_regret else 0.0
+        points.append(BoundPoint(stop, measured - base, bound[0] - base))
     return BoundCurve(guarantee.bounds, guarantee.says, guarantee.condition, tuple(points))
 
 
-def smallest_bound(theorem: Theorem, guarantee: Guarantee, quantities: Quantities, best: Comparator) -> float:
-    """The smallest bound over the comparators; of a regret, on the losses of the learner."""
-    found, rounds = np.inf, quantities.rounds
-    margins = rounds.margins(best.weights)
-    for u, m in theorem.candidates(guarantee, best, margins):
-        m = rounds.margins(u) if rounds.kind == "targets" else m
+def smallest_bound(
+    theorem: Theorem, guarantee: Guarantee, quantities: Quantities, candidates: Iterable[Fixed]
+) -> tuple[float, str | None]:
+    """The smallest bound over comparators, and the name of the one; of a regret, on the losses of the learner.
+
+    Infinite, for a comparator, where the theorem says nothing; without a name, where none could be filled in.
+    """
+    found: tuple[float, str | None] = np.inf, None
+    for u in candidates:
+        filled = quantities.find(guarantee.needs, u)
+        if filled is None:
+            continue
         try:
-            bound = guarantee.evaluate(theorem.p, quantities.find(guarantee.needs, u, m))
+            bound = guarantee.evaluate(theorem.p, filled)
         except (ZeroDivisionError, OverflowError):
             continue
         if guarantee.bounds in REGRETS:
-            bound += quantities.loss_of(m) + len(rounds.truths) * theorem.penalty(u)
-        found = min(found, bound)
+            bound += quantities.loss_of(u.margins) + len(quantities.rounds.truths) * theorem.penalty(u.weights)
+        if found[1] is None or bound < found[0]:
+            found = bound, u.name
     return found

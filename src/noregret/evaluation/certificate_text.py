@@ -26,8 +26,6 @@ def describe(certificate: "Certificate") -> str:
     lines += describe_separability(one)
     if one.hinge is not None:
         lines += describe_hinge(one)
-    elif not one.separable:
-        lines.append("smallest hinge sum: the linear program was not solved; bounds use other weights")
     if one.attempts:
         lines += ["", describe_attempts(one.attempts)]
     if one.learners:

@@ -12,8 +12,8 @@ from scipy.sparse import csr_matrix
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.encoded_rounds import EncodedRounds
-from noregret.evaluation.mistake_bounds import Rows
-from noregret.evaluation.separability import Examples, sign_examples
+from noregret.evaluation.hindsight import Fixed, Rounds
+from noregret.evaluation.separability import Examples, sign_examples, smallest_margin
 from noregret.learner.factory import make
 from noregret.learner.model import Model
 from noregret.streams import Source
@@ -38,8 +38,18 @@ class Prepared:
         return "binary" if len(self.labels) == 2 else "multiclass"
 
     @cached_property
-    def rows(self) -> Rows:
-        return Rows(self.examples, self.X, len(self.labels))
+    def rounds(self) -> Rounds:
+        """The rows as rounds, which theorems are about."""
+        if len(self.labels) == 2:
+            return Rounds(self.X, self.model.labels.signs(2)[self.codes], "signs")
+        return Rounds(self.X, self.codes, "codes", len(self.labels))
+
+    def fix(self, name: str, weights: NDArray[np.float64]) -> Fixed:
+        """Weights of the signed examples as a comparator, with a smallest margin that rounding cannot break."""
+        norm = float(np.linalg.norm(weights))
+        least = smallest_margin(self.examples.Z, weights)[0] * norm if norm > 0.0 else 0.0
+        u = weights.reshape(1 if len(self.labels) == 2 else len(self.labels), -1).T
+        return Fixed(u, self.rounds.margins(u), least, name)
 
     def name_weights(self, weights: NDArray[np.float64] | None) -> dict[Any, Any] | None:
         """Weights by feature; with many classes by feature and label. The constant feature is called bias."""

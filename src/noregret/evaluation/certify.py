@@ -5,21 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
+from noregret.evaluation.bounds import Theorem
 from noregret.evaluation.capabilities import accepted_options, config_of, parameters_of
 from noregret.evaluation.certified_rows import Prepared, prepare, read_batches
-from noregret.evaluation.hinge_sum import HingeSum, find_hinge_sum, trace_comparators
+from noregret.evaluation.hindsight import Fixed, Played
+from noregret.evaluation.hinge_sum import HingeSum, approach_hinge_sum, find_hinge_sum, trace_comparators
 from noregret.evaluation.invariants import Invariants, trace_invariants
-from noregret.evaluation.mistake_bounds import (
-    ComparatorQuantities,
-    MistakeBound,
-    Play,
-    has_mistake_bound,
-    smallest_bound,
-)
+from noregret.evaluation.mistake_bounds import MistakeBound, has_mistake_bound, smallest_mistake_bound
 from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks, play_batch
 from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_entrants
@@ -31,7 +26,6 @@ from noregret.rules.card import Card
 from noregret.streams import Source
 from noregret.tasks.task import Task
 
-Flags: TypeAlias = NDArray[np.bool_]
 MaybeNone: TypeAlias = Any  # None where the rows are not separable; a type checker need not insist
 EXPANSIONS = (("squares",), ("pairs",), ("squares", "pairs"))
 UNDERSTOOD = ("algebra", "classes", "competitor", "covariance", "task")  # options that theorems allow for
@@ -145,7 +139,7 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
     found = find_separator(prepared.examples)
     if not found.separable:
         tell("no separator; computing the smallest hinge sum")
-    hinge = None if found.separable else find_hinge_sum(prepared.examples)
+    hinge = None if found.separable else sum_hinge_losses(prepared)
     tell("playing the learners and evaluating their theorems")
     invariants = follow_proof(opened, batches, prepared, found, shared) if request.invariants else None
     comparators = find_comparators(prepared, found, hinge)
@@ -153,7 +147,7 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
         name=opened.name, rows=prepared.examples.rounds, features=prepared.X.shape[1], labels=prepared.labels,
         codes=prepared.codes.tolist(),
         radius=prepared.examples.radius, separability=found, separator=prepared.name_weights(found.weights),
-        hinge=hinge, learners=[bound_learner(learner, opened, batches, comparators) for learner in made],
+        hinge=hinge, learners=[bound_learner(one, opened, batches, prepared, comparators) for one in made],
         attempts=[] if found.separable else try_expansions(opened.name, batches, preparing, tell),
         invariants=invariants,
     )  # fmt: skip
@@ -171,31 +165,35 @@ def check_cards(learners: Sequence[object] | str | None) -> list[Card] | None:
     return [one for one in entrants if isinstance(one, Card)]
 
 
-def find_comparators(prepared: Prepared, found: Separability, hinge: HingeSum | None) -> list[ComparatorQuantities]:
+def find_comparators(prepared: Prepared, found: Separability, hinge: HingeSum | None) -> list[Fixed]:
     """Comparators for bounds: separators, the weights with the smallest hinge sum, and trades of norm for losses."""
-    rows = prepared.rows
     named = {"largest margin": found.weights, "largest margin relative to |x|": found.scaled_weights}
     if hinge is not None:
         named["smallest hinge sum"] = hinge.weights
-    chosen = [ComparatorQuantities(name, u, rows) for name, u in named.items() if u is not None]
-    traced = [ComparatorQuantities("a trade of norm for losses", u, rows) for u in trace_comparators(prepared.examples)]
-    return [*(one.lossless() if one.separates else one for one in chosen), *traced]
+    chosen = [prepared.fix(name, u) for name, u in named.items() if u is not None]
+    traced = [prepared.fix("a trade of norm for losses", u.T.reshape(-1)) for u in trace_comparators(prepared.rounds)]
+    return [*(prepared.rounds.scale(one, 1.0 / one.least) if one.separates else one for one in chosen), *traced]
+
+
+def sum_hinge_losses(prepared: Prepared) -> HingeSum:
+    """The smallest hinge sum: exactly by a linear program, where it is solved."""
+    return find_hinge_sum(prepared.examples) or approach_hinge_sum(prepared.rounds)
 
 
 def bound_learner(
-    learner: Learner, source: Source, batches: Sequence[Batch], comparators: Sequence[ComparatorQuantities]
+    learner: Learner, source: Source, batches: Sequence[Batch], prepared: Prepared, comparators: Sequence[Fixed]
 ) -> MistakeBound:
     """Play one pass, and evaluate the theorems of the learner."""
-    mistakes, updated = play_once(learner, source, batches)
-    counts = MistakeBound(learner.card.name, int(mistakes.sum()), int(updated.sum()))
+    played = play_once(learner, source, batches)
+    counts = MistakeBound(learner.card.name, int(played.mistakes.sum()), int(played.updated.sum()))
     config = config_of(learner)
     options = {**parameters_of(learner), **({} if config is None else {"covariance": config.covariance})}
     other = None if config is None else find_other_option(config)
     if other is not None:
         return replace(counts, why_not=f"its theorem is not about learners made with {other}")
+    theorem = Theorem(learner.card, options, prepared.rounds.kind)
     try:
-        rows = comparators[0].rows
-        guarantee, at_most, name = smallest_bound(learner.card, options, comparators, Play(rows, updated, mistakes))
+        guarantee, at_most, name = smallest_mistake_bound(theorem, prepared.rounds, played, comparators)
     except BadValue as error:
         return replace(counts, why_not=str(error))
     bounds = "updates" if guarantee.bounds == "updates" else "mistakes"
@@ -212,10 +210,11 @@ def find_other_option(config: Config) -> str | None:
     return None
 
 
-def play_once(learner: Learner, source: Source, batches: Sequence[Batch]) -> tuple[Flags, Flags]:
-    """Play all batches; the rounds with a mistake and those with an update."""
+def play_once(learner: Learner, source: Source, batches: Sequence[Batch]) -> Played:
+    """Play all batches."""
     transcripts = [play_batch(learner, source, batch) for batch in batches]
-    return (
+    return Played(
+        np.concatenate([one.losses for one in transcripts]),
         np.concatenate([one.mistakes for one in transcripts]),
         np.concatenate([one.updated for one in transcripts]).astype(bool),
     )
@@ -231,8 +230,8 @@ def follow_proof(
     if len(prepared.labels) > 2:
         raise BadValue(f"{source.name}: the invariants are shown for two classes, not {len(prepared.labels)}")
     kept = {name: value for name, value in shared.items() if name in (*PREPARING, *NEUTRAL, "classes", "task")}
-    updated = play_once(make("perceptron", **kept), source, batches)[1]
-    return trace_invariants(prepared.examples, updated, found.weights, found.margin)
+    played = play_once(make("perceptron", **kept), source, batches)
+    return trace_invariants(prepared.examples, played.updated, found.weights, found.margin)
 
 
 def try_expansions(
@@ -257,6 +256,6 @@ def try_features(name: str, batches: Sequence[Batch], preparing: Mapping[str, An
     except BadValue as error:
         return Attempt(title, why_not=str(error))
     found = find_separator(prepared.examples)
-    hinge = None if found.separable else find_hinge_sum(prepared.examples)
-    total = 0.0 if found.separable else None if hinge is None else hinge.total
+    hinge = None if found.separable else sum_hinge_losses(prepared)
+    total = 0.0 if hinge is None else hinge.total
     return Attempt(title, prepared.X.shape[1], found.separable, found.margin, total)

@@ -13,6 +13,8 @@ from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import allows_missing
 from noregret.learner.protocol import Learner
+from noregret.metrics import Metric
+from noregret.metrics.saved_state import dump_metrics, restore_metrics
 from noregret.streams import Cursor, Source
 from noregret.streams.read_options import DEFAULTS, ROW_OPTIONS
 
@@ -58,6 +60,9 @@ class Checkpoints:
         self.rows = self.skip  # rows of the source that it has learned
         self.current: Batch | None = None
         self.done = False
+        self.metrics: Sequence[Metric] = ()  # that have seen all rounds of the source so far; they are saved, too
+        self.saved_metrics = saved.get("metrics") if self.resumes else None
+        self.measured = learner.rounds  # rounds of the learner up to which metrics have seen what it did
         self.saved_at, self.cost = time.monotonic(), 0.0
 
     def find_position(self, saved: Mapping[str, Any]) -> Cursor:
@@ -72,6 +77,19 @@ class Checkpoints:
             raise BadValue("the position to resume from is damaged; learn from the start instead")
         return Cursor(None, saved_rows(saved))
 
+    def restore_metrics(self, metrics: Sequence[Metric]) -> bool:
+        """Let new metrics go on after those of the model, where these were saved after all of its rounds."""
+        saved = self.saved_metrics
+        if not isinstance(saved, dict) or saved.get("rounds") != self.learner.rounds:
+            return False
+        return restore_metrics(metrics, saved.get("states"))
+
+    def dump_metrics(self) -> dict[str, Any]:
+        """The metrics that are saved with the model; none where they have not seen all rounds."""
+        complete = self.metrics and self.measured == self.learner.rounds
+        states = dump_metrics(self.metrics) if complete else None
+        return {} if states is None else {"metrics": {"rounds": self.learner.rounds, "states": states}}
+
     def batches(self) -> Iterator[Batch]:
         """The batches still to be learned; a checkpoint is saved between two of them when it is time."""
         for batch in self.cursor.resume(self.source):
@@ -82,8 +100,8 @@ class Checkpoints:
                 self.save(ended=False)
 
     def advance(self) -> None:
-        """Say that the current batch is done, also where none of its rows was learned."""
-        self.done = True
+        """Say that the current batch is done and measured, also where none of its rows was learned."""
+        self.done, self.measured = True, self.learner.rounds
 
     def count(self) -> None:
         """Count the current batch if it was learned: a call learns a whole batch or nothing of it."""
@@ -102,6 +120,7 @@ class Checkpoints:
             "ended": ended,
             "reading": self.options,
             "place": self.cursor.dump(),
+            **self.dump_metrics(),
         }
         if self.path is not None:
             began = time.monotonic()

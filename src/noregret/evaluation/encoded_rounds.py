@@ -16,7 +16,7 @@ from noregret.data.labels import UNIVERSUM
 from noregret.learner.config import Config
 from noregret.learner.encode import encode_rows
 from noregret.learner.model import Model
-from noregret.metrics.comparator import Matrix
+from noregret.metrics.comparator_problem import Matrix
 
 Floats = NDArray[np.float64]
 ENTRIES = 40_000_000  # values that are kept: half a gigabyte
@@ -24,7 +24,7 @@ ENTRIES = 40_000_000  # values that are kept: half a gigabyte
 
 def encoding_of(config: Config) -> tuple[Any, ...]:
     """What decides how rows and labels are encoded: learners that agree in it see the same rounds."""
-    seen_as = "regression" if not config.task.labelled else "classes"
+    seen_as = "classes" if config.task.labelled and config.task.truth_dimensions == 1 else config.task.name
     return (repr(config.transforms), config.scale, config.bits, config.bias, config.bias_value, config.algebra,
             config.classes, seen_as)  # fmt: skip
 
@@ -48,27 +48,31 @@ class EncodedRounds:
         """Encode and keep the rows of a batch."""
         if self.why_not is not None:
             return
-        if batch.y is None or any(label is None or label is UNIVERSUM for label in first_labels(batch.y)):
+        model = self.model
+        y = batch.y if batch.y is not None else model.task.default_labels(batch.rows)
+        if y is None or (model.task.needs_labels and any(one is None or one is UNIVERSUM for one in first_labels(y))):
             self.why_not = "some rounds have no label"
             return
         self.weighted |= batch.weight is not None
-        model = self.model
+        y = model.task.accept(y, batch.query if model.task.needs_query else None)
         block = verify(encode_rows(model, batch.X, grow=True, include_unknown=model.scores_unknown))
         for transform in model.transforms:
             transform.commit()
-        truths = model.task.encode(model.labels, batch.y, block.rows)[0]
+        truths = as_truths(model.task.encode(model.labels, y, block.rows)[0])
         model.labels.committed = len(model.labels)
-        self.add(as_matrix(block), np.asarray(truths))
+        self.add(as_matrix(block), truths, truths[:, 0].astype(np.int64) if model.task.needs_query else None)
 
-    def add(self, X: Matrix, truths: NDArray[Any]) -> None:
-        """Keep rows, or the sampled ones among them."""
-        draws = self.draws.random(len(truths))
+    def add(self, X: Matrix, truths: NDArray[Any], round_of: NDArray[np.int64] | None = None) -> None:
+        """Keep rows, or the sampled ones among them; `round_of` numbers the rounds, where one may have several rows."""
+        of = np.arange(len(truths)) if round_of is None else round_of
+        rounds = int(of[-1]) + 1 if of.size else 0
+        draws = self.draws.random(rounds)[of]
         kept = draws < self.share
-        self.places.append(self.rounds + np.flatnonzero(kept))
+        self.places.append(self.rounds + of[kept])
         self.blocks.append(X if kept.all() else X[kept])
         self.truths.append(truths[kept])
         self.drawn.append(draws[kept])
-        self.rounds, self.width = self.rounds + len(truths), max(self.width, X.shape[1])
+        self.rounds, self.width = self.rounds + rounds, max(self.width, X.shape[1])
         self.entries += count_entries(self.blocks[-1])
         while self.entries > self.most:
             self.drop_half()
@@ -105,6 +109,15 @@ class EncodedRounds:
     def all_places(self) -> NDArray[np.int64]:
         """The numbers of their rounds, from 0 on."""
         return np.concatenate(self.places) if self.places else np.zeros(0, np.int64)
+
+
+def as_truths(codes: Any) -> NDArray[Any]:
+    """The truths of rows, one entry for each; sets of labels as arrays of their numbers."""
+    if not hasattr(codes, "starts"):
+        return np.asarray(codes)
+    found = np.empty(len(codes.starts) - 1, object)
+    found[:] = np.split(codes.labels, codes.starts[1:-1]) if len(found) else []
+    return found
 
 
 def first_labels(y: Any) -> list[Any]:

@@ -1,4 +1,8 @@
-"""The smallest sum of hinge losses in hindsight, and comparators for bounds that hold for any u."""
+"""The smallest sum of hinge losses in hindsight, and comparators for bounds that hold for any u.
+
+A linear program finds the sum with all digits. Where it is too large, and for comparators that are only to be good
+ones, the solver of regrets is used (`metrics/comparator.py`), which takes any loss and any penalty.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from noregret.evaluation.hindsight import Rounds
 from noregret.evaluation.separability import PATIENCE, Examples, balance
+from noregret.metrics.comparator import find_comparator
+from noregret.metrics.comparator_problem import Problem
+from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds
 
 Floats = NDArray[np.float64]
 STRENGTHS = tuple(10.0**power for power in range(-2, 5))  # of the losses against |u|^2 / 2, rows of length 1 at most
-WIDTHS = (0.1, np.inf)  # of the part of the loss that is squared: nearly the hinge loss, and its square
+SMOOTHING = 0.03  # of the kinks of the hinge loss
 FURTHER = 10.0  # the lower bound on hinge sums holds for weights up to this many times as long as those found
 
 
@@ -99,47 +107,32 @@ def measure(examples: Examples, u: Floats, a: Floats) -> HingeSum:
     return HingeSum(u, float(losses.sum()), limit, norm_limit, wrong, short)
 
 
-def trace_comparators(examples: Examples) -> Iterator[Floats]:
+def approach_hinge_sum(rounds: Rounds) -> HingeSum:
+    """The hinge sum of the best comparator that descent finds, with its gap: for programs too large to be solved."""
+    best = find_comparator(Problem(rounds.X, losses_of(rounds, "hinge")))
+    margins = rounds.margins(best.weights)
+    wrong, short = int(np.count_nonzero(margins <= 0.0)), int(np.count_nonzero(margins < 1.0 - 1e-9))
+    u = best.weights.T.reshape(-1)
+    return HingeSum(u, best.loss, max(0.0, best.loss - best.gap), best.radius, wrong, short)
+
+
+def losses_of(rounds: Rounds, loss: str) -> RoundLosses:
+    """The losses of rounds that have labels, as a function of scores."""
+    signed = rounds.kind == "signs"
+    return SignedRounds(loss, rounds.truths) if signed else ClassRounds(loss, rounds.truths, rounds.classes)
+
+
+def trace_comparators(rounds: Rounds) -> Iterator[Floats]:
     """Weights that trade their norm for losses: minimisers of |u|^2 / 2 + C sum of losses, for C from small to large.
 
     A bound for any u holds for each of them, however far the minimiser got; the smallest is the best known.
     """
-    from scipy.optimize import minimize
-
-    radius = max(examples.radius, 1e-300)
-    scaled = Examples(csr_matrix(examples.Z / radius), examples.round_of, examples.rounds)
-    for width in WIDTHS:
-        u = np.zeros(scaled.Z.shape[1])
+    radius = max(rounds.stretch * float(rounds.lengths.max(initial=0.0)), 1e-300)
+    for loss in ("hinge", "squared_hinge"):
+        problem = Problem(rounds.X / radius, losses_of(rounds, loss))
+        u = np.zeros(problem.shape)
         for strength in STRENGTHS:
-            found = minimize(
-                penalised, u, (scaled, strength, width), jac=True, method="L-BFGS-B", options={"maxiter": 200}
-            )
-            if np.isfinite(found.x).all():
-                u = np.asarray(found.x)
+            found = problem.minimise(u, SMOOTHING, 1.0 / strength)
+            if np.isfinite(found).all():
+                u = found
                 yield u / radius
-
-
-def penalised(u: Floats, examples: Examples, strength: float, width: float) -> tuple[float, Floats]:
-    """|u|^2 / 2 plus the losses, which are squared up to a width and straight from there on; and the gradient."""
-    scores = examples.Z @ u
-    if len(scores) > examples.rounds:
-        first = first_of_each(examples)
-        least = np.repeat(np.minimum.reduceat(scores, first), np.diff([*first, len(scores)]))
-        active = scores <= least
-        active &= np.concatenate(([True], examples.round_of[1:] != examples.round_of[:-1])) | ~shifted(active, examples)
-    else:
-        active = np.ones(len(scores), bool)
-    h = np.where(active, np.maximum(0.0, 1.0 - scores), 0.0)
-    if np.isinf(width):
-        value, slope = h * h, 2.0 * h
-    else:
-        value, slope = np.where(h < width, h * h / (2.0 * width), h - width / 2.0), np.minimum(h / width, 1.0)
-    gradient = u - strength * (examples.Z.T @ slope)
-    return float(u @ u / 2.0 + strength * value.sum()), np.asarray(gradient)
-
-
-def shifted(active: NDArray[np.bool_], examples: Examples) -> NDArray[np.bool_]:
-    """Whether an example of the same round before this one is active, so that a tie counts once."""
-    counted: NDArray[np.int64] = np.cumsum(active) - active
-    first = first_of_each(examples)
-    return np.asarray(counted > counted[first][examples.round_of])

@@ -4,7 +4,7 @@ The comparator is the best of all fixed weights for the rows as the rule saw the
 suffers. It is found for the first rounds of the run, each time their number has doubled.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,19 +17,17 @@ from noregret.errors import BadValue
 from noregret.evaluation.bounds import BoundCurve, bound_curve
 from noregret.evaluation.capabilities import config_of, task_of
 from noregret.evaluation.encoded_rounds import EncodedRounds, encoding_of
-from noregret.evaluation.hindsight import Played, Rounds
+from noregret.evaluation.hindsight import Played
+from noregret.evaluation.hindsight_problem import Hindsight, look_back, loss_name
 from noregret.evaluation.regret_report import RegretPoint, RegretReport
 from noregret.evaluation.weight_path import follow_weights
-from noregret.learner.config import Config
 from noregret.learner.protocol import Learner
 from noregret.metrics import tracking
-from noregret.metrics.comparator import Comparator, Problem, find_comparator
-from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
+from noregret.metrics.comparator import Comparator
 
 Floats = NDArray[np.float64]
 FIRST = 16  # rounds of the first point
 SWITCHES = 3  # the most in a sequence of learners
-SERVED = ("binary", "multiclass", "regression")
 
 
 @dataclass
@@ -92,19 +90,18 @@ class RegretRun:
         played = tracker.played()
         if not played.losses.size:
             return "no round was played"
-        config = config_of(tracker.learner)
-        assert config is not None
         try:
-            comparators = self.solve(tracker.rounds, config, len(played.losses))
+            hindsight = look_back(tracker.rounds, tracker.learner)
+            comparators = self.solve(tracker.rounds, hindsight, len(played.losses))
         except BadValue as error:
             return str(error)
-        return make_report(name, tracker, played, comparators)
+        return make_report(name, tracker, hindsight, comparators)
 
-    def solve(self, encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
+    def solve(self, encoded: EncodedRounds, hindsight: Hindsight, count: int) -> list[tuple[int, Comparator]]:
         """The best comparators for the first rounds, their number doubling; the same for all learners of one loss."""
-        key = (id(encoded), loss_name(config), shape_of(config), tuple(config.task.numbers.items()), count)
+        key = (id(encoded), *hindsight.key, count)
         if key not in self.solved:
-            self.solved[key] = solve_prefixes(encoded, config, count)
+            self.solved[key] = solve_prefixes(encoded, hindsight, count)
         return self.solved[key]
 
     def best_sequences(self, numbers: Sequence[int]) -> list[tracking.Sequence]:
@@ -131,23 +128,19 @@ def why_no_regret(learner: Learner) -> str | None:
         return "it is made of other learners, so that no fixed weights compare with it"
     if learner.rounds:
         return "it had learned before this run"
-    if learner.task not in SERVED:
-        return f"no best fixed weights are computed for {learner.task}"
-    if config.algebra == "kernel" or config.task.queries_labels or config.task.cost is not None:
-        return "no best fixed weights are computed for kernels, for labels that are asked for, or for costs"
+    if not config.task.from_source:
+        return f"its examples are made by a program ({learner.task}), so that no rows are known to compare on"
+    if config.task.queries_labels:
+        return "it learns only from labels that it asks for, and the comparator would know all of them"
+    if not config.task.full_feedback:
+        return "it chooses at random and sees only whether it was right: its theorems bound an expected loss"
+    if config.task.cost is not None and config.task.chosen["competitor"] != "max_loss":
+        return "with costs the loss against the runner-up is not convex in the weights; that of competitor=max_loss is"
+    if config.task.chosen.get("learn_radius") == "rows":
+        return "its radius grows with the rows, and a ball that is large enough has no loss: nothing compares with it"
     if config.card.ignores_features:
         return "it looks at no features"
     return None
-
-
-def loss_name(config: Config) -> str:
-    """The loss that a learner suffers."""
-    return config.task.rule_options.get("loss", config.task.default_loss)
-
-
-def shape_of(config: Config) -> str:
-    """Whether a class is compared with the best of the others, or with all of them."""
-    return str(config.task.chosen.get("competitor", "runner_up"))
 
 
 def checkpoints(count: int) -> list[int]:
@@ -156,77 +149,38 @@ def checkpoints(count: int) -> list[int]:
     return [*doubling, count]
 
 
-def solve_prefixes(encoded: EncodedRounds, config: Config, count: int) -> list[tuple[int, Comparator]]:
-    rounds, places = make_rounds(encoded), encoded.all_places()
+def solve_prefixes(encoded: EncodedRounds, hindsight: Hindsight, count: int) -> list[tuple[int, Comparator]]:
+    places = encoded.all_places()
     found: list[tuple[int, Comparator]] = []
     start: Floats | None = None
     for stop in checkpoints(count):
-        kept = int(np.searchsorted(places, stop))
-        some = rounds.cut(kept)
-        problem = Problem(some.X, make_losses(some, config))
-        if start is not None and start.shape[1] < problem.shape[1]:
-            start = np.hstack((start, np.zeros((start.shape[0], problem.shape[1] - start.shape[1]))))
-        best = find_comparator(problem, start=start)
+        rows = int(np.searchsorted(places, stop))
+        best = hindsight.solve(rows, start)
         start = best.weights
-        scale = stop / max(kept, 1)
+        scale = stop / max(len(np.unique(places[:rows])), 1)
         found.append((stop, replace(best, loss=scale * best.loss, gap=scale * best.gap)))
     return found
 
 
-def make_rounds(encoded: EncodedRounds) -> Rounds:
-    """The rounds that were kept, with signs where there are two classes."""
-    model, truths = encoded.model, encoded.all_truths()
-    if not model.task.labelled:
-        return Rounds(encoded.rows(), truths.astype(np.float64), "targets")
-    if len(model.labels) <= 2 and not model.config.task.many:
-        return Rounds(encoded.rows(), model.labels.signs(len(model.labels))[truths], "signs")
-    return Rounds(encoded.rows(), truths.astype(np.int64), "codes", len(model.labels))
-
-
-def make_losses(rounds: Rounds, config: Config) -> RoundLosses:
-    """The losses of rounds as a function of scores."""
-    loss, competitor = loss_name(config), shape_of(config)
-    if rounds.kind == "targets":
-        scaled = config.task.chosen.get("scale_target") == "yes"
-        deviation = running_deviation(rounds.truths) if scaled else np.ones(len(rounds.truths))
-        return TargetRounds(loss, rounds.truths, config.task.numbers["eps"] * deviation, deviation)
-    if rounds.kind == "signs":
-        return SignedRounds(loss, rounds.truths)
-    if competitor == "predicted":
-        raise BadValue("the loss against the predicted class is not convex, so no best comparator is computed")
-    if competitor == "rest":
-        return SignedRounds(loss, np.where(np.arange(rounds.classes) == rounds.truths[:, None], 1.0, -1.0))
-    return ClassRounds(loss, rounds.truths, rounds.classes)
-
-
-def running_deviation(targets: Floats) -> Floats:
-    """The standard deviation of the targets before each round."""
-    from noregret.metrics import TargetBaselines
-
-    baselines = TargetBaselines()
-    found = baselines.deviations(targets) if targets.size else np.zeros(0)
-    found[:1] = 0.0
-    return found
-
-
 def make_report(
-    name: str, tracker: RegretTracker, played: Played, comparators: Iterable[tuple[int, Comparator]]
+    name: str, tracker: RegretTracker, hindsight: Hindsight, solved: Sequence[tuple[int, Comparator]]
 ) -> RegretReport:
-    encoded, config, solved = tracker.rounds, config_of(tracker.learner), list(comparators)
+    encoded, config, played = tracker.rounds, hindsight.config, tracker.played()
     assert encoded is not None
-    assert config is not None
     totals = np.cumsum(played.losses)
     points = [RegretPoint(stop, float(totals[stop - 1]), best.loss, best.gap) for stop, best in solved]
     curve: BoundCurve | str = "bounds need all rounds, and only a sample of them was kept"
     if encoded.weighted:
         curve = "the theorems are about rounds that weigh the same"
     elif encoded.complete:
-        path = follow_weights(config, encoded, played.updated) if needs_path(tracker.learner) else None
-        curve = bound_curve(tracker.learner, make_rounds(encoded), played, solved, path)
+        path = None
+        if needs_path(tracker.learner) and config.algebra != "kernel":
+            path = follow_weights(config, encoded, played.updated)
+        curve = bound_curve(tracker.learner, hindsight.rounds, played, solved, path)
     if not isinstance(curve, str) and curve.of_regret:
         points = [replace(point, bound=at.bound) for point, at in zip(points, curve.points, strict=True)]
     notes = describe_comparators(encoded, solved)
-    words = "the best fixed weights for the rows as the rule saw them"
+    words = f"{hindsight.title} for the rows as the rule saw them"
     guarantee = None if isinstance(curve, str) else curve
     why = curve if isinstance(curve, str) else None
     return RegretReport(name, loss_name(config), words, tuple(points), guarantee, why, tuple(notes))
@@ -245,7 +199,7 @@ def describe_comparators(encoded: EncodedRounds, solved: Sequence[tuple[int, Com
     """What a reader of the regret has to know about the comparators."""
     notes = []
     if not encoded.complete:
-        kept = len(encoded.all_places())
+        kept = len(np.unique(encoded.all_places()))
         notes.append(f"the comparators are the best on a random sample of {kept:,} of {encoded.rounds:,} rounds")
     loose = [stop for stop, best in solved if not best.converged]
     if loose:

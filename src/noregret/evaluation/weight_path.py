@@ -14,7 +14,7 @@ from noregret.evaluation.encoded_rounds import EncodedRounds
 from noregret.learner.config import Config, resolve
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.weights import weight_columns
-from noregret.metrics.comparator import Matrix, is_sparse
+from noregret.metrics.comparator_problem import Matrix, is_sparse
 
 Floats = NDArray[np.float64]
 ROUNDS, WEIGHTS = 20_000, 4096  # with more, the path is not computed

@@ -24,6 +24,8 @@ class Auc:
     this may have changed at most. Parts of a run that are merged report what the whole would.
     """
 
+    saved = ("positive", "codes", "counts", "rounds")
+
     def __init__(self, positive: Any) -> None:
         self.positive = positive
         self.codes: Codes = np.zeros(0, np.uint64)  # different scores, ascending
@@ -74,6 +76,12 @@ class Auc:
         new.counts = np.zeros((len(new.codes), 2), np.int64)
         np.add.at(new.counts, places, np.concatenate([one.counts for one in parts]))
         return new
+
+    @staticmethod
+    def fits(values: dict[str, Any]) -> bool:
+        """Whether there are counts for every score, in order."""
+        codes, counts = values["codes"], values["counts"]
+        return bool(counts.shape == (len(codes), 2) and (codes[1:] > codes[:-1]).all())
 
     def report(self) -> dict[str, float]:
         self.count()

@@ -44,6 +44,8 @@ class LabelBaselines:
     The first round is a mistake. Among equally frequent labels the one seen first is predicted.
     """
 
+    saved = ("code", "counts", "majority_mistakes", "last_mistakes", "majority", "last")
+
     def __init__(self) -> None:
         self.code = LabelCodes()
         self.counts: list[int] = []
@@ -102,6 +104,12 @@ class LabelBaselines:
         self.majority = majority
         return wrong
 
+    @staticmethod
+    def fits(values: dict[str, Any]) -> bool:
+        """Whether every class has a count, and the codes are those of classes."""
+        size = len(values["code"])
+        return len(values["counts"]) <= size and max(values["majority"], values["last"]) < size
+
     def report(self) -> dict[str, float]:
         return {"majority": self.majority_mistakes, "last_label": self.last_mistakes}
 
@@ -111,6 +119,8 @@ class TargetBaselines:
 
     The first prediction is 0. The losses are summed in the order of the rounds.
     """
+
+    saved = ("rounds", "sum", "last", "first", "centred_sum", "centred_squares", "mean_loss", "last_loss")
 
     def __init__(self, loss: ErrorLoss = absolute_error) -> None:
         self.loss = loss

@@ -1,6 +1,6 @@
 """The metrics of every run: mistakes, loss, updates, time."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from noregret.metrics.metric import add_losses, add_up
 
 class Mistakes:
     """The number of wrong predictions, and their rate."""
+
+    saved = ("rounds", "mistakes")
 
     def __init__(self, rounds: int = 0, mistakes: int = 0) -> None:
         self.rounds, self.mistakes = rounds, mistakes
@@ -29,6 +31,8 @@ class Mistakes:
 class Loss:
     """The sum of the losses, and their mean."""
 
+    saved = ("rounds", "total")
+
     def __init__(self, rounds: int = 0, total: float = 0.0) -> None:
         self.rounds, self.total = rounds, total
 
@@ -46,6 +50,8 @@ class Loss:
 class Updates:
     """The number of rounds on which the learner changed."""
 
+    saved = ("updates",)
+
     def __init__(self, updates: int = 0) -> None:
         self.updates = updates
 
@@ -61,6 +67,8 @@ class Updates:
 
 class LabelChanges:
     """How often the label differs from that of the round before: rarely, where rows are sorted by label or time."""
+
+    saved = ("changes", "last")
 
     def __init__(self) -> None:
         self.changes, self.last = 0, None
@@ -105,6 +113,8 @@ class CurvePoint(NamedTuple):
 
 class LearningCurve:
     """The totals each time the number of rounds has doubled, or more often; they do not depend on the batches."""
+
+    saved = ("rounds", "mistakes", "loss", "updates", "next", "steps", "points")
 
     def __init__(self, first: int = 1, per_doubling: int = 1) -> None:
         self.first, self.per_doubling, self.points = first, per_doubling, list[CurvePoint]()
@@ -151,6 +161,10 @@ class LearningCurve:
         """The points, and the totals so far where they are behind the last point."""
         behind = self.rounds > (self.points[-1].rounds if self.points else 0)
         return [*self.points, *([self.now] if behind else [])]
+
+    def fits(self, values: dict[str, Any]) -> bool:
+        """Whether values can be those of a curve with these points."""
+        return bool(values["next"] > values["rounds"] >= 0)
 
     def report(self) -> dict[str, float]:
         return {}

@@ -27,6 +27,8 @@ class Confusion:
     may be, is a mistake that costs 1; a round whose truth is not a class is left out.
     """
 
+    saved = ("code", "table")
+
     def __init__(self, costs: Costs | None = None) -> None:
         self.costs = None if costs is None else tuple(costs)
         self.code = LabelCodes()
@@ -146,6 +148,12 @@ class Confusion:
         """Whether some class had less than half of an even share of the rounds."""
         rounds = self.rounds[self.rounds > 0]
         return bool(rounds.size > 1 and rounds.min() < RARE * rounds.sum() / rounds.size)
+
+    @staticmethod
+    def fits(values: dict[str, Any]) -> bool:
+        """Whether the table has a row for each class."""
+        size = len(values["code"])
+        return bool(values["table"].shape == (size, size + 1))
 
     def report(self) -> dict[str, float]:
         balanced = {"balanced_accuracy": self.balanced_accuracy}

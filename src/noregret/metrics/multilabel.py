@@ -1,5 +1,7 @@
 """Multilabel quality: Hamming loss, ranking loss, one-error and F1."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ class Multilabel:
     each label, and then the mean over the labels that were the row's, or predicted, at least once. Without rounds all
     are 0.
     """
+
+    saved = ("rounds", "hamming", "ranking", "errors", "counts")
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -42,6 +46,10 @@ class Multilabel:
         counts = np.array([both.sum(axis=0), extra.sum(axis=0), missed.sum(axis=0)])
         counts[:, : self.counts.shape[1]] += self.counts
         self.counts = counts
+
+    @staticmethod
+    def fits(values: dict[str, Any]) -> bool:
+        return bool(values["counts"].shape[0] == 3)
 
     def report(self) -> dict[str, float]:
         rounds = max(self.rounds, 1)

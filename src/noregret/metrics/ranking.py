@@ -19,6 +19,8 @@ class Ranking:
     A list whose relevances are all equal has no order and is left out.
     """
 
+    saved = ("pairs", "halves", "lists", "gain", "gain_of_first")
+
     def __init__(self) -> None:
         self.pairs = self.halves = self.lists = 0
         self.gain = self.gain_of_first = 0.0

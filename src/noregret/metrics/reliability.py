@@ -21,6 +21,8 @@ class Reliability:
     width (expected calibration error). A label that has no column had the probability 0.
     """
 
+    saved = ("rounds", "log_loss", "squares", "rows", "right", "sums")
+
     def __init__(self, classes: Sequence[Any]) -> None:
         self.column = {label: number for number, label in enumerate(classes)}
         self.rounds, self.log_loss, self.squares = 0, 0.0, 0.0
@@ -42,6 +44,10 @@ class Reliability:
         self.rows += np.bincount(bins, minlength=BINS)
         self.right += np.bincount(bins[right], minlength=BINS)
         self.sums += np.bincount(bins, top, minlength=BINS)
+
+    @staticmethod
+    def fits(values: dict[str, Any]) -> bool:
+        return all(len(values[name]) == BINS for name in ("rows", "right", "sums"))
 
     def report(self) -> dict[str, float]:
         if not self.rounds:

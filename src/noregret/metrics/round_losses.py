@@ -188,6 +188,21 @@ class TargetRounds:
         return np.maximum(0.0, np.abs(error) - self.eps)
 
 
+class ShiftedLosses:
+    """The losses of scores to which a constant of every round is added, such as a threshold."""
+
+    def __init__(self, losses: RoundLosses, shift: Floats) -> None:
+        self.losses, self.shift = losses, shift
+        self.outputs, self.per_class = losses.outputs, losses.per_class
+
+    def tangent(self, scores: Floats, temperature: float) -> Tangent:
+        found = self.losses.tangent(scores + self.shift, temperature)
+        return found._replace(constant=found.constant + float((found.slopes * self.shift).sum()))
+
+    def each(self, scores: Floats) -> Floats:
+        return self.losses.each(scores + self.shift)
+
+
 def check_loss(loss: Any) -> str:
     """The name of a loss of margins."""
     if loss not in KINKS and loss not in SMOOTH:

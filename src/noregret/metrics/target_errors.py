@@ -16,6 +16,8 @@ class TargetErrors:
     perfect predictions, 0 for the mean in hindsight, negative for worse. Where all targets are equal it is not defined.
     """
 
+    saved = ("rounds", "absolute", "squared", "first", "sum", "squares")
+
     def __init__(self) -> None:
         self.rounds = 0
         self.absolute = self.squared = 0.0

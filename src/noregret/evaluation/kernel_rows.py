@@ -1,0 +1,61 @@
+"""Rows of a kernel learner as vectors with the same inner products, so that its comparator is one of weights.
+
+The best fixed function of a reproducing kernel is a sum of kernel functions at the rows (representer theorem). With a
+pivoted Cholesky factor F of their Gram matrix, K = F F', such a function has the scores F v and the norm |v|.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpstrf
+from scipy.sparse import csr_array
+
+from noregret.data.blocks import SparseBlock
+from noregret.errors import BadValue
+from noregret.learner.config import Config
+from noregret.learner.engine import Loops
+from noregret.learner.model import Model
+
+Floats = NDArray[np.float64]
+MOST_ROUNDS = 2000  # of which all pairs are compared
+SAME = 1e-6  # relative: how well scores must be those of a weighted sum
+
+
+def gram_matrix(X: csr_array, config: Config) -> Floats:
+    """k(x_s, x_t) of all rows."""
+    products = np.asarray((X @ X.T).todense(), np.float64)
+    gamma, coef0, degree = config.kernel_params
+    if config.kernel == "linear":
+        return products
+    if config.kernel == "polynomial":
+        return np.asarray((gamma * products + coef0) ** degree)
+    squares = np.diag(products)
+    return np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * products, 0.0))
+
+
+def as_vectors(X: csr_array, config: Config) -> Floats:
+    """A dense row for each row, with the inner products of the kernel."""
+    if X.shape[0] > MOST_ROUNDS:
+        raise BadValue(f"the best function of a kernel is found for at most {MOST_ROUNDS:,} rounds")
+    K = gram_matrix(X, config)
+    if not np.isfinite(K).all():
+        raise BadValue("the kernel of two rows is too large a number, so no best function is computed")
+    upper, pivots, rank, _ = dpstrf(K)
+    lower = np.tril(upper.T)[:, :rank]
+    found = np.empty_like(lower)
+    found[pivots - 1] = lower
+    return np.asarray(found, np.float64)
+
+
+def learned_norm(model: Model, X: csr_array, vectors: Floats) -> float:
+    """The norm of what was learned, from its scores on all rows: it is a sum of kernel functions at them."""
+    loops = Loops()
+    loops.bind(model)
+    block = SparseBlock(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, model.known_space.features)
+    out = model.task.make_scores(X.shape[0], len(model.labels))
+    if not loops.score(block, out, 0, X.shape[0]):
+        raise BadValue("its rule raised an error while rows were scored")
+    scores = out.reshape(X.shape[0], -1)
+    v = np.linalg.lstsq(vectors, scores, rcond=1e-10)[0]
+    if np.abs(vectors @ v - scores).max(initial=0.0) > SAME * max(1.0, float(np.abs(scores).max(initial=0.0))):
+        raise BadValue("its score is not a weighted sum of kernel functions at the rows")
+    return float(np.linalg.norm(v))
