@@ -1,4 +1,4 @@
-"""Drift detectors beside River's, on the same values in the same run: delay, false alarms and speed; streams that change.
+"""Drift detectors and streams beside River: delay, false alarms and speed on the same values in the same run.
 
 `python -m benchmarks.drift` prints the tables of docs/drift.md; `python -m benchmarks drift` measures the speed.
 """

@@ -21,6 +21,7 @@ READING: dict[str, dict[str, Any]] = {
 LEARNERS = ("arow", "pa1", "perceptron")
 DETECTORS = ("adwin", "ddm", "page_hinkley")
 WINDOWS = (500, 5000)
+DECAYS = (0.001, 0.01)
 NO_LABEL = "?"
 
 
@@ -46,6 +47,9 @@ def ways(name: str, options: dict[str, Any]) -> dict[str, Any]:
     for detector in DETECTORS:
         for on_drift in ("reset", "shadow"):
             found[f"{detector}, {on_drift}"] = nr.drift_aware(nr.make(name, **options), detector, on_drift)
+    for decay in DECAYS:
+        able = nr.learners().rules[name].why_no_decay(nr.learners().rules[name].defaults) is None
+        found[f"weight_decay {decay:g}"] = nr.make(name, weight_decay=decay, **options) if able else None
     for size in WINDOWS:
         found[f"window {size:,}"] = nr.drift_aware(nr.make(name, **options), f"window:size={size}", "shadow")
     return found
@@ -61,12 +65,16 @@ def run(base: Path) -> Table:
             cells = []
             made = ways(name, options)
             for way, learner in made.items():
+                if learner is None:
+                    cells.append((np.inf, ""))
+                    continue
                 play(learner, parts)
                 alarms = getattr(learner, "alarms", None)
                 count = "" if alarms is None or way.startswith("window") else f" ({len(alarms)})"
                 cells.append((100.0 * learner.mistakes / learner.rounds, count))
             least = min(rate for rate, _ in cells)
-            texts = [f"**{rate:.1f}**{count}" if rate == least else f"{rate:.1f}{count}" for rate, count in cells]
+            texts = [f"**{rate:.1f}**{count}" if rate == least else "-" if rate == np.inf else f"{rate:.1f}{count}"
+                     for rate, count in cells]  # fmt: skip
             rows.append((f"{file.partition('/')[0]}, {sum(map(len, parts)):,} rows", f"`{name}`", *texts))
             head = ("stream", "learner", *made)
     return head, rows
