@@ -3,8 +3,8 @@
     python -m verification.auto_quality --data DIR [STREAM ...]
 
 prints the table of docs/auto.md. Every stream is read in its order (shuffled with seed 0 where it is sorted by label),
-at most 100,000 rows of it, each predicted before it is learned. River and scikit-learn get the rows as `auto` encodes them:
-numbers scaled by their running mean and deviation where the file is a table, with the constant feature.
+at most 100,000 rows of it, each predicted before it is learned. River and scikit-learn get the rows as `auto` encodes
+them: numbers scaled by their running mean and deviation where the file is a table, with the constant feature.
 """
 
 import argparse
@@ -29,8 +29,8 @@ SVM = {"a9a": "a9a/a9a.svm.gz", "w8a": "w8a/w8a.svm.gz", "ijcnn1": "ijcnn1/ijcnn
 def read_stream(name: str, folder: Path) -> tuple[list[tuple[Any, np.ndarray]], dict[str, Any]]:
     """The batches of a stream, and the options of learners that suit it."""
     if name == "mnist":
-        images = gzip.open(folder / "mnist/train-images-idx3-ubyte.gz").read()
-        labels = gzip.open(folder / "mnist/train-labels-idx1-ubyte.gz").read()
+        images = gzip.decompress((folder / "mnist/train-images-idx3-ubyte.gz").read_bytes())
+        labels = gzip.decompress((folder / "mnist/train-labels-idx1-ubyte.gz").read_bytes())
         X = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784) / 255.0
         y = np.frombuffer(labels, np.uint8, offset=8).astype(int)
         return [(X[at : at + 4096], y[at : at + 4096]) for at in range(0, len(y), 4096)], {"bias": "auto"}

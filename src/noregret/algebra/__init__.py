@@ -5,6 +5,7 @@ from noregret.algebra import (  # each registers its implementations
     centre,
     class_blocks,
     covariance,
+    decayed,
     examples,
     grouped,
     lazy,
@@ -152,6 +153,7 @@ VECTORS = {
     snapshot.Snapshot,
     log_weights.LogWeights,
     averaged.Averaged,
+    decayed.Decayed,
 } | CENTRES
 GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
@@ -159,6 +161,9 @@ TYPES: dict[str, frozenset[type]] = {
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged} | CENTRES),
     "reference": frozenset(
-        types_of(reference) | types_of(reference_sigma) | {averaged.Averaged, reservoir.Reservoir} | CENTRES
+        types_of(reference)
+        | types_of(reference_sigma)
+        | {averaged.Averaged, decayed.Decayed, reservoir.Reservoir}
+        | CENTRES
     ),
 }

@@ -102,6 +102,8 @@ def why_no_bound(learner: Learner) -> str | None:
         return "the theorems are about rounds that weigh the same"
     if config.task.cost is not None:
         return "the theorems are about mistakes that all cost the same"
+    if config.weight_decay is not None:
+        return "the theorems are about weights that do not decay"
     if config.average is not None:
         return "the theorems are about the weights that are trained, not about their average"
     if config.task.chosen.get("scale_target") == "yes":

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from noregret.algebra import TYPES
@@ -18,7 +19,9 @@ from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
 from noregret.rules.registry import RESERVED
 from noregret.rules.rule_card import RuleCard
+from noregret.state.fields import decayed
 from noregret.state.space import Shape, Space
+from noregret.state.stores import field_counters
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
@@ -27,6 +30,7 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
 
 COVARIANCES = ("diagonal", "drop", "full")
+DECAYS = ("binary", "multiclass", "regression", "multilabel", "ranking")  # tasks whose weights may decay
 LARGEST_GROUP = 1 << 16  # there is room for whole groups only
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 
@@ -52,14 +56,21 @@ class Config:
     scale: bool
     transforms: Pipeline
     average: int | None
+    weight_decay: float | None  # by which share all weights shrink in every round
     groups: tuple[int, ...] | int
     bits: int | None
     grows: bool  # whether matrices may have new columns
     given: Mapping[str, Any]
 
-    @property
+    @cached_property
     def state_shape(self) -> Shape:
-        return self.task.state_shape(self.average)
+        shape = self.task.state_shape(self.average)
+        if self.weight_decay is None:
+            return shape
+        fields = {name: decayed if name == "w" else field for name, field in shape.fields.items()}
+        replaced = field_counters({"w": shape.fields["w"]})
+        others = {name: start for name, start in shape.counters.items() if name not in replaced}
+        return Shape(fields, {**others, **field_counters({"w": decayed}), "w_decay": self.weight_decay})
 
     @property
     def allows_missing(self) -> bool:
@@ -101,7 +112,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     if classes is not None:
         given["classes"] = classes
     algebra = check_algebra(card, rest.pop("algebra", None))
-    average = rest.pop("average", None)
+    average, decay = rest.pop("average", None), rest.pop("weight_decay", None)
     groups = check_groups(card, rest.pop("groups", None))
     if isinstance(groups, tuple) and groups:
         given["groups"] = list(groups)
@@ -139,6 +150,9 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     given |= {name: option for name, option in choices.items() if isinstance(option, OwnFunction)}
     check_rule(card, task_class, algebra, numbers, choices, rest)
     averaged_after = check_average(card, task_class, average, numbers, choices)
+    decay = check_decay(card, task_class, algebra, decay, choices)
+    if decay is not None and (averaged_after is not None or numbers.get("random_start", 0.0) > 0.0):
+        raise BadValue(f"{card.name}: weight_decay is not for an average or a random start; leave one of them out")
     cost = check_cost(rest.pop("cost", None), classes)
     task = task_class.configure(card, choices, cost, rest)
     if isinstance(task, Binary):
@@ -159,6 +173,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         card=card, task=task, algebra=algebra, covariance=covariance, kernel=kernel, kernel_params=kernel_params,
         numbers=numbers, choices=tuple(choices.items()), classes=None if classes is None else tuple(classes),
         class_weight=class_weight, seed=seed, transforms=transforms, average=averaged_after, groups=groups, bits=bits,
+        weight_decay=decay,
         given=given, bias_value=bias_value, grows=growing, **switches,
     )  # fmt: skip
 
@@ -340,6 +355,25 @@ def check_average(
     if reason is not None:
         raise BadValue(reason)
     return 0 if average is True else average
+
+
+def check_decay(
+    card: RuleCard, task: type[Task], algebra: str | None, decay: Any, choices: Mapping[str, str]
+) -> float | None:
+    """The share by which all weights shrink in every round; None where they do not."""
+    if decay is None or decay is False:
+        return None
+    value = Param(0.001, above=0.0, below=1.0).check(card.name, "weight_decay", decay)
+    reason = card.why_no_decay(choices)
+    if reason is None and task.name not in DECAYS:
+        reason = f"{task.name} keeps more than weights that move by steps"
+    if reason is None and algebra == "kernel":
+        reason = "the kernel algebra keeps examples instead of weights"
+    if reason is not None:
+        raise BadValue(
+            f"{card.name} cannot forget by weight_decay: {reason}; use drift_aware with a detector or a window"
+        )
+    return value
 
 
 def check_bits(bits: Any) -> int | None:

@@ -73,6 +73,7 @@ def make(
     class_weight: Any = None,
     cost: Any = None,
     average: Any = None,
+    weight_decay: Any = None,
     covariance: Any = "diagonal",
     kernel: Any = None,
     groups: Any = None,
@@ -98,6 +99,7 @@ def make(
     class_weight  {label: weight}, or "balanced" or "balanced_root" for weights by how often classes came
     cost          {(truth, prediction): cost}: what each kind of mistake costs
     average       predict with the mean of the weights; a number: over the rounds after so many
+    weight_decay  forgetting: in every round all weights shrink by this share, before the step of the rule
     covariance    "diagonal", "drop" or "full", for rules that keep one
     kernel        "rbf" (the default), "linear" or "polynomial", with gamma, coef0 and degree, for algebra="kernel"
     groups        the groups of features, for rules that keep them

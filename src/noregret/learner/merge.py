@@ -47,6 +47,8 @@ def merge_models(a: Model, b: Model) -> Model:
     a.constant, a.columns = a.constant or b.constant, a.columns or b.columns
     if a.config.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
+    if a.config.weight_decay is not None:
+        raise BadValue(f"{a.card.name} cannot be merged with weight_decay: what decays depends on the order of rounds")
     if isinstance(a.task, Regression) and a.task.scales_targets:
         raise BadValue("learners that scale their targets cannot be merged: each goes by what it saw. Make them with "
                        "scale_target=False")  # fmt: skip

@@ -11,6 +11,7 @@ REGISTRY: dict[str, Card] = {}
 RESERVED = (
     "task", "algebra", "covariance", "kernel", "classes", "class_weight", "native", "seed", "bias", "scale",
     "transforms", "average", "groups", "bits", "cost", "columns", "reads",
+    "weight_decay",
 )  # fmt: skip
 """Options of `make` that every learner shares; a method cannot have a parameter of the same name."""
 

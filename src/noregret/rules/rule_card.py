@@ -30,6 +30,7 @@ Check: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], str | None
 Limits: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], tuple[float, float] | None]
 STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, wherever they begin
 TOGETHER = ("norm", "keep", "contract", "apportion", "shorten", "clip_peaks")  # verbs that look at all weights at once
+DECAYING = frozenset({"add", "dot", "sqnorm", "sqsource"})  # verbs of rules whose weights may decay
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
@@ -146,6 +147,20 @@ class RuleCard(Card):
         if not steps or any(verb.writes and verb.name != "add" for verb in self.verbs_with(chosen)):
             return "its weights do not only move by steps"
         return None
+
+    def why_no_decay(self, chosen: Mapping[str, str]) -> str | None:
+        """Why the weights cannot decay in every round, or None if they can."""
+        if self.keeps_covariance:
+            return "its variances, which set the size of its steps, would not be forgotten with its weights"
+        if self.kind == "bandit":
+            return "what it plays is drawn by its latest weights"
+        reason = self.why_no_average(chosen)
+        if reason is not None:
+            return reason
+        if list(self.state) != ["w"] or self.state["w"].name not in ("plain", "random_init", "scaled"):
+            return "it keeps more than one vector of weights that only move by steps"
+        reads = {verb.name for verb in self.verbs_with(chosen)} - DECAYING
+        return f"it names {', '.join(sorted(reads))}, which decayed weights do not have" if reads else None
 
     def why_no_random_start(self, chosen: Mapping[str, str]) -> str | None:
         """Why the weights cannot begin at random, or None if they can.

@@ -10,6 +10,7 @@ from noregret.state.stores.averaged import AveragedStore
 from noregret.state.stores.base import Store as Store
 from noregret.state.stores.centre import CentreStore
 from noregret.state.stores.covariance import CovarianceStore
+from noregret.state.stores.decayed import DecayedStore
 from noregret.state.stores.grouped import GroupedStore, LazyGroupsStore
 from noregret.state.stores.lazy import LazyStore
 from noregret.state.stores.log_weights import LogWeightsStore
@@ -31,6 +32,7 @@ STORES: dict[str, type[Store[Any]]] = {
         LogWeightsStore,
         SnapshotStore,
         AveragedStore,
+        DecayedStore,
         CentreStore,
         CovarianceStore,
         ReservoirStore,
