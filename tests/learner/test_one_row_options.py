@@ -25,6 +25,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "tf_idf": {"transforms": nr.tf_idf()},
     "min_max, clip": {"transforms": nr.min_max() | nr.clip(limit=0.5)},
     "log1p, unit_norm": {"transforms": nr.log1p() | nr.unit_norm()},
+    "tf_idf of logarithms": {"transforms": nr.clip(limit=9.0) | nr.tf_idf(sublinear=True)},
     "missing": {"transforms": nr.missing(policy="mean") | nr.scale()},
     "class weights": {"class_weight": {0: 2.0, 1: 0.25}},
     "balanced": {"class_weight": "balanced"},
@@ -60,6 +61,10 @@ def in_batches(learner: nr.RuleLearner, row: Any, y: Any, weight: float | None) 
     learner.learn(X, [y], weight)
 
 
+def absolute(row: Any) -> Any:
+    return {name: abs(value) for name, value in row.items()} if isinstance(row, dict) else np.abs(row)
+
+
 CASES = [
     pytest.param(task, dense, name, id=f"{task}-{'numbers' if dense else 'dicts'}-{name}")
     for task in TASKS
@@ -73,6 +78,8 @@ CASES = [
 @pytest.mark.parametrize(("task", "dense", "name"), CASES)
 def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str) -> None:
     rounds, options = rounds_of(task, dense), OPTIONS[name]
+    if "logarithms" in name:
+        rounds = [(absolute(row), y, weight) for row, y, weight in rounds]
     one, batch = make(task, options), make(task, options)
     fast = 0
     for t, (row, y, weight) in enumerate(rounds):
@@ -90,6 +97,53 @@ def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str
             one = one.copy()
     assert pack(one) == pack(batch)
     assert fast > 50  # all but the rounds in which the learner grew
+
+
+SWEEPING: dict[str, dict[str, Any]] = {
+    "fobos_group": {"groups": 2},
+    "fobos_infinity": {},
+    "ofs": {"B": 3},
+    "ofs_partial": {"B": 3},
+    "perceptron_truncated": {"B": 3},
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("dense", [False, pytest.param(True, marks=pytest.mark.skipif(not ALL, reason="test-all"))])
+@pytest.mark.parametrize("name", SWEEPING)
+def test_a_rule_that_may_change_every_weight_learns_single_rounds_as_batches(name: str, dense: bool) -> None:
+    one, batch = (nr.make(name, **SWEEPING[name]) for _ in range(2))
+    fast = 0
+    for t, (row, y, _) in enumerate(rounds_of("binary", dense)):
+        X = [row] if isinstance(row, dict) else row.reshape(1, -1)
+        if t > 3:
+            assert one.scores_one(row) == batch.scores(X)[0]
+        one.learn_one(row, y)
+        in_batches(batch, row, y, None)
+        fast += one._loops.fast_path is not None
+    assert pack(one) == pack(batch)
+    assert fast > 50
+    before, huge = pack(one), dict.fromkeys(["f0", "f1", "new"], 1e308)
+    with pytest.raises(nr.Error):
+        one.learn_one(np.full(5, 1e308) if dense else huge, 1 - y)
+        one.learn_one(np.full(5, 1e308) if dense else huge, y)
+    if one.rounds == batch.rounds:
+        assert pack(one) == before
+    for row, y, _ in rounds_of("binary", dense)[:9]:  # what was undone leaves nothing behind
+        assert one.rounds != batch.rounds or pack(one.learn_one(row, y)) == pack(batch.learn_one(row, y))
+
+
+def test_counts_below_zero_are_refused_in_single_rounds() -> None:
+    learner = make("binary", {"transforms": nr.tf_idf(sublinear=True)})
+    for t in range(20):
+        learner.learn_one({"a": float(t), "b": 1.0}, t % 2)
+    assert learner._loops.fast_path is not None
+    before = pack(learner)
+    with pytest.raises(nr.Error, match="needs counts"):
+        learner.learn_one({"a": -1.0, "b": 1.0}, 1)
+    with pytest.raises(nr.Error, match="needs counts"):
+        learner.predict_one({"a": -1.0, "b": 1.0})
+    assert pack(learner) == before
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.int64, bool])

@@ -25,7 +25,7 @@ from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.prepared_round import TRUTH_IS_CODE
 from noregret.learner.row_reader import NO_COUNTS, Row, RowReader
-from noregret.state.growth import allow_folding, memory
+from noregret.state.growth import allow_folding, memory, whole_memory
 from noregret.state.guarded_round import LARGEST, NEVER, ROUND, ROUNDS, SIGN, UNDO, RoundSlots
 from noregret.state.slots import count_slots
 from noregret.tasks.binary import Binary
@@ -36,6 +36,7 @@ SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 PLAIN_NAMES = frozenset({str})
 FEATURES = 64  # room for a row at first
+LARGEST_COPY = 1 << 16  # the most words that are copied in each round where a round may change all of them
 LARGEST_LOG = 1 << 23  # a row that touches more cells is learned by the general path, which copies the state if need be
 
 
@@ -44,6 +45,7 @@ class FastPath:
 
     by_column = False  # whether features are numbers
     hashed_cells = 0  # for hashed names, the number of cells
+    saves_all = False  # whether a round may change every cell, not only those of the features of its row
 
     def __init__(self, model: Model, loops: Loops, change: Change) -> None:
         from noregret.jit.compiled import get_guarded_round
@@ -62,6 +64,7 @@ class FastPath:
         self.constant = model.constant if config.bias_value is None else config.bias_value
         self.name_features(model)
         self.from_zero = not model.scores_unknown
+        self.saves_all = self.saves_all or config.touches != "row"
         self.stride, self.class_room = space.stride, space.class_room
         self.classes = len(model.labels)
         self.multiclass, self.regression = isinstance(model.task, Multiclass), isinstance(model.task, Regression)
@@ -89,7 +92,7 @@ class FastPath:
     @classmethod
     def suits(cls, model: Model) -> bool:
         """Whether the state can be undone as this path does it."""
-        return True
+        return model.config.touches == "row" or can_save_all(model, LARGEST_COPY)
 
     def name_features(self, model: Model) -> None:
         """See how features are named and how many there are, not counting the constant one."""
@@ -150,15 +153,18 @@ class FastPath:
 
     def told_sizes(self, round_table: Table) -> int:
         """The undo log that is told how many features each row has; 0 where it always saves the same cells."""
-        return int(round_table[ROUND.undo_log])
+        return 0 if self.saves_all else int(round_table[ROUND.undo_log])
 
     def find_touched(self, row: Row) -> tuple[NDArray[np.int32], int]:
         """What a round may change: numbers, and for each so many cells of every vector."""
+        if self.saves_all:
+            return np.arange(self.model.known_space.room * self.class_room, dtype=np.int32), 1
         return row.idx, self.class_room
 
     def make_round_table(self, row: Row, loop_table: Table) -> tuple[Table, Any, Any, Any]:
         """The table of a guarded round, and what must live as long: the undo log, its saved cells, the counters."""
-        arrays = memory(self.arrays)
+        every = self.model.config.touches != "row"
+        arrays = whole_memory(self.arrays, every) if self.saves_all else memory(self.arrays)
         touched, cells = self.find_touched(row)
         saved = np.zeros(touched.size * cells * len(arrays))
         undo_log = np.zeros(UNDO.first + 2 * len(arrays), np.int64)
@@ -347,6 +353,13 @@ def as_target(y: Any) -> float:
     return target
 
 
+def can_save_all(model: Model, most: int) -> bool:
+    """Whether every array has a word for each cell of the state, and all together no more than so many."""
+    space, arrays = model.known_space, whole_memory(model.arrays, model.config.touches != "row")
+    cells = space.room * space.class_room
+    return all(array.size == cells and array.itemsize == 8 for array in arrays) and cells * len(arrays) <= most
+
+
 def open_fast_path(model: Model, loops: Loops, change: Change) -> "FastPath | None":
     """The fast path of a model; None where it has none."""
     from noregret.learner.dense_path import DensePath
@@ -357,7 +370,7 @@ def open_fast_path(model: Model, loops: Loops, change: Change) -> "FastPath | No
     kind = kinds.get((str(model.algebra), str(model.names.mode)))
     engine, config = loops.engine, model.config
     fits = kind is not None and engine.native and engine.layout is not None and dict_reader.is_enabled()
-    if not fits or model.full_covariance or config.touches != "row" or model.card.ignores_features:
+    if not fits or model.full_covariance or model.card.ignores_features:
         return None
     if not isinstance(model.task, SERVED) or model.task.queries_labels:
         return None
