@@ -69,7 +69,7 @@ class TfIdf(FittedTransform):
         return (np.array([1.0 if self.options["sublinear"] == "yes" else 0.0]),)
 
     def row_loops(self) -> tuple[Loop, ...] | None:
-        return None if self.only else (self.loop,)
+        return (self.loop,)
 
     def transform_values(self, rows: Entries, learn: bool, indicators: NDArray[Any], width: int) -> NDArray[Any]:
         indptr, _, val = rows

@@ -28,11 +28,9 @@ from noregret.learner.row_reader import NO_COUNTS, Row, RowReader
 from noregret.state.growth import allow_folding, memory, whole_memory
 from noregret.state.guarded_round import LARGEST, NEVER, ROUND, ROUNDS, SIGN, UNDO, RoundSlots
 from noregret.state.slots import count_slots
-from noregret.tasks.binary import Binary
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.regression import Regression
 
-SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 PLAIN_NAMES = frozenset({str})
 FEATURES = 64  # room for a row at first
@@ -44,6 +42,7 @@ class FastPath:
     """The readers of one model: one that scores, one that learns; and the bookkeeping of new names."""
 
     by_column = False  # whether features are numbers
+    missing = NO_COUNTS  # see `DerivedPath`
     hashed_cells = 0  # for hashed names, the number of cells
     saves_all = False  # whether a round may change every cell, not only those of the features of its row
 
@@ -76,8 +75,8 @@ class FastPath:
         self.truth = self.code_labels()
         self.weigh_classes()
         self.prepares = bool(self.bias or model.transforms or self.hashed_cells or self.counts.size)
-        for transform in model.transforms:
-            transform.reserve(self.room)
+        self.groups = self.find_groups() if model.selectors.bits else NO_COUNTS
+        self.reserve_statistics()
         self.statistics = [array for one in model.transforms for array in one.arrays.values()]
         engine.fill_table()
         self.layout, self.table = engine.layout, engine.table.copy()
@@ -102,6 +101,32 @@ class FastPath:
         self.by_column = model.names.mode == "columns"
         self.used, self.room = space.features - self.bias, space.room - self.bias
         self.limit = self.used if self.by_column else self.room
+
+    @property
+    def sorts_rows(self) -> bool:
+        """Whether the features of a row are sorted first: hashed ones, and names that transforms select by."""
+        return bool(self.hashed_cells or (self.model.selectors.bits and not self.by_column))
+
+    def find_groups(self) -> NDArray[np.int64]:
+        """The selector groups of every feature there is room for."""
+        groups, selectors = np.zeros(max(self.room, 1), np.int64), self.model.selectors
+        pairs = self.known.items() if not self.by_column else ((str(number), number) for number in range(self.room))
+        for name, number in pairs:
+            groups[number] = selectors.bits.get(name, 0) if self.by_column else selectors.groups_of_name(name)
+        return groups
+
+    def reserve_statistics(self) -> None:
+        """See that transforms have room for every feature that this path may add."""
+        for transform in self.model.transforms:
+            transform.reserve(self.room)
+
+    def count_derived(self, features: int) -> int:
+        """How many features a row of so many may become."""
+        return features
+
+    def key_options(self, level: int, learn: bool) -> NDArray[np.int64]:
+        """How derived features are numbered; here there are none."""
+        raise NotImplementedError
 
     def make_reader(self, features: int, learn: bool) -> RowReader:
         return RowReader(self, features, learn)
@@ -247,7 +272,7 @@ class FastPath:
         if self.closed:  # the code of a value called the learner, which has changed
             return False
         if size > self.trainer.features:
-            if 2 * size * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
+            if 2 * self.count_derived(size) * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
                 return False
             self.trainer = self.make_reader(max(size, min(2 * size, self.room)), True)
             self.learn_row = self.trainer.call
@@ -300,6 +325,8 @@ class FastPath:
         if not (set(map(type, new)) <= PLAIN_NAMES or all(isinstance(name, str) for name in new)):
             return False
         if new:
+            if self.groups.size:
+                self.groups[self.used : self.used + len(new)] = list(map(self.model.selectors.groups_of_name, new))
             self.known.update(zip(new, range(self.used, self.used + len(new)), strict=True))
             self.use_features(len(self.known))
         return True
@@ -330,6 +357,8 @@ class FastPath:
     def unknown_cell(self, used: int | None = None) -> int:
         """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
         used = self.used if used is None else used
+        if self.sorts_rows:  # what shares a number would be added up
+            return dict_reader.UNFIT
         return self.room - 1 if self.from_zero and used < self.room else dict_reader.UNFIT
 
     def refuse_reentry(self) -> None:
@@ -358,26 +387,3 @@ def can_save_all(model: Model, most: int) -> bool:
     space, arrays = model.known_space, whole_memory(model.arrays, model.config.touches != "row")
     cells = space.room * space.class_room
     return all(array.size == cells and array.itemsize == 8 for array in arrays) and cells * len(arrays) <= most
-
-
-def open_fast_path(model: Model, loops: Loops, change: Change) -> "FastPath | None":
-    """The fast path of a model; None where it has none."""
-    from noregret.learner.dense_path import DensePath
-    from noregret.learner.hashed_path import HashedPath
-
-    kinds = {("sparse", "names"): FastPath, ("sparse", "columns"): FastPath, ("sparse", "hashed"): HashedPath}
-    kinds["dense", "columns"] = DensePath
-    kind = kinds.get((str(model.algebra), str(model.names.mode)))
-    engine, config = loops.engine, model.config
-    fits = kind is not None and engine.native and engine.layout is not None and dict_reader.is_enabled()
-    if not fits or model.full_covariance or model.card.ignores_features:
-        return None
-    if not isinstance(model.task, SERVED) or model.task.queries_labels:
-        return None
-    balanced = isinstance(config.class_weight, str)
-    undecided = config.bias and config.bias_value is None and model.constant == 0.0
-    if undecided or (balanced and model.class_counts.size != len(model.labels)):
-        return None
-    if any(transform.row_loops() is None for transform in model.transforms):
-        return None
-    return kind(model, loops, change) if kind is not None and kind.suits(model) else None
