@@ -26,9 +26,10 @@ AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "tf_idf": {"transforms": ["tf_idf"]},
     "min_max + clip": {"transforms": ["min_max", "clip"]},
     "bits=18, scale, bias": {"bits": 18, "scale": True, "bias": True},
-    "scale, only some": {"transforms": [noregret.scale(only=["f1", "f2", "f3"])]},
+    "scale, only some": {"transforms": [noregret.scale(only=["feature_1", "feature_2", "feature_3"])]},
     "squares": {"transforms": ["squares"]},
-    "one_hot": {"transforms": [noregret.clip(0.5), noregret.one_hot(only=["f1", "f2", "f3"])]},
+    "pairs": {"transforms": ["pairs"]},
+    "one_hot": {"transforms": [noregret.clip(0.5), noregret.one_hot(only=["feature_1", "feature_2"])]},
 }
 OTHER_LEARNERS: dict[str, dict[str, Any]] = {
     "fobos_group": {},
