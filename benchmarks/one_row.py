@@ -26,6 +26,17 @@ AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "tf_idf": {"transforms": ["tf_idf"]},
     "min_max + clip": {"transforms": ["min_max", "clip"]},
     "bits=18, scale, bias": {"bits": 18, "scale": True, "bias": True},
+    "scale, only some": {"transforms": [noregret.scale(only=["feature_1", "feature_2", "feature_3"])]},
+    "squares": {"transforms": ["squares"]},
+    "pairs": {"transforms": ["pairs"]},
+    "one_hot": {"transforms": [noregret.clip(0.5), noregret.one_hot(only=["feature_1", "feature_2"])]},
+}
+OTHER_LEARNERS: dict[str, dict[str, Any]] = {
+    "fobos_group": {},
+    "fobos_infinity": {},
+    "ofs": {"B": 10},
+    "ofs_partial": {"B": 10},
+    "perceptron_truncated": {"B": 10},
 }
 ROWS_OF_NUMBERS: dict[str, dict[str, Any]] = {
     "rows of numpy": {},
@@ -68,6 +79,8 @@ def run() -> list[Row]:
         contestants[work] = playing(lambda name=name, options=options: noregret.make(name, **options), rounds)
     for work, options in AGAINST_PLAIN.items():
         contestants[work] = playing(lambda options=options: noregret.make(PLAIN, **options), rounds)
+    for work, options in OTHER_LEARNERS.items():
+        contestants[work] = playing(lambda name=work, options=options: noregret.make(name, **options), rounds)
     contestants["weight=0.5"] = playing(lambda: noregret.make(PLAIN), rounds, weight=0.5)
     for work, options in ROWS_OF_NUMBERS.items():
         contestants[work] = playing(lambda options=options: noregret.make(PLAIN, **options), arrays)

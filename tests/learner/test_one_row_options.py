@@ -25,11 +25,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "tf_idf": {"transforms": nr.tf_idf()},
     "min_max, clip": {"transforms": nr.min_max() | nr.clip(limit=0.5)},
     "log1p, unit_norm": {"transforms": nr.log1p() | nr.unit_norm()},
+    "tf_idf of logarithms": {"transforms": nr.clip(limit=9.0) | nr.tf_idf(sublinear=True)},
     "missing": {"transforms": nr.missing(policy="mean") | nr.scale()},
+    "only": {"transforms": nr.scale(only=["f1", "new1"]) | nr.unit_norm(only=["f0", "f1", "f3"])},
+    "only, bias": {"transforms": nr.min_max() | nr.clip(limit=1.0, only=["f2"]), "bias": True},
+    "squares": {"transforms": nr.squares()},
+    "squares, only": {"transforms": nr.squares(only=["f1", "new3"]) | nr.scale(only=["f1"]), "bias": True},
+    "pairs": {"transforms": nr.pairs(), "bias": True},
+    "scale, pairs, scale": {"transforms": nr.scale() | nr.pairs() | nr.scale()},
+    "pairs between": {"transforms": nr.pairs(between=[("f0", "f1"), ("f3", "f2"), ("f4", "f4")]) | nr.min_max()},
+    "one_hot": {"transforms": nr.log1p() | nr.clip(limit=1.0) | nr.one_hot(only=["f1"]) | nr.unit_norm()},
+    "squares, pairs": {"transforms": nr.squares() | nr.pairs()},
     "class weights": {"class_weight": {0: 2.0, 1: 0.25}},
     "balanced": {"class_weight": "balanced"},
     "balanced_root, scale": {"class_weight": "balanced_root", "scale": True},
 }
+DERIVED = ("squares", "squares, only", "pairs", "scale, pairs, scale", "pairs between", "one_hot", "squares, pairs")
+UNBOUNDED = [name for name in DERIVED if name != "one_hot"]
 TASKS = {"binary": 2, "multiclass": 3, "regression": 0}
 Round = tuple[Any, Any, float | None]
 
@@ -60,12 +72,17 @@ def in_batches(learner: nr.RuleLearner, row: Any, y: Any, weight: float | None) 
     learner.learn(X, [y], weight)
 
 
+def absolute(row: Any) -> Any:
+    return {name: abs(value) for name, value in row.items()} if isinstance(row, dict) else np.abs(row)
+
+
 CASES = [
     pytest.param(task, dense, name, id=f"{task}-{'numbers' if dense else 'dicts'}-{name}")
     for task in TASKS
     for dense in (False, True)
     for name, options in OPTIONS.items()
-    if not (dense and "bits" in options) and not (task == "regression" and "class_weight" in options)
+    if not (dense and ("bits" in options or name in DERIVED))
+    and not (task == "regression" and "class_weight" in options)
 ]
 
 
@@ -73,6 +90,8 @@ CASES = [
 @pytest.mark.parametrize(("task", "dense", "name"), CASES)
 def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str) -> None:
     rounds, options = rounds_of(task, dense), OPTIONS[name]
+    if "logarithms" in name:
+        rounds = [(absolute(row), y, weight) for row, y, weight in rounds]
     one, batch = make(task, options), make(task, options)
     fast = 0
     for t, (row, y, weight) in enumerate(rounds):
@@ -90,6 +109,80 @@ def test_a_round_is_the_same_as_a_batch_of_one(task: str, dense: bool, name: str
             one = one.copy()
     assert pack(one) == pack(batch)
     assert fast > 50  # all but the rounds in which the learner grew
+
+
+SWEEPING: dict[str, dict[str, Any]] = {
+    "fobos_group": {"groups": 2},
+    "fobos_infinity": {},
+    "ofs": {"B": 3},
+    "ofs_partial": {"B": 3},
+    "perceptron_truncated": {"B": 3},
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("dense", [False, pytest.param(True, marks=pytest.mark.skipif(not ALL, reason="test-all"))])
+@pytest.mark.parametrize("name", SWEEPING)
+def test_a_rule_that_may_change_every_weight_learns_single_rounds_as_batches(name: str, dense: bool) -> None:
+    one, batch = (nr.make(name, **SWEEPING[name]) for _ in range(2))
+    fast = 0
+    for t, (row, y, _) in enumerate(rounds_of("binary", dense)):
+        X = [row] if isinstance(row, dict) else row.reshape(1, -1)
+        if t > 3:
+            assert one.scores_one(row) == batch.scores(X)[0]
+        one.learn_one(row, y)
+        in_batches(batch, row, y, None)
+        fast += one._loops.fast_path is not None
+    assert pack(one) == pack(batch)
+    assert fast > 50
+    huge: Any = np.full(5, 1e308) if dense else dict.fromkeys(["f0", "f1", "new"], 1e308)
+    undone = [is_undone(one, huge, label) for label in (0, 1, 0)]
+    assert True in undone
+
+
+def is_undone(learner: nr.RuleLearner, row: Any, label: int) -> bool:
+    """Whether a round is refused; then it must leave nothing behind."""
+    before, twin = pack(learner), learner.copy()
+    try:
+        learner.learn_one(row, label)
+    except nr.Error:
+        assert pack(learner) == before
+        for other, y, _ in rounds_of("binary", isinstance(row, np.ndarray))[:9]:
+            assert pack(learner.learn_one(other, y)) == pack(twin.learn_one(other, y))
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", ["only", *DERIVED])
+def test_most_rounds_with_such_transforms_are_one_compiled_call(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, taken = started(name), 0
+    general = type(learner)._play
+
+    def count(self: Any, *given: Any, **options: Any) -> Any:
+        nonlocal taken
+        taken += 1
+        return general(self, *given, **options)
+
+    monkeypatch.setattr(type(learner), "_play", count)
+    rng = np.random.default_rng(3)
+    for t in range(200):  # new names and new pairs come now and then
+        names = [*rng.permutation([f"f{j}" for j in range(5)])[:3].tolist(), f"more{t // 10}"]
+        learner.predict_one(dict.fromkeys(names, float(rng.integers(1, 4))))
+        learner.learn_one(dict.fromkeys(names, float(rng.integers(1, 4))), t % 2)
+    assert taken < 20  # where there was no room left
+
+
+def test_counts_below_zero_are_refused_in_single_rounds() -> None:
+    learner = make("binary", {"transforms": nr.tf_idf(sublinear=True)})
+    for t in range(20):
+        learner.learn_one({"a": float(t), "b": 1.0}, t % 2)
+    assert learner._loops.fast_path is not None
+    before = pack(learner)
+    with pytest.raises(nr.Error, match="needs counts"):
+        learner.learn_one({"a": -1.0, "b": 1.0}, 1)
+    with pytest.raises(nr.Error, match="needs counts"):
+        learner.predict_one({"a": -1.0, "b": 1.0})
+    assert pack(learner) == before
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.int64, bool])
@@ -125,7 +218,9 @@ def started(name: str) -> nr.RuleLearner:
 WRONG = [math.nan, math.inf, None, "1", 10**400, [1.0]]
 
 
-@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "min_max, clip", "tf_idf", "balanced"])
+@pytest.mark.parametrize(
+    "name", [*["scale", "tf_idf", "balanced", "pairs", "only"], "hashed, scale, bias", "min_max, clip"]
+)
 @pytest.mark.parametrize("value", WRONG, ids=map(str, range(len(WRONG))))
 def test_a_bad_value_is_refused_and_changes_nothing(name: str, value: Any) -> None:
     learner = started(name)
@@ -156,7 +251,7 @@ def test_a_bad_weight_is_refused_and_changes_nothing(weight: Any) -> None:
         assert pack(learner) == before
 
 
-@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "dense"])
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "dense", "only", *UNBOUNDED])
 def test_a_round_that_overflows_is_undone(name: str) -> None:
     learner = started(name)
     before = pack(learner)
@@ -169,7 +264,7 @@ def test_a_round_that_overflows_is_undone(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense"])
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense", "only", *DERIVED])
 def test_rows_before_and_after_a_batch_meet_the_same_statistics(name: str) -> None:
     """A call that takes the general path may replace what the tables of the fast path lead to."""
     mixed, alone = started(name), started(name)
@@ -183,7 +278,7 @@ def test_rows_before_and_after_a_batch_meet_the_same_statistics(name: str) -> No
     assert pack(mixed) == pack(alone)
 
 
-@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense"])
+@pytest.mark.parametrize("name", ["scale", "hashed, scale, bias", "balanced", "dense", "squares, only"])
 @pytest.mark.parametrize(
     ("act", "error"),
     [("learn_one", KeyboardInterrupt), ("predict_one", MemoryError), ("learn_one", MemoryError)][: None if ALL else 1],
@@ -191,7 +286,8 @@ def test_rows_before_and_after_a_batch_meet_the_same_statistics(name: str) -> No
 def test_an_interrupt_at_any_line_leaves_the_state_before_or_after(
     name: str, act: str, error: type[BaseException]
 ) -> None:
-    file = {"hashed, scale, bias": "hashed_path.py", "dense": "dense_path.py"}.get(name, "fast_path.py")
+    files = {"hashed, scale, bias": "hashed_path.py", "dense": "dense_path.py", "squares, only": "derived_path.py"}
+    file = files.get(name, "fast_path.py")
     row: Any = np.ones(5) if name == "dense" else Counter(f0=1, new=2, other=3)
     states = [pack(started(name)), pack(started(name).learn_one(row, 1))]
 

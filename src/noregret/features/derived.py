@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Block, DenseBlock, SparseBlock
 from noregret.features.feature_selectors import FeatureSelectors, merge_groups
 from noregret.features.fitted import (
+    VALUES,
     FittedTransform,
     Groups,
+    Loop,
     PipelineRows,
     Runner,
     check_finite,
@@ -23,6 +25,12 @@ from noregret.features.fitted import (
 )
 from noregret.features.keys import HashedKeys, Keys
 
+ROW_ARRAYS = VALUES | dict.fromkeys(("first", "second", "groups", "made", "size", "options", "scratch"), np.int64)
+"""The arrays of a loop that derives the features of a single row.
+
+It writes the keys, values and groups of the derived features, and how many there are; `options` are those of the
+transform, `scratch` has room for one word of each entry, with `reads_bits` over the memory of the values written.
+"""
 PLAIN = -1  # as the second integer of a key: the input feature itself
 
 
@@ -39,6 +47,9 @@ class DerivedTransform(FittedTransform):
     """Numbers derived features in the order in which they appear in the rounds learned, or hashes them."""
 
     fixed_columns: ClassVar[bool] = True  # whether every row of a matrix yields the same features
+    row_loop: ClassVar[Loop | None] = None  # derives the features of a single row; None if only `derive_rows` does
+    reads_bits: ClassVar[bool] = False  # whether `row_loop` reads the bits of values
+    makes_indicators: ClassVar[bool] = False  # whether features that were none become indicators
 
     def __init__(
         self,
@@ -53,6 +64,14 @@ class DerivedTransform(FittedTransform):
     def derive_table(self, val: NDArray[np.float64], groups: Groups) -> DerivedFeatures:
         """Derive features from the columns of a matrix, with a row of values for each of its rows."""
         raise NotImplementedError
+
+    def row_options(self) -> NDArray[np.int64]:
+        """Return the options of `row_loop`."""
+        return np.array([self.only], np.int64)
+
+    def row_capacity(self, size: int) -> int:
+        """Return how many features a row of so many may become."""
+        return size
 
     def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[np.int64]) -> Iterator[DerivedFeatures]:
         """Derive the features of every row, in parts where there are many."""

@@ -9,21 +9,47 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.data.blocks import Block
 from noregret.errors import BadValue
-from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
+from noregret.features.derived import PLAIN, ROW_ARRAYS, DerivedFeatures, DerivedTransform
 from noregret.features.feature_selectors import SelectorParam
 from noregret.features.fitted import LEARN, VALUES, Arrays, Floats, Groups, Loop, Options, Table, entries
 from noregret.rules.parameters import Param
 
 read_indptr = read_idx = read_val = read_out = read_first = read_second = read_groups = unbound
-read_between = read_most = unbound
+read_between = read_most = read_made = read_size = read_options = read_scratch = unbound
 
 BATCH = 1 << 18  # features derived at a time
+
+
+def square_row(table: Table) -> int:
+    read_size(table)[0] = square_values(
+        table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
+        (read_first(table), read_second(table), read_groups(table), read_made(table), read_options(table)),
+    )  # fmt: skip
+    return 0
+
+
+def square_values(learn: bool, rows: Arrays, out: Floats, others: Arrays) -> Any:
+    """Write each value of a row, and its square where it is selected; return how many were written."""
+    indptr, idx, val = rows
+    first, second, groups, made, options = others
+    at = 0
+    for k in range(indptr[1]):
+        first[at], second[at], out[at], made[at] = idx[k], PLAIN, val[k], groups[k]
+        at += 1
+        if options[0] == 0 or groups[k] & options[0] != 0:
+            first[at], second[at], out[at], made[at] = idx[k], idx[k], val[k] * val[k], groups[k]
+            at += 1
+    return at
 
 
 class Squares(DerivedTransform):
     """Adds the square of every feature."""
 
     name = "squares"
+    row_loop = Loop(square_values, square_row, ROW_ARRAYS)
+
+    def row_capacity(self, size: int) -> int:
+        return 2 * size
 
     def derive_table(self, val: NDArray[Any], groups: Groups) -> DerivedFeatures:
         columns, copies = np.arange(val.shape[1]), self.count_copies(val.shape[1], groups)
@@ -71,8 +97,8 @@ def pair_rows(table: Table) -> int:
     return 0
 
 
-def pair_values(learn: bool, rows: Arrays, out: Floats, made: Arrays) -> None:
-    """Write the values of each row, then the products of its selected pairs."""
+def pair_values(learn: bool, rows: Arrays, out: Floats, made: Arrays) -> Any:
+    """Write the values of each row, then the products of its selected pairs; return how many were written."""
     indptr, idx, val = rows
     first, second, groups, between = made
     at = 0
@@ -91,6 +117,25 @@ def pair_values(learn: bool, rows: Arrays, out: Floats, made: Arrays) -> None:
                 first[at], second[at] = (idx[other], idx[k]) if swapped else (idx[k], idx[other])
                 out[at] = val[k] * val[other]
                 at += 1
+    return at
+
+
+def pair_row(table: Table) -> int:
+    """Write the values of one row and the products of its pairs; `options`: see `Pairs.row_options`."""
+    options, groups, made, n = read_options(table), read_groups(table), read_made(table), read_indptr(table)[1]
+    paired = read_scratch(table)
+    for k in range(n):
+        paired[k] = 1 if options[1] == 0 else groups[k] & options[1]
+    if n > options[0] or n > paired.size:
+        raise ArithmeticError
+    at = pair_values(
+        table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
+        (read_first(table), read_second(table), paired, options[2:]),
+    )  # fmt: skip
+    for k in range(at):
+        made[k] = groups[k] if k < n else 0
+    read_size(table)[0] = at
+    return 0
 
 
 def count_rows(table: Table) -> int:
@@ -142,6 +187,7 @@ class Pairs(DerivedTransform):
     }
     loop = Loop(pair_values, pair_rows, VALUES | dict.fromkeys(("first", "second", "groups", "between"), np.int64))
     counting = Loop(count_pairs, count_rows, dict.fromkeys(("indptr", "groups", "out", "between", "most"), np.int64), 2)
+    row_loop = Loop(pair_values, pair_row, ROW_ARRAYS)
     pair_cache: tuple[bytes, NDArray[Any], NDArray[Any]] | None = None  # groups and pairs of columns of the last matrix
 
     @property
@@ -149,6 +195,14 @@ class Pairs(DerivedTransform):
         """The pairs of groups to multiply, flattened."""
         bits = [self.bits[name] for pair in self.options.get("between", ()) for name in pair]
         return np.array(bits, np.int64) if bits else ALL
+
+    def row_options(self) -> NDArray[np.int64]:
+        """Return the most features of a row, the groups that are paired (0: all are), and the pairs of groups."""
+        mask = np.bitwise_or.reduce(self.between) if self.bits else 0
+        return np.array([int(self.options["limit"]), mask, *self.between], np.int64)
+
+    def row_capacity(self, size: int) -> int:
+        return int(count_with_pairs(size))
 
     def pair_groups(self, groups: Groups, size: int) -> NDArray[Any]:
         """Return the groups of `size` entries, with 0 where an entry is in no pair."""
@@ -239,11 +293,35 @@ def count_with_pairs(length: Any) -> Any:
     return length * (length + 1) // 2
 
 
+def hot_row(table: Table) -> int:
+    read_size(table)[0] = hot_values(
+        table[LEARN], (read_indptr(table), read_idx(table), read_val(table)), read_out(table),
+        (read_first(table), read_second(table), read_groups(table), read_made(table), read_options(table),
+         read_scratch(table)),
+    )  # fmt: skip
+    return 0
+
+
+def hot_values(learn: bool, rows: Arrays, out: Floats, others: Arrays) -> Any:
+    """Write a feature with the value 1 for each value of a row that is selected; return how many were written."""
+    indptr, idx, val = rows
+    first, second, groups, made, options, bits = others
+    for k in range(indptr[1]):
+        first[k], second[k], out[k], made[k] = idx[k], PLAIN, val[k], groups[k]
+        if options[0] == 0 or groups[k] & options[0] != 0:
+            out[k] = val[k] + 0.0  # -0.0 + 0.0 is 0.0
+            second[k] = bits[k]  # the same memory as out
+            out[k] = 1.0
+    return indptr[1]
+
+
 class OneHot(DerivedTransform):
     """One-hot encoding: the feature j with the value v becomes the feature j=v with the value 1."""
 
     name = "one_hot"
     fixed_columns = False
+    row_loop = Loop(hot_values, hot_row, ROW_ARRAYS)
+    reads_bits = makes_indicators = True
 
     def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[Any]) -> Iterator[DerivedFeatures]:
         _, idx, val = entries(block)

@@ -91,7 +91,7 @@ class FittedTransform:
         """Return the loops that transform a single row of finite values; None if more than that has to be done."""
         own = type(self)
         simple = own.apply is FittedTransform.apply and own.transform_values is FittedTransform.transform_values
-        return (self.loop,) if simple and not self.only else None
+        return (self.loop,) if simple else None
 
     def extra_arrays(self) -> Arrays:
         """Return the arrays that the loop needs besides rows and statistics: its options."""

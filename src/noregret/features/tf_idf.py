@@ -44,7 +44,9 @@ def rarity_values(learn: bool, rows: Arrays, out: Floats, seen: Arrays) -> None:
             before = df[j]
             if learn and tf != 0.0:
                 df[j] = before + 1.0
-            if sublinear[0] > 0.0 and tf > 0.0:
+            if sublinear[0] > 0.0 and tf < 0.0:
+                tf = math.nan  # a batch is refused before it comes here
+            elif sublinear[0] > 0.0 and tf > 0.0:
                 tf = 1.0 + math.log(tf)
             out[k] = tf * (math.log((1.0 + n[0]) / (1.0 + before)) + 1.0)
         if learn:
@@ -67,7 +69,7 @@ class TfIdf(FittedTransform):
         return (np.array([1.0 if self.options["sublinear"] == "yes" else 0.0]),)
 
     def row_loops(self) -> tuple[Loop, ...] | None:
-        return None if self.only or self.options["sublinear"] == "yes" else (self.loop,)
+        return (self.loop,)
 
     def transform_values(self, rows: Entries, learn: bool, indicators: NDArray[Any], width: int) -> NDArray[Any]:
         indptr, _, val = rows

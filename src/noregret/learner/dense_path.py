@@ -4,25 +4,21 @@ import struct
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noregret.jit.layout import Table, fill
-from noregret.learner.fast_path import LARGEST_LOG, UNFIT, FastPath, as_target
+from noregret.learner.fast_path import LARGEST_COPY, LARGEST_LOG, UNFIT, FastPath, as_target, can_save_all
 from noregret.learner.model import Model
 from noregret.learner.row_reader import Row, RowReader
-from noregret.state.growth import memory
 
 
 class DensePath(FastPath):
     """Rows of as many numbers as the learner has features. A round saves every cell, since it reads every cell."""
 
-    by_column = True
+    by_column = saves_all = True
 
     @classmethod
     def suits(cls, model: Model) -> bool:
-        space, arrays = model.known_space, memory(model.arrays)
-        cells = space.room * space.class_room
-        return all(array.size == cells for array in arrays) and cells * len(arrays) <= LARGEST_LOG
+        return can_save_all(model, LARGEST_LOG if model.config.touches == "row" else LARGEST_COPY)
 
     def name_features(self, model: Model) -> None:
         self.known = self.scored_names = {}
@@ -35,12 +31,6 @@ class DensePath(FastPath):
 
     def fill_rows(self, table: Table, row: Row) -> None:
         fill(table, self.layout.first["rows"], (row.val.reshape(1, -1), self.stride))
-
-    def told_sizes(self, round_table: Table) -> int:
-        return 0
-
-    def find_touched(self, row: Row) -> tuple[NDArray[np.int32], int]:
-        return np.arange(self.model.known_space.room * self.class_room, dtype=np.int32), 1
 
     def to_bytes(self, x: Any) -> bytes:
         """The bytes of a row of numbers; an error where it is none, or of another width."""

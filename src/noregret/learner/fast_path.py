@@ -25,17 +25,16 @@ from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.prepared_round import TRUTH_IS_CODE
 from noregret.learner.row_reader import NO_COUNTS, Row, RowReader
-from noregret.state.growth import allow_folding, memory
+from noregret.state.growth import allow_folding, memory, whole_memory
 from noregret.state.guarded_round import LARGEST, NEVER, ROUND, ROUNDS, SIGN, UNDO, RoundSlots
 from noregret.state.slots import count_slots
-from noregret.tasks.binary import Binary
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.regression import Regression
 
-SERVED = (Binary, Multiclass, Regression)  # the tasks whose labels and scores a fast path understands
 UNFIT = (struct.error, KeyError, TypeError, AttributeError, ValueError, OverflowError, BadValue)
 PLAIN_NAMES = frozenset({str})
 FEATURES = 64  # room for a row at first
+LARGEST_COPY = 1 << 16  # the most words that are copied in each round where a round may change all of them
 LARGEST_LOG = 1 << 23  # a row that touches more cells is learned by the general path, which copies the state if need be
 
 
@@ -43,7 +42,9 @@ class FastPath:
     """The readers of one model: one that scores, one that learns; and the bookkeeping of new names."""
 
     by_column = False  # whether features are numbers
+    missing = NO_COUNTS  # see `DerivedPath`
     hashed_cells = 0  # for hashed names, the number of cells
+    saves_all = False  # whether a round may change every cell, not only those of the features of its row
 
     def __init__(self, model: Model, loops: Loops, change: Change) -> None:
         from noregret.jit.compiled import get_guarded_round
@@ -62,6 +63,7 @@ class FastPath:
         self.constant = model.constant if config.bias_value is None else config.bias_value
         self.name_features(model)
         self.from_zero = not model.scores_unknown
+        self.saves_all = self.saves_all or config.touches != "row"
         self.stride, self.class_room = space.stride, space.class_room
         self.classes = len(model.labels)
         self.multiclass, self.regression = isinstance(model.task, Multiclass), isinstance(model.task, Regression)
@@ -73,8 +75,8 @@ class FastPath:
         self.truth = self.code_labels()
         self.weigh_classes()
         self.prepares = bool(self.bias or model.transforms or self.hashed_cells or self.counts.size)
-        for transform in model.transforms:
-            transform.reserve(self.room)
+        self.groups = self.find_groups() if model.selectors.bits else NO_COUNTS
+        self.reserve_statistics()
         self.statistics = [array for one in model.transforms for array in one.arrays.values()]
         engine.fill_table()
         self.layout, self.table = engine.layout, engine.table.copy()
@@ -89,7 +91,7 @@ class FastPath:
     @classmethod
     def suits(cls, model: Model) -> bool:
         """Whether the state can be undone as this path does it."""
-        return True
+        return model.config.touches == "row" or can_save_all(model, LARGEST_COPY)
 
     def name_features(self, model: Model) -> None:
         """See how features are named and how many there are, not counting the constant one."""
@@ -99,6 +101,32 @@ class FastPath:
         self.by_column = model.names.mode == "columns"
         self.used, self.room = space.features - self.bias, space.room - self.bias
         self.limit = self.used if self.by_column else self.room
+
+    @property
+    def sorts_rows(self) -> bool:
+        """Whether the features of a row are sorted first: hashed ones, and names that transforms select by."""
+        return bool(self.hashed_cells or (self.model.selectors.bits and not self.by_column))
+
+    def find_groups(self) -> NDArray[np.int64]:
+        """The selector groups of every feature there is room for."""
+        groups, selectors = np.zeros(max(self.room, 1), np.int64), self.model.selectors
+        pairs = self.known.items() if not self.by_column else ((str(number), number) for number in range(self.room))
+        for name, number in pairs:
+            groups[number] = selectors.bits.get(name, 0) if self.by_column else selectors.groups_of_name(name)
+        return groups
+
+    def reserve_statistics(self) -> None:
+        """See that transforms have room for every feature that this path may add."""
+        for transform in self.model.transforms:
+            transform.reserve(self.room)
+
+    def count_derived(self, features: int) -> int:
+        """How many features a row of so many may become."""
+        return features
+
+    def key_options(self, level: int, learn: bool) -> NDArray[np.int64]:
+        """How derived features are numbered; here there are none."""
+        raise NotImplementedError
 
     def make_reader(self, features: int, learn: bool) -> RowReader:
         return RowReader(self, features, learn)
@@ -150,15 +178,18 @@ class FastPath:
 
     def told_sizes(self, round_table: Table) -> int:
         """The undo log that is told how many features each row has; 0 where it always saves the same cells."""
-        return int(round_table[ROUND.undo_log])
+        return 0 if self.saves_all else int(round_table[ROUND.undo_log])
 
     def find_touched(self, row: Row) -> tuple[NDArray[np.int32], int]:
         """What a round may change: numbers, and for each so many cells of every vector."""
+        if self.saves_all:
+            return np.arange(self.model.known_space.room * self.class_room, dtype=np.int32), 1
         return row.idx, self.class_room
 
     def make_round_table(self, row: Row, loop_table: Table) -> tuple[Table, Any, Any, Any]:
         """The table of a guarded round, and what must live as long: the undo log, its saved cells, the counters."""
-        arrays = memory(self.arrays)
+        every = self.model.config.touches != "row"
+        arrays = whole_memory(self.arrays, every) if self.saves_all else memory(self.arrays)
         touched, cells = self.find_touched(row)
         saved = np.zeros(touched.size * cells * len(arrays))
         undo_log = np.zeros(UNDO.first + 2 * len(arrays), np.int64)
@@ -241,7 +272,7 @@ class FastPath:
         if self.closed:  # the code of a value called the learner, which has changed
             return False
         if size > self.trainer.features:
-            if 2 * size * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
+            if 2 * self.count_derived(size) * self.class_room * len(memory(self.arrays)) > LARGEST_LOG:
                 return False
             self.trainer = self.make_reader(max(size, min(2 * size, self.room)), True)
             self.learn_row = self.trainer.call
@@ -294,6 +325,8 @@ class FastPath:
         if not (set(map(type, new)) <= PLAIN_NAMES or all(isinstance(name, str) for name in new)):
             return False
         if new:
+            if self.groups.size:
+                self.groups[self.used : self.used + len(new)] = list(map(self.model.selectors.groups_of_name, new))
             self.known.update(zip(new, range(self.used, self.used + len(new)), strict=True))
             self.use_features(len(self.known))
         return True
@@ -324,6 +357,8 @@ class FastPath:
     def unknown_cell(self, used: int | None = None) -> int:
         """The cell that unknown names are scored with: one that no feature owns yet, if there is one."""
         used = self.used if used is None else used
+        if self.sorts_rows:  # what shares a number would be added up
+            return dict_reader.UNFIT
         return self.room - 1 if self.from_zero and used < self.room else dict_reader.UNFIT
 
     def refuse_reentry(self) -> None:
@@ -347,24 +382,8 @@ def as_target(y: Any) -> float:
     return target
 
 
-def open_fast_path(model: Model, loops: Loops, change: Change) -> "FastPath | None":
-    """The fast path of a model; None where it has none."""
-    from noregret.learner.dense_path import DensePath
-    from noregret.learner.hashed_path import HashedPath
-
-    kinds = {("sparse", "names"): FastPath, ("sparse", "columns"): FastPath, ("sparse", "hashed"): HashedPath}
-    kinds["dense", "columns"] = DensePath
-    kind = kinds.get((str(model.algebra), str(model.names.mode)))
-    engine, config = loops.engine, model.config
-    fits = kind is not None and engine.native and engine.layout is not None and dict_reader.is_enabled()
-    if not fits or model.full_covariance or config.touches != "row" or model.card.ignores_features:
-        return None
-    if not isinstance(model.task, SERVED) or model.task.queries_labels:
-        return None
-    balanced = isinstance(config.class_weight, str)
-    undecided = config.bias and config.bias_value is None and model.constant == 0.0
-    if undecided or (balanced and model.class_counts.size != len(model.labels)):
-        return None
-    if any(transform.row_loops() is None for transform in model.transforms):
-        return None
-    return kind(model, loops, change) if kind is not None and kind.suits(model) else None
+def can_save_all(model: Model, most: int) -> bool:
+    """Whether every array has a word for each cell of the state, and all together no more than so many."""
+    space, arrays = model.known_space, whole_memory(model.arrays, model.config.touches != "row")
+    cells = space.room * space.class_room
+    return all(array.size == cells and array.itemsize == 8 for array in arrays) and cells * len(arrays) <= most

@@ -12,14 +12,27 @@ import numpy as np
 from noregret.algebra.verbs import unbound
 from noregret.features.fitted import LEARN
 from noregret.state.guarded_round import CHECK, RESTORE, SAVE, UNDO
-from noregret.state.slots import ARRAY, WORD, number_slots
+from noregret.state.slots import ARRAY, WORD, count_slots, number_slots
 
 array_at = table_at = call_loop = unbound
 read_given_idx = read_given_val = read_given_ends = read_idx = read_val = read_ends = unbound
-read_saved = read_counts = read_truth = read_importance = unbound
+read_numbers = read_saved = read_counts = read_truth = read_importance = unbound
 
 IDX, VAL, OUT, STATISTICS = LEARN + 3, LEARN + 5, LEARN + 7, LEARN + 9  # slots of the table of a transform's loop
 TRUTH_IS_CODE = -1  # in place of the class whose truth is +1
+
+
+class StepSlots(NamedTuple):
+    """One step of the preparation: the loop of a transform, or what is done to a row before and after it."""
+
+    loop: int = WORD
+    table: int = WORD
+    ends: int = WORD  # of the row that the step reads; its second number is how many entries the row has
+    numbers: int = WORD  # the features of that row, int64
+    sized: int = WORD  # 1: the lengths of the rows in the table are those of the row
+    fields: int = WORD  # how many statistics it has for each feature, and how many that are single numbers
+    counters: int = WORD
+    saved: int = WORD  # where in `saved` these are kept
 
 
 class PreparedSlots(NamedTuple):
@@ -35,8 +48,12 @@ class PreparedSlots(NamedTuple):
     idx: int = ARRAY  # the row as the loop reads it
     val: int = ARRAY
     ends: int = ARRAY
+    numbers: int = ARRAY  # the features of the row as it was read, int64
+    last_ends: int = WORD  # the row after the last step
+    last_numbers: int = WORD
+    last_values: int = WORD
     hashed: int = WORD  # the number of cells that names are hashed to, or 0; a number beyond is a cell with the sign -1
-    sort: int = WORD  # for hashed features: sorts a row and sums what shares a cell
+    sort: int = WORD  # sorts a row and sums what shares a cell; 0 where rows stay as they are
     sort_table: int = WORD
     bias: int = WORD  # 1: feature 0 is constant; its value is in `val` already
     saved: int = ARRAY  # room to save the statistics that a row changes
@@ -45,12 +62,12 @@ class PreparedSlots(NamedTuple):
     positive: int = WORD  # the class whose truth is +1, or TRUTH_IS_CODE
     truth: int = ARRAY
     importance: int = ARRAY
-    transforms: int = WORD
-    first: int = 0  # from here on four words for each transform: loop, table, how many fields and counters it has
+    steps: int = WORD
+    first: int = 0  # from here on the words of each step
 
 
-PREPARED = number_slots(PreparedSlots)
-WORDS_EACH = 4
+PREPARED, STEP = number_slots(PreparedSlots), number_slots(StepSlots)
+WORDS_EACH = count_slots(StepSlots)
 PREPARED_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
     "given_idx": (PREPARED.given_idx, np.int32),
     "given_val": (PREPARED.given_val, np.float64),
@@ -58,6 +75,7 @@ PREPARED_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
     "idx": (PREPARED.idx, np.int32),
     "val": (PREPARED.val, np.float64),
     "ends": (PREPARED.ends, np.int64),
+    "numbers": (PREPARED.numbers, np.int64),
     "saved": (PREPARED.saved, np.float64),
     "counts": (PREPARED.counts, np.int64),
     "truth": (PREPARED.truth, np.float64),
@@ -68,24 +86,25 @@ PREPARED_ARRAYS: dict[str, tuple[int, type[np.generic]]] = {
 def prepared_round(table: Any) -> int:
     """Prepare the row that was read, then score or learn it; if that fails, restore everything and raise."""
     bad = 0 if all_finite(read_given_val(table), read_given_ends(table)[1]) else 1
-    if table[PREPARED.hashed] != 0 and bad == 0:
+    if table[PREPARED.sort] != 0 and bad == 0:
         bad = join_cells(table)
-    n = read_given_ends(table)[1]
-    learns = table[PREPARED.learns] != 0
-    if learns:
-        visit_statistics(SAVE, table, n)
-    if bad == 0:
-        bad = transform(table, n)
-    if learns:
-        bad |= visit_statistics(CHECK, table, n)
+    idx, numbers = read_given_idx(table), read_numbers(table)
+    for k in range(read_given_ends(table)[1]):
+        numbers[k] = idx[k]
+    learns, done = table[PREPARED.learns] != 0, 0
+    while bad == 0 and done < table[PREPARED.steps]:
+        bad = run_step(table, PREPARED.first + WORDS_EACH * done)
+        done += 1
     code = -1
-    if learns and read_counts(table).size > 0:
-        code = weigh_class(table)
     if bad == 0:
+        bad = write_row(table)
+    if bad == 0:
+        if learns and read_counts(table).size > 0:
+            code = weigh_class(table)
         bad = call_loop(table[PREPARED.loop], table[PREPARED.loop_table])
     if bad != 0:
-        if learns:
-            visit_statistics(RESTORE, table, n)
+        for step in range(done if learns else 0):
+            visit_statistics(RESTORE, table, PREPARED.first + WORDS_EACH * step)
         raise ArithmeticError
     if code >= 0:
         read_counts(table)[code] += 1
@@ -100,54 +119,62 @@ def all_finite(values: Any, size: Any) -> bool:
 
 
 def join_cells(table: Any) -> Any:
-    """Give hashed features their signs, sort them and sum what shares a cell; not 0 where that failed."""
+    """Give hashed features their signs, sort the row and sum what shares a cell; not 0 where that failed."""
     idx, val, cells = read_given_idx(table), read_given_val(table), table[PREPARED.hashed]
     for k in range(read_given_ends(table)[1]):
-        if idx[k] >= cells:
+        if cells != 0 and idx[k] >= cells:
             idx[k] -= cells
             val[k] = -val[k]
     return call_loop(table[PREPARED.sort], table[PREPARED.sort_table])
 
 
-def transform(table: Any, n: Any) -> Any:
-    """Run the transforms and write the row that the loop reads; 1 where a value is not finite or a loop failed."""
-    bad, values = 0, read_given_val(table)
-    for at in range(table[PREPARED.transforms]):
-        first = PREPARED.first + WORDS_EACH * at
-        inner = table_at(table[first + 1])
+def run_step(table: Any, step: Any) -> Any:
+    """Run one step; 1 where it failed, or a value or statistic is not finite, else 0."""
+    learns, inner = table[PREPARED.learns] != 0, table_at(table[step + STEP.table])
+    n = table_at(table[step + STEP.ends])[1]
+    if table[step + STEP.sized] != 0:
         inner[IDX + 1] = inner[VAL + 1] = inner[OUT + 1] = n
-        bad |= call_loop(table[first], table[first + 1])
-        values = array_at(inner[OUT], n)
-        bad |= 0 if all_finite(values, n) else 1
-    given, idx, val, bias = read_given_idx(table), read_idx(table), read_val(table), table[PREPARED.bias]
+    if learns:
+        visit_statistics(SAVE, table, step)
+    bad = call_loop(table[step + STEP.loop], table[step + STEP.table])
+    if table[step + STEP.sized] != 0:
+        bad |= 0 if all_finite(array_at(inner[OUT], n), n) else 1
+    if learns:
+        bad |= visit_statistics(CHECK, table, step)
+    return bad
+
+
+def write_row(table: Any) -> Any:
+    """Write the row that the loop reads: the last one that was prepared, and the constant; 1 if it is not finite."""
+    n = table_at(table[PREPARED.last_ends])[1]
+    numbers, values = table_at(table[PREPARED.last_numbers]), array_at(table[PREPARED.last_values], n)
+    idx, val, bias = read_idx(table), read_val(table), table[PREPARED.bias]
     idx[0] = 0
     for k in range(n):
-        idx[k + bias] = given[k] + bias
+        idx[k + bias] = numbers[k] + bias
         val[k + bias] = values[k]
     read_ends(table)[1] = n + bias
     if table[PREPARED.undo_log] != 0:
         table_at(table[PREPARED.undo_log])[UNDO.touched + 1] = n + bias
-    return bad
+    return 0 if all_finite(values, n) else 1
 
 
-def visit_statistics(task: Any, table: Any, n: Any) -> Any:
+def visit_statistics(task: Any, table: Any, step: Any) -> Any:
     """Save, check or restore the statistics of the features of a row; 1 when a checked one is not finite, else 0."""
-    idx, saved, bad, at = read_given_idx(table), read_saved(table), 0, 0
-    for transform in range(table[PREPARED.transforms]):
-        first = PREPARED.first + WORDS_EACH * transform
-        inner = table_at(table[first + 1])
-        fields = table[first + 2]
-        for f in range(fields + table[first + 3]):
-            kept = array_at(inner[STATISTICS + 2 * f], inner[STATISTICS + 1 + 2 * f])
-            for k in range(n if f < fields else 1):
-                j = idx[k] if f < fields else 0
-                if task == SAVE:
-                    saved[at] = kept[j]
-                elif task == CHECK:
-                    bad |= 0 if math.isfinite(kept[j]) else 1
-                else:
-                    kept[j] = saved[at]
-                at += 1
+    numbers, inner = table_at(table[step + STEP.numbers]), table_at(table[step + STEP.table])
+    saved, bad, at, fields = read_saved(table), 0, table[step + STEP.saved], table[step + STEP.fields]
+    n = table_at(table[step + STEP.ends])[1]
+    for f in range(fields + table[step + STEP.counters]):
+        kept = array_at(inner[STATISTICS + 2 * f], inner[STATISTICS + 1 + 2 * f])
+        for k in range(n if f < fields else 1):
+            j = numbers[k] if f < fields else 0
+            if task == SAVE:
+                saved[at] = kept[j]
+            elif task == CHECK:
+                bad |= 0 if math.isfinite(kept[j]) else 1
+            else:
+                kept[j] = saved[at]
+            at += 1
     return bad
 
 

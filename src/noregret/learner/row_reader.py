@@ -1,16 +1,18 @@
 """Compiled readers of single rows: the room for a row, the tables that lead to it, and the function over them."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.class_weights import ROOT
 from noregret.features import canonicalize
+from noregret.features.derived import DerivedTransform
 from noregret.features.fitted import LEARN, FittedTransform, Loop
+from noregret.features.keys import Keys
 from noregret.jit import dict_reader
 from noregret.jit.compiled import get_function, vectors
-from noregret.jit.layout import address, fill, fill_named
+from noregret.jit.layout import Table, address, fill, fill_named
 from noregret.learner.prepared_round import (
     PREPARED,
     PREPARED_ARRAYS,
@@ -18,6 +20,7 @@ from noregret.learner.prepared_round import (
     PreparedSlots,
     prepared_round,
 )
+from noregret.learner.row_stages import FIND_GROUPS, MERGE, PLACE_KEYS, SELECT
 from noregret.learner.transform_loops import place_arrays
 from noregret.state.guarded_round import LARGEST, SIGN
 from noregret.state.slots import count_slots
@@ -54,7 +57,7 @@ class RowReader:
 
     def __init__(self, path: "FastPath", features: int, learn: bool) -> None:
         self.features = features
-        row = given = make_row(features + path.bias)
+        row = given = make_row(path.count_derived(features) + path.bias)
         loop, loop_table = path.loop, path.make_loop_table(row, learn)
         buffers: tuple[object, ...] = (*row, path.scored_names, path.known, path.arrays, path.out, loop_table)
         undo_log = 0
@@ -80,45 +83,115 @@ class RowReader:
         self.call = dict_reader.make_function(self.table)
 
 
+class StepRow(NamedTuple):
+    """A row between two steps: where it ends, its features as the loops of transforms read them and as int64, values.
+
+    `groups` are the selector groups of its entries.
+    """
+
+    ends: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    numbers: NDArray[np.int64]
+    val: NDArray[np.float64]
+    groups: NDArray[np.int64]
+
+    @classmethod
+    def make(cls, size: int) -> "StepRow":
+        return cls(np.zeros(2, np.int64), np.zeros(size, np.int32), np.zeros(size, np.int64), np.zeros(size),
+                   np.zeros(size, np.int64))  # fmt: skip
+
+
 class PreparedRound:
     """The table of `prepared_round` for one reader, and all that it leads to."""
 
     def __init__(self, path: "FastPath", row: Row, given: Row, learn: bool) -> None:
         model, size = path.model, given.idx.size
-        steps = [(one, loop) for one in model.transforms for loop in one.row_loops() or ()]
-        self.table = np.zeros(count_slots(PreparedSlots) + WORDS_EACH * len(steps), np.int64)
+        self.path, self.learn, self.level = path, learn, 0
+        self.table: Table
         self.loop = get_function(prepared_round, vectors(PREPARED_ARRAYS)).address
         self.kept: list[object] = [row, given]
-        self.saved = np.zeros(sum(size * len(one.fields) + len(one.counters) for one, _ in steps))
-        values = given.val
-        for at, (one, loop) in enumerate(steps):
-            values = self.add(PREPARED.first + WORDS_EACH * at, one, loop, given._replace(val=values), learn)
+        self.steps: list[list[int]] = []
+        self.saved_words = 0
+        start = StepRow(given.ends, given.idx, np.zeros(size, np.int64), given.val, np.zeros(size, np.int64))
+        last = start
+        if model.selectors.bits:
+            self.add_stage(FIND_GROUPS, start, (start.ends, start.numbers, path.groups, start.groups))
+        for transform in model.transforms:
+            last = self.add_transform(transform, last)
+        self.saved = np.zeros(self.saved_words)
+        self.table = np.zeros(count_slots(PreparedSlots) + WORDS_EACH * len(self.steps), np.int64)
+        self.table[PREPARED.first :] = np.array(self.steps, np.int64).reshape(-1)
         row.val[:1] = path.constant
         fill_named(
             self.table, PREPARED, learns=int(learn), given_idx=given.idx, given_val=given.val, given_ends=given.ends,
             idx=row.idx, val=row.val, ends=row.ends, bias=path.bias, saved=self.saved, counts=path.counts,
             root=int(model.config.class_weight == ROOT), positive=path.positive, truth=row.truth,
-            importance=row.importance, transforms=len(steps), hashed=path.hashed_cells,
+            importance=row.importance, steps=len(self.steps), hashed=path.hashed_cells, numbers=start.numbers,
+            last_ends=address(last.ends), last_numbers=address(last.numbers), last_values=address(last.val),
         )  # fmt: skip
-        if path.hashed_cells:
+        self.kept += [start, last]
+        if path.sorts_rows:
             self.add_sort(given)
 
-    def add(self, first: int, transform: FittedTransform, loop: Loop, given: Row, learn: bool) -> NDArray[np.float64]:
-        """Write the words of a transform from a slot on; returns where its values will be."""
+    def add_transform(self, transform: FittedTransform, row: StepRow) -> StepRow:
+        """Add the steps of a transform; returns the row that they leave."""
+        if isinstance(transform, DerivedTransform):
+            return self.add_derived(transform, row)
+        for loop in transform.row_loops() or ():
+            if not transform.only or not self.path.model.selectors.bits:
+                row = self.add_values(transform, loop, row)
+                continue
+            mask, part = np.array([transform.only], np.int64), StepRow.make(row.idx.size)
+            self.add_stage(SELECT, row, (row.ends, row.numbers, row.val, row.groups, mask, part.ends, part.idx,
+                                         part.numbers, part.val))  # fmt: skip
+            done, out = self.add_values(transform, loop, part), np.zeros(row.val.size)
+            self.add_stage(MERGE, row, (row.ends, row.groups, mask, row.val, done.val, out))
+            row = row._replace(val=out)
+        return row
+
+    def add_values(self, transform: FittedTransform, loop: Loop, row: StepRow) -> StepRow:
+        """Add the loop of a transform that gives features other values."""
+        out = np.zeros(row.val.size)
+        arrays: tuple[NDArray[Any], ...]
+        arrays = (row.ends, row.idx, row.val, out, *transform.arrays.values(), *transform.extra_arrays())
+        fields, counters = len(transform.fields), len(transform.counters)
+        self.add_step(loop, row, arrays, (1, fields, counters))
+        self.saved_words += fields * row.idx.size + counters
+        return row._replace(val=out)
+
+    def add_derived(self, transform: DerivedTransform, row: StepRow) -> StepRow:
+        """Add the steps of a transform that makes features of others."""
+        loop = transform.row_loop
+        assert loop is not None
+        made, path, keys = StepRow.make(transform.row_capacity(row.idx.size)), self.path, transform.keys
+        assert isinstance(keys, Keys)
+        first, second, size = np.zeros_like(made.numbers), np.zeros_like(made.numbers), np.zeros(1, np.int64)
+        scratch = made.val.view(np.int64) if transform.reads_bits else np.zeros(row.idx.size, np.int64)
+        self.add_stage(loop, row, (row.ends, row.idx, row.val, made.val, first, second, row.groups, made.groups, size,
+                                   transform.row_options(), scratch))  # fmt: skip
+        options = path.key_options(self.level, self.learn)
+        self.add_stage(PLACE_KEYS, row, (first, second, size, *keys.known, options, path.missing, made.ends, made.idx,
+                                         made.numbers))  # fmt: skip
+        self.level += 1
+        return made
+
+    def add_stage(self, loop: Loop, row: StepRow, arrays: tuple[NDArray[Any], ...]) -> None:
+        """Add a step without statistics."""
+        self.add_step(loop, row, arrays, (0, 0, 0))
+
+    def add_step(self, loop: Loop, row: StepRow, arrays: tuple[NDArray[Any], ...], rest: tuple[int, int, int]) -> None:
+        """Add a step: its loop over these arrays, which reads a row; `rest` is sized, fields, counters."""
         places = place_arrays(loop)
-        table, out = np.zeros(LEARN + 1 + 2 * len(places), np.int64), np.zeros(given.val.size)
-        table[LEARN] = learn
-        arrays = (given.ends, given.idx, given.val, out, *transform.arrays.values(), *transform.extra_arrays())
+        table = np.zeros(LEARN + 1 + 2 * len(places), np.int64)
+        table[LEARN] = self.learn
         for (slot, _), array in zip(places.values(), arrays, strict=True):
             fill(table, slot, array)
         where = get_function(loop.entry, places).address
-        fields, counters = len(transform.fields), len(transform.counters)
-        self.table[first : first + WORDS_EACH] = (where, address(table), fields, counters)
-        self.kept += [table, arrays]
-        return out
+        self.steps.append([where, address(table), address(row.ends), address(row.numbers), *rest, self.saved_words])
+        self.kept += [table, arrays, row]
 
     def add_sort(self, given: Row) -> None:
-        """The compiled sort of a row of hashed features."""
+        """The compiled sort of a row."""
         longest = max(given.idx.size, 2 * canonicalize.RANKED + canonicalize.TOGETHER)
         buffers = (np.zeros(longest, np.int32), np.zeros(longest))
         places, table = canonicalize.slots(), np.zeros(canonicalize.SLOTS, np.int64)

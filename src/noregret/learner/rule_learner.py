@@ -18,12 +18,13 @@ from noregret.features.transforms import Pipeline, Transform
 from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.change import LOCKING, Locked
+from noregret.learner.choose_path import open_fast_path
 from noregret.learner.config import Config, resolve
 from noregret.learner.diagnose import check_scores, find_overflow, find_rule_error
 from noregret.learner.display import Displayed
 from noregret.learner.encode import encode_rows, one_row
 from noregret.learner.engine import Loops
-from noregret.learner.fast_path import FastPath, open_fast_path
+from noregret.learner.fast_path import FastPath
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, pack, register_kind, save, unpack
 from noregret.learner.outside_steps import OutsideSteps

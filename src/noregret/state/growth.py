@@ -138,6 +138,12 @@ def memory(state: State, everything: bool = False) -> list[NDArray[Any]]:
     return list(arrays.values())
 
 
+def whole_memory(state: State, everything: bool) -> list[NDArray[Any]]:
+    """Return the arrays that rounds may change, and those that follow from them; see `Store.memory`."""
+    derived = [array for store, value in stores_and_values(state) for array in store.derived(value)]
+    return [*memory(state, everything), *derived]
+
+
 def settle(state: State) -> State:
     """Bring every field to rest: its cells become the weights themselves."""
     for store, value in stores_and_values(state):

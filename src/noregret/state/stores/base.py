@@ -165,6 +165,13 @@ class Store(ABC, Generic[Value]):
         """
         return list(self.vectors(value))
 
+    def derived(self, value: Value) -> list[NDArray[Any]]:
+        """Return the arrays that rounds change and that follow from the others: one word of 8 bytes for every cell.
+
+        None of the words is negative if it is an integer, so that all are finite as floats.
+        """
+        return []
+
     def nonzero_places(self, value: Value) -> NDArray[np.int64]:
         """Return the places of the weights that are not zero."""
         return np.flatnonzero(self.vectors(value)[0])

@@ -53,6 +53,9 @@ class GroupedStore(Store[Grouped]):
     def vectors(self, value: Grouped) -> list[Vector]:
         return [value.v]
 
+    def derived(self, value: Grouped) -> list[NDArray[Any]]:
+        return [value.length, value.pull]
+
     def refresh(self, value: Grouped) -> None:
         value.pull[...] = -1.0
 
@@ -96,6 +99,9 @@ class LazyGroupsStore(Store[LazyGroups]):
         value.seen[...] = 0.0
         value.n[0] = 0.0
         self.refresh(value)
+
+    def derived(self, value: LazyGroups) -> list[NDArray[Any]]:
+        return [value.length]
 
     def refresh(self, value: LazyGroups) -> None:
         value.length[...] = -1.0

@@ -34,6 +34,9 @@ class TopKStore(Store[TopK]):
     def vectors(self, value: TopK) -> list[Vector]:
         return [value.v]
 
+    def derived(self, value: TopK) -> list[NDArray[Any]]:
+        return [value.slot, value.heap]
+
     def nonzero_places(self, value: TopK) -> NDArray[np.int64]:
         return np.array(value.heap[: int(value.n[SIZE])])
 
