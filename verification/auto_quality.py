@@ -21,7 +21,10 @@ from noregret.data.blocks import SparseBlock, verify
 
 ROWS = 100_000
 STREAMS = ("a9a", "w8a", "ijcnn1", "spam_drift", "elec2", "covtype", "kdd99", "mnist")
-TABLES = {"elec2": ("elec2/elec.csv.gz", {"label": "class"}), "covtype": ("covtype/covtype.csv.xz", {})}
+TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "elec2": ("elec2/elec.csv.gz", {"label": "class"}),
+    "covtype": ("covtype/covtype.csv.xz", {}),
+}
 SVM = {"a9a": "a9a/a9a.svm.gz", "w8a": "w8a/w8a.svm.gz", "ijcnn1": "ijcnn1/ijcnn1.train.svm.bz2",
        "spam_drift": "spam_drift/spam_drift.svm.gz"}  # fmt: skip
 
@@ -40,7 +43,7 @@ def read_stream(name: str, folder: Path) -> tuple[list[tuple[Any, np.ndarray]], 
         path, options = TABLES[name]
         source = nr.open_source(str(folder / path), limit=ROWS, **options)
     else:
-        shuffled = {"shuffle": 0} if name == "w8a" else {}
+        shuffled: dict[str, Any] = {"shuffle": 0} if name == "w8a" else {}
         source = nr.open_source(str(folder / SVM[name]), **shuffled)
     batches = [(batch.X, np.asarray(batch.y)) for batch in source]
     if name == "covtype":

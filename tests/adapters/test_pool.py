@@ -37,7 +37,7 @@ def fresh(part: Any, **options: Any) -> Any:
 
 def test_votes_and_weights_are_those_of_the_definition() -> None:
     X, y = noisy(300)
-    expected = play_pool([fresh(part) for part in FEW], X, y.tolist())
+    expected = play_pool([fresh(part) for part in FEW], list(X), y.tolist())
     learner = few()
     played = learner.play(X, y)
     assert played.predictions[1:].tolist() == expected["votes"][1:]
@@ -197,7 +197,8 @@ def test_an_error_between_entries_undoes_those_that_have_played(monkeypatch: pyt
 def test_entries_of_negligible_weight_sleep_and_wake_whatever_the_chunks() -> None:
     X, y = noisy(3 * BLOCK + 100, columns=2, noise=0.0)
     pool = ["arow", ("pa1", {"C": 0.004}), ("winnow_balanced", {})]
-    whole, parts = nr.make("auto", pool=pool, prune=True), nr.make("auto", pool=pool, prune=True)
+    whole: Any = nr.make("auto", pool=pool, prune=True)
+    parts = whole.copy()
     whole.learn(X, y)
     for start in range(0, len(y), 777):
         parts.learn(X[start : start + 777], y[start : start + 777])
@@ -254,7 +255,7 @@ def test_probabilities_of_classes_that_come_one_after_another() -> None:
 
 @pytest.mark.parametrize("task", [task for task in POOLS if task is not None])
 def test_the_usual_pool_of_every_task_can_be_made_and_its_values_are_searched(task: str) -> None:
-    learner = nr.make("auto", task=task)
+    learner: Any = nr.make("auto", task=task)
     names = [entry.name for entry in learner.entries]
     assert 20 <= len(names) == len(set(names)) <= 26
     for name, settings in POOLS[task]:
