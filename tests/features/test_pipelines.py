@@ -227,7 +227,7 @@ def test_learners_are_merged_where_no_transform_remembers() -> None:
     merged = halves[0].merge(halves[1])
     expected = by_hand[0].merge(by_hand[1]).scores(after(nr.clip(1.0) | nr.unit_norm() | nr.make("pa1"), rows))
     assert np.array_equal(merged.scores(rows), expected)
-    for name in ("scale", "min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "conjunctions", "one_hot"):
+    for name in ("min_max", "tf_idf", "mean", "indicator", "squares", "pairs", "conjunctions", "one_hot"):
         steps, _ = PIPELINES[name]
         one, other = ((steps | nr.make("perceptron")).learn(rows, y) for _ in range(2))
         with pytest.raises(nr.BadValue, match="cannot be merged: each goes by what it saw"):

@@ -17,6 +17,7 @@ from noregret.adapters.pool_file import (
     restore_stopped,
     restore_targets,
 )
+from noregret.adapters.pool_merge import merge_pools
 from noregret.adapters.pool_one_row import OneRound
 from noregret.adapters.pool_probabilities import ProbabilityMixture, score_columns
 from noregret.adapters.pool_report import PoolReport, report_pool
@@ -290,6 +291,12 @@ class Auto(BaseLearner):
         if self.given is None or self.rounds:
             raise BadValue("auto has learned already; cannot add transforms to a trained learner. Create a new one")
         return type(self)(**{**self.given, "transforms": [*steps, *(self.given.get("transforms") or ())]})
+
+    def merge(self, other: "Auto") -> "Auto":
+        """A new pool that has learned the rounds of both, as far as the entries can be merged."""
+        if not isinstance(other, Auto):
+            raise BadValue(f"a pool can be merged only with a pool, not with {other!r}")
+        return merge_pools(self.copy(), other.copy())
 
     def functions(self) -> dict[str, FeatureFunction]:
         """The functions of the caller that a model file only names."""

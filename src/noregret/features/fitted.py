@@ -68,6 +68,7 @@ class FittedTransform:
     counters: ClassVar[tuple[str, ...]] = ()  # statistics that are single numbers
     indicator_field: ClassVar[str | None] = None  # the field whose value INDICATOR marks features to leave unchanged
     accepts_missing: ClassVar[bool] = False  # whether values may be missing
+    merges: ClassVar[bool] = False  # whether the statistics of two of them can be put together, by `absorb`
 
     def __init__(self, options: Mapping[str, Any], run: Runner, selectors: FeatureSelectors | None = None) -> None:
         self.options, self.run = options, run
@@ -86,6 +87,10 @@ class FittedTransform:
     def capacity(self) -> int:
         """The number of features the arrays have cells for."""
         return min((self.arrays[name].size for name in self.fields), default=0)
+
+    def absorb(self, other: "FittedTransform", order: NDArray[np.int64]) -> None:
+        """Add the statistics of another; its feature j is feature order[j] here."""
+        raise BadValue(f"learners that transform by {self.name} cannot be merged: each goes by what it saw")
 
     def row_loops(self) -> tuple[Loop, ...] | None:
         """Return the loops that transform a single row of finite values; None if more than that has to be done."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.verbs import unbound
@@ -52,6 +53,7 @@ class Scaling(FittedTransform):
     fields = ("count", "mean", "spread")
     indicator_field = "count"
     loop = value_loop(scale_values, scale_rows, *fields)
+    merges = True
 
     @property
     def count(self) -> NDArray[Any]:
@@ -60,6 +62,20 @@ class Scaling(FittedTransform):
     @property
     def mean(self) -> NDArray[Any]:
         return self.arrays["mean"]
+
+    def absorb(self, other: FittedTransform, order: NDArray[np.int64]) -> None:
+        """Counts, means and sums of squared deviations of both together (Chan, Golub and LeVeque 1979)."""
+        size = other.width
+        self.reserve(int(order.max()) + 1 if size else 0)
+        count, mean, spread = (self.arrays[name][order] for name in self.fields)
+        more, its_mean, its_spread = (other.arrays[name][:size] for name in self.fields)
+        total = np.maximum(count + more, 1.0)
+        apart = its_mean - mean
+        indicator = (count == INDICATOR) | (more == INDICATOR)
+        self.arrays["count"][order] = np.where(indicator, INDICATOR, count + more)
+        self.arrays["mean"][order] = np.where(indicator, 0.0, mean + apart * (more / total))
+        self.arrays["spread"][order] = np.where(indicator, 0.0, spread + its_spread + apart**2 * (count * more / total))
+        self.width = max(self.width, int(order.max()) + 1 if size else 0)
 
     def overflow_message(self) -> str:
         return "values this large cannot be scaled: their squares are not finite. Learn without scaling"

@@ -20,8 +20,11 @@ from noregret.tasks.regression import Regression
 from noregret.tasks.task import Task
 
 
-def merge_models(a: Model, b: Model) -> Model:
-    """Both models pooled. The two given are used up: pass copies."""
+def merge_models(a: Model, b: Model, order: list[int] | None = None) -> Model:
+    """Both models pooled. The two given are used up: pass copies.
+
+    Features are matched by name, or by number; with `order`, feature j of the second is feature order[j] of the first.
+    """
     if a.card.merge.law == "none":
         raise BadValue(f"{a.card.name} cannot be merged: {a.card.merge.how}")
     if any(field.kind == "reservoir" for field in a.card.state.values()):
@@ -56,7 +59,7 @@ def merge_models(a: Model, b: Model) -> Model:
         raise BadValue(f"{a.card.name} cannot be merged with random_start: what adds up begins at zero")
     if a.config.numbers.get("random_start", 0.0) > 0.0 and a.card.shrinks_start(dict(a.config.choices)):
         raise BadValue(f"{a.card.name} cannot be merged with random_start: the starts of the two have shrunk apart")
-    keeping = next((one for one in a.transforms if one.has_state), None)
+    keeping = next((one for one in a.transforms if one.has_state and not one.merges), None)
     if keeping is not None:
         steps = "scale" if keeping.name == "scale" else f"transform by {keeping.name}"
         raise BadValue(f"learners that {steps} cannot be merged: each goes by what it saw. Do it before you learn")
@@ -73,7 +76,8 @@ def merge_models(a: Model, b: Model) -> Model:
     if isinstance(a.names, HashedNames) and isinstance(b.names, HashedNames):
         a.names.absorb(b.names)
     settle(a.arrays), settle(b.arrays)
-    align(a, b)
+    align(a, b, order)
+    merge_transforms(a, b, order)
     combine(a, b)
     settle(a.arrays)
     a.totals += b.totals
@@ -98,7 +102,17 @@ def family(task: Task) -> type[Task]:
     return type(task.to_multiclass() if isinstance(task, Binary) else task)
 
 
-def align(a: Model, b: Model) -> None:
+def merge_transforms(a: Model, b: Model, order: list[int] | None) -> None:
+    """Put the statistics of the transforms together; the features are aligned already."""
+    if order is None and a.names.mode == "names" and not isinstance(a.names, HashedNames):
+        order = [a.names.known[name] for name in b.names.as_list()]
+    for mine, other in zip(a.transforms, b.transforms, strict=True):
+        if mine.has_state:
+            places = np.arange(other.width) if order is None else np.array(order[: other.width], np.int64)
+            mine.absorb(other, places)
+
+
+def align(a: Model, b: Model, order: list[int] | None = None) -> None:
     """Give both learners the same classes and features in the same order."""
     if a.task.labelled:
         for label in b.labels.order:
@@ -115,10 +129,10 @@ def align(a: Model, b: Model) -> None:
                     mirror(model.shape, model.arrays, model.known_space)
     names = a.names.known
     bias = int(a.config.bias)
-    order = None
-    if a.names.mode == "names":
+    features = max(a.known_space.features, b.known_space.features, *(place + 1 for place in order or ()))
+    if order is None and a.names.mode == "names":
         order = [*range(bias), *(names[name] + bias for name in b.names.as_list())]
-    features = len(names) + bias if order is not None else max(a.known_space.features, b.known_space.features)
+        features = len(names) + bias
     classes = a.task.blocks(len(a.labels))
     if a.class_counts.size or b.class_counts.size:
         a.class_counts = add_class_counts(a, b)
