@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 
 import noregret as nr
-from noregret.experts.card import ALGORITHMS, find_algorithm
+from noregret.experts.card import list_algorithms
 from noregret.rules.guarantee import Bounded, Comparator, Relation
 from noregret.rules.quantities import QUANTITIES, QuantityName
 from tests.conformance.plays import EVERY as CARDS
@@ -306,8 +306,7 @@ def test_the_bound_is_the_number_worked_out_by_hand(name: str) -> None:
 def test_every_quantity_is_defined_and_needed() -> None:
     assert set(QUANTITIES) == set(get_args(QuantityName))
     assert all(quantity.about and quantity.symbol for quantity in QUANTITIES.values())
-    find_algorithm("hedge")  # loads all
-    every = [*CARDS, *ALGORITHMS.values()]
+    every = [*CARDS, *list_algorithms().values()]
     needed = {name for card in every for guarantee in card.guarantees for name in guarantee.needs}
     assert needed == set(QUANTITIES)
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 import noregret as nr
 from noregret.algebra.partial_features import first_random
-from noregret.experts.card import ALGORITHMS, find_algorithm
+from noregret.experts.card import list_algorithms
 from noregret.experts.expert_weights import ExpertWeights
 from tests.naive import experts as naive
 from tests.support.cover import ALL
 
 Floats = NDArray[np.float64]
-find_algorithm("hedge")  # loads all
+ALGORITHMS = list_algorithms()
 NAMES = sorted(ALGORITHMS)
 SLEEPERS = [name for name in NAMES if ALGORITHMS[name].why_awake is None]
 

@@ -19,12 +19,12 @@ from functools import cached_property
 from typing import Any, Required, TypedDict, Unpack
 
 from noregret.errors import BadValue
-from noregret.rules.card import Card
+from noregret.experts.prediction_losses import PREDICTION_LOSSES
 from noregret.rules.guarantee import Guarantee, check_guarantees
 from noregret.rules.merge_law import Merge
-from noregret.rules.method_card import place_of
+from noregret.rules.method_card import MethodCard, place_of
 from noregret.rules.parameters import Choice, Param, suggestion
-from noregret.rules.registry import load_package, title_of
+from noregret.rules.registry import REGISTRY, load_package, register, title_of
 
 Text = Callable[..., Any]
 ARRAYS = ("losses", "filled", "slept", "asleep")  # one number for each expert, in every state; see expert_weights.py
@@ -39,13 +39,21 @@ class Rate(Param):
         return super().check(owner, name, 0.0 if isinstance(given, str) and given == "anytime" else given)
 
 
+ROUND_PARAMS = {
+    "loss": Choice("none", PREDICTION_LOSSES, "of a prediction of an expert; none: rows are losses, without truths"),
+    "missing": Choice(
+        "refuse", {"refuse": None, "sleep": None}, "a value that is missing is an error, or its expert sleeps"
+    ),
+}  # what learners take beside the parameters of the algorithm
+
+
 def suffer_own_loss(p: Any, s: Any, awake: Any, q: Any, losses: Any, own: float) -> float:
     """The loss of the algorithm, for experts that sleep: their regret does not change."""
     return own
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ExpertCard(Card):
+class ExpertCard(MethodCard):
     """The declaration of an expert algorithm."""
 
     weigh: Text  # (p, s, awake, q): write the distribution of the next round into q
@@ -57,8 +65,16 @@ class ExpertCard(Card):
     counters: Mapping[str, float] = field(default_factory=dict)
     admit: Text | None = None  # (s, old): set the arrays of a fresh state (old = 0) or of new experts, from `old` on
     find_problem: Text | None = None  # (s): what is wrong with arrays read from a file, or None
+    votes: bool = False  # whether its theorem counts the rounds in which at least half of the weight was wrong
+    follows: bool = False  # whether it predicts as one expert does, drawn by the weights; otherwise the vote predicts
     draws: bool = False  # whether it draws random numbers, from the counter `random`
     binds: Mapping[str, Any] = field(default_factory=dict)  # what else the functions name, bound when they are compiled
+
+    @cached_property
+    def algorithm_params(self) -> dict[str, Param | Choice]:
+        """The parameters of the algorithm, without what only learners take."""
+        own = {name: param for name, param in self.params.items() if name not in ROUND_PARAMS}
+        return own  # type: ignore[return-value]
 
     @cached_property
     def state_class(self) -> Any:
@@ -87,11 +103,10 @@ class Declared(TypedDict, total=False):
     counters: Mapping[str, float]
     admit: Text
     find_problem: Text
+    votes: bool
+    follows: bool
     draws: bool
     binds: Mapping[str, Any]
-
-
-ALGORITHMS: dict[str, ExpertCard] = {}
 
 
 def expert_algorithm(**declared: Unpack[Declared]) -> Callable[[Text], ExpertCard]:
@@ -101,8 +116,18 @@ def expert_algorithm(**declared: Unpack[Declared]) -> Callable[[Text], ExpertCar
         name, where = learn.__name__, place_of(learn)
         check_guarantees(f"{where}: {name}", declared.get("guarantees", ()), {})
         given: dict[str, Any] = {"title": title_of(name), **declared}
+        given["params"] = {**declared.get("params", {}), **ROUND_PARAMS}
+
+        def build_learner(**options: Any) -> Any:
+            from noregret.experts.expert_learner import ExpertLearner
+
+            own = {key: options.pop(key) for key in list(options) if key in card.params}
+            return ExpertLearner(card, own, **options)
+
         card = ExpertCard(
             **given,
+            factory=build_learner,
+            options=("loss_range", "names", "seed", "native"),
             name=name,
             kind="experts",
             about=inspect.cleandoc(learn.__doc__ or "").partition("\n")[0],
@@ -111,7 +136,7 @@ def expert_algorithm(**declared: Unpack[Declared]) -> Callable[[Text], ExpertCar
             declared_tasks=("experts",),
             learn=learn,
         )
-        ALGORITHMS[name] = card
+        register(card)
         return card
 
     return decorate
@@ -119,10 +144,15 @@ def expert_algorithm(**declared: Unpack[Declared]) -> Callable[[Text], ExpertCar
 
 def find_algorithm(given: Any) -> ExpertCard:
     """The card of an expert algorithm, by name or as it is."""
-    if isinstance(given, ExpertCard):
-        return given
+    known = list_algorithms() if isinstance(given, str) else {}
+    card = known.get(given) if isinstance(given, str) else given
+    if not isinstance(card, ExpertCard):
+        there = ", ".join(known or list_algorithms())
+        raise BadValue(f"there is no expert algorithm {given!r}{suggestion(given, known)}; there are {there}")
+    return card
+
+
+def list_algorithms() -> dict[str, ExpertCard]:
+    """The cards of all expert algorithms by name, users' own included."""
     load_package("noregret.experts")
-    if not isinstance(given, str) or given not in ALGORITHMS:
-        known = ", ".join(sorted(ALGORITHMS))
-        raise BadValue(f"there is no expert algorithm {given!r}{suggestion(given, ALGORITHMS)}; there are {known}")
-    return ALGORITHMS[given]
+    return {name: card for name, card in sorted(REGISTRY.items()) if isinstance(card, ExpertCard)}

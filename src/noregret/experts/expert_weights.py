@@ -111,7 +111,7 @@ class ExpertWeights:
 
     def run(self, learns: bool, state: Any, losses: Floats, awake: NDArray[np.uint8], out: Floats) -> None:
         numbers, chosen = self.card.in_force(self.params)
-        picked = tuple((name, chosen[name]) for name in self.card.choices)
+        picked = tuple((name, chosen[name]) for name in self.card.choices if name in self.params)
         run_rounds(self.card, picked, self.native, learns, (numbers, state, losses, awake, out))
         if not np.isfinite(out).all():
             raise BadValue(f"{self.card.name}: the weights are not finite; use a smaller eta, or an alpha above 1e-100")
@@ -184,6 +184,9 @@ class ExpertWeights:
         vars(new).update(vars(self) | {"state": copy_state(self.card, self.state)})
         return new
 
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
     def dump(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The state as a header and named arrays, for a model file."""
         return dump_state(self)
@@ -238,11 +241,12 @@ def copy_state(card: ExpertCard, state: Any) -> Any:
 
 def check_params(card: ExpertCard, given: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of an algorithm, checked; those that are not given have their defaults."""
+    own = card.algorithm_params
     for name in given:
-        if name not in card.params:
-            takes = ", ".join(card.params) or "none"
-            raise BadValue(f"{card.name} has no parameter {name!r}{suggestion(name, card.params)}; it takes {takes}")
-    return {name: param.check(card.name, name, given.get(name, param.default)) for name, param in card.params.items()}
+        if name not in own:
+            takes = ", ".join(own) or "none"
+            raise BadValue(f"{card.name} has no parameter {name!r}{suggestion(name, own)}; it takes {takes}")
+    return {name: param.check(card.name, name, given.get(name, param.default)) for name, param in own.items()}
 
 
 def check_awake(card: ExpertCard, awake: Any, experts: int) -> NDArray[np.uint8]:

@@ -145,6 +145,7 @@ def majority_expected_mistakes(p: Any, experts: float, runs: float, best_expert_
     arrive=majority_arrival,
     params={"beta": BETA},
     merge=ADD_MISTAKES,
+    votes=True,
     guarantees=(
         Guarantee(
             "mistakes",
@@ -165,6 +166,7 @@ def weighted_majority(p: Any, s: Any, awake: Any, q: Any, losses: Any, own: floa
     arrive=majority_arrival,
     params={"beta": BETA},
     merge=ADD_MISTAKES,
+    follows=True,
     guarantees=(
         Guarantee(
             "expected mistakes",

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.verbs import unbound
 from noregret.experts.card import ExpertCard
-from noregret.jit.compiled import compile_function, unbound
-from noregret.jit.layout import count_words
 from noregret.rules.parameters import bindings
 from noregret.rules.rule_card import Chosen
 from noregret.rules.specialize import rebind, specializer
@@ -69,7 +68,8 @@ def fill(s: Any, awake: Any, losses: Any, own: float, instead: float) -> None:
 def specialize(card: ExpertCard, chosen: Chosen, native: bool) -> Callable[..., Any]:
     """The entry of an algorithm, to be compiled; or, to be interpreted, the function that chooses or plays."""
     hooks = {"weigh": card.weigh, "learn": card.learn, "asleep": card.asleep}
-    options = {**hooks, **card.binds, **bindings(card.choices, dict(chosen))}
+    choices = {name: card.choices[name] for name, _ in chosen}
+    options = {**hooks, **card.binds, **bindings(choices, dict(chosen))}
     tag = "_".join((card.name, *(f"{name}_{option}" for name, option in chosen)))
     copy = specializer(options, rebind, tag)
     if native:
@@ -90,6 +90,9 @@ def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, val
         with np.errstate(all="ignore"):
             function(learns, *values)
         return
+    from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
+    from noregret.jit.layout import count_words
+
     places, slot = {}, LEARN + 1
     for name, value in zip(("params", "state", "losses", "awake", "out"), values, strict=True):
         places[name] = (slot, value)

@@ -6,7 +6,7 @@ from noregret.learners import load_all
 from noregret.rules.card import Card
 from noregret.rules.registry import load_package
 
-FAMILIES = ("adapters",)  # packages of learners that are not rules; each module registers its cards and kinds
+FAMILIES = ("adapters", "experts")  # packages of learners that are not rules; each module registers its cards and kinds
 
 
 @cache
