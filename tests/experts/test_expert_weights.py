@@ -46,12 +46,14 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("follow_the_perturbed_leader", {"eta": 0.2}),
     ("adahedge", {}),
     ("squint", {}),
+    ("exp3_experts", {}),
+    ("exp3_experts", {"eta": 0.5, "gamma": 0.1, "rate": "inv_sqrt"}),
 ]
 
 
 def play_naively(name: str, losses: Floats, params: dict[str, Any]) -> Floats:
     name = name.removesuffix("_randomised")
-    first = {"first": int(first_random(0))} if name == "follow_the_perturbed_leader" else {}
+    first = {"first": int(first_random(0))} if name in ("follow_the_perturbed_leader", "exp3_experts") else {}
     return np.asarray(getattr(naive, name)(losses, **first, **params))
 
 
@@ -251,7 +253,8 @@ def test_a_damaged_file_is_refused(name: str) -> None:
         with pytest.raises(nr.BadValue, match="corrupt model file"):
             ExpertWeights.restore({**header, entry: value}, arrays)
     for array, saved in arrays.items():
-        for bad in (saved[:-1], saved.astype(np.float32), np.full_like(saved, math.nan), np.full_like(saved, -1e9)):
+        wrong = 1e9 if array in ("scores", "steps") else -1e9
+        for bad in (saved[:-1], saved.astype(np.float32), np.full_like(saved, math.nan), np.full_like(saved, wrong)):
             with pytest.raises(nr.BadValue, match="corrupt model file"):
                 ExpertWeights.restore(header, {**arrays, array: bad})
 

@@ -112,3 +112,16 @@ def squint(losses: Floats) -> Floats:
 
     assert N > 0
     return play(losses, choose)
+
+
+def exp3_experts(losses: Floats, first: int, eta: float = 0.1, gamma: float = 0.0, rate: str = "constant") -> Floats:
+    """Estimates of all losses: that of the expert drawn over its probability, 0 for the others."""
+    prime, random, N = 2**31 - 1, first, losses.shape[1]
+    played, estimates = np.zeros_like(losses), np.zeros(N)
+    for t, row in enumerate(losses):
+        step = eta / math.sqrt(t + 1) if rate == "inv_sqrt" else eta
+        played[t] = (1 - gamma) * normalise(np.exp(-step * estimates)) + gamma / N
+        random = 16807 * random % prime
+        i = min(int(np.searchsorted(np.cumsum(played[t]), random / prime, side="right")), N - 1)
+        estimates[i] += row[i] / played[t, i]
+    return played

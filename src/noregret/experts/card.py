@@ -114,7 +114,8 @@ def expert_algorithm(**declared: Unpack[Declared]) -> Callable[[Text], ExpertCar
 
     def decorate(learn: Text) -> ExpertCard:
         name, where = learn.__name__, place_of(learn)
-        check_guarantees(f"{where}: {name}", declared.get("guarantees", ()), {})
+        choices = {key: one.among for key, one in declared.get("params", {}).items() if isinstance(one, Choice)}
+        check_guarantees(f"{where}: {name}", declared.get("guarantees", ()), choices)
         given: dict[str, Any] = {"title": title_of(name), **declared}
         given["params"] = {**declared.get("params", {}), **ROUND_PARAMS}
 

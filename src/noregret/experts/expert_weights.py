@@ -162,7 +162,7 @@ class ExpertWeights:
     def quantities(self) -> dict[str, float]:
         """What the theorems are functions of, without what they do not allow once experts slept or runs were merged."""
         s = self.state
-        known = {"experts": float(self.experts), "runs": float(s.n.runs)}
+        known = {"experts": float(self.experts), "runs": float(s.n.runs), "classes": float(self.experts)}
         counted = {"eta": "last_rate", "etas": "summed_rates", "gap": "mixability_gap"}
         known |= {to: float(s.n[name]) for name, to in counted.items() if name in self.card.counters}
         slept = bool(s.asleep.any())
