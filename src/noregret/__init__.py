@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from noregret.errors import NotLearned as NotLearned
     from noregret.evaluation.certify import certify as certify
     from noregret.evaluation.evaluate import evaluate as evaluate
+    from noregret.evaluation.experts import race_experts as race_experts
     from noregret.evaluation.learning_curve import learning_curve as learning_curve
     from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
@@ -129,6 +130,7 @@ _HOMES = {
     "adapters.transfer": ("transfer", "warm_start"),
     "evaluation.certify": ("certify",),
     "evaluation.evaluate": ("evaluate",),
+    "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),
     "evaluation.play": ("play",),
     "evaluation.race": ("race",),

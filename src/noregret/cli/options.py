@@ -53,6 +53,8 @@ def make_parser() -> Parser:
     add_compare_options(
         commands.add_parser("compare", help="say what differs between two JSON reports, or rank learners")
     )
+    experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
+    add_expert_options(experts)
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -209,6 +211,33 @@ def add_compare_options(compare: Parser) -> None:
                          "significance (default: 0.05)")  # fmt: skip
     compare.add_argument("--json", metavar="PATH", help="write the result as JSON to a file; - is standard output")
     compare.set_defaults(module="compare")
+
+
+def add_expert_options(experts: Parser) -> None:
+    experts.add_argument("data", metavar="FILE.csv", help="a table with a row for each round and a column for each "
+                         "expert; - is standard input, up_down a built-in example")  # fmt: skip
+    experts.add_argument(
+        "--truth", metavar="COLUMN", help="the column that holds the truth; the others are predictions"
+    )
+    experts.add_argument("--losses", action="store_true", help="the cells are losses, from 0 to 1")
+    experts.add_argument("--loss", choices=("zero_one", "squared", "absolute", "log"), help="the loss of a prediction "
+                         "(default: zero_one, for labels)")  # fmt: skip
+    experts.add_argument("--loss-range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the lowest and highest "
+                         "loss there can be (default: 0 1)")  # fmt: skip
+    experts.add_argument("--algorithms", metavar="NAMES", help="algorithms separated by commas (default: hedge, "
+                         "adahedge, squint, fixed_share, weighted_majority, follow_the_leader)")  # fmt: skip
+    experts.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter; "
+                         "ALGORITHM.NAME=VALUE for one algorithm only; may be repeated")  # fmt: skip
+    experts.add_argument("--switches", type=int, default=3, metavar="K", help="compare also with the best sequences of "
+                         "experts that change up to K times (default: 3)")  # fmt: skip
+    experts.add_argument("--missing", choices=("refuse", "sleep"), default="refuse", help="an empty cell is an error, "
+                         "or its expert sleeps in this round")  # fmt: skip
+    experts.add_argument("--drop", metavar="COLUMN", action="append", default=[], help="a column that is no expert; "
+                         "may be repeated")  # fmt: skip
+    experts.add_argument("--seed", type=int, default=0, metavar="N", help="of everything drawn at random (default: 0)")
+    experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
+    experts.set_defaults(module="experts")
 
 
 def add_show_options(show: Parser) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from noregret.errors import BadValue, import_extra
+from noregret.streams.expert_tables import BUILT_IN as EXPERT_TABLES
+from noregret.streams.expert_tables import WHAT, read_expert_table
 from noregret.streams.synthetic import COMMON, GENERATORS
 
 FORMATS = {
@@ -70,7 +72,13 @@ def list_datasets() -> list[Entry]:
         for name, one in GENERATORS.items()
     ]
     kept = [Entry(name, "", describe_file(path), "file") for name, path in sorted(find_files().items())]
-    return [*BUILT_IN, *synthetic, *kept]
+    return [*BUILT_IN, *map(describe_experts, EXPERT_TABLES), *synthetic, *kept]
+
+
+def describe_experts(name: str) -> Entry:
+    """A built-in table of experts, for `noregret experts`."""
+    table = read_expert_table(name, None)
+    return Entry(name, "experts", WHAT[name], "built-in", len(table.rows), len(table.names))
 
 
 def describe_file(path: Path) -> str:

@@ -20,6 +20,8 @@ from noregret.errors import BadValue, find_closest, shown
 from noregret.features.frames import is_frame
 from noregret.streams import datasets
 from noregret.streams.composed import ComposedSource
+from noregret.streams.expert_tables import BUILT_IN as EXPERT_TABLES
+from noregret.streams.expert_tables import read_expert_table
 from noregret.streams.formats import file_source
 from noregret.streams.read_options import ReadOptions, merge_options
 from noregret.streams.source import Source, read_position
@@ -93,6 +95,9 @@ def find_by_name(spec: str, options: ReadOptions, seed: int) -> list[Source]:
         known = BuiltInSource(spec, seed)
     elif spec.partition(":")[0] in GENERATORS:
         known = Synthetic(spec, seed)
+    elif spec in EXPERT_TABLES:
+        table = read_expert_table(spec, None)
+        known = ArraySource([dict(zip(table.names, row, strict=True)) for row in table.rows], table.truth)
     if known is not None:
         options.check_applies(spec, known.accepts)
         return [known]

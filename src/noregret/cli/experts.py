@@ -1,0 +1,77 @@
+"""`noregret experts`: expert algorithms side by side over predictions with the truth, or over losses."""
+
+import argparse
+import sys
+from typing import Any
+
+from noregret.cli.learner_names import parse_settings
+from noregret.cli.output import write_json
+from noregret.cli.setup import check_outputs
+from noregret.errors import BadValue
+from noregret.evaluation.experts import DEFAULT, race_experts
+from noregret.evaluation.report import SCHEMA
+from noregret.experts.card import ExpertCard, find_algorithm
+from noregret.streams.expert_tables import BUILT_IN, ExpertTable, read_expert_table
+from noregret.version import __version__
+
+
+def run(args: argparse.Namespace) -> int:
+    check_outputs({"--json": args.json, "--picture": args.picture}, [args.data])
+    cards = find_algorithms(args.algorithms)
+    table = read_expert_table(args.data, find_truth(args), tuple(args.drop))
+    options: dict[str, Any] = {"names": table.names, "seed": args.seed, "missing": args.missing}
+    if args.loss_range is not None:
+        options["loss_range"] = tuple(args.loss_range)
+    if table.truth is not None:
+        options["loss"] = args.loss or guess_loss(table)
+    elif args.loss is not None:
+        raise BadValue("--loss is for predictions with --truth; with --losses the cells are losses already")
+    named = None if args.algorithms is None else [card.name for card in cards]
+    try:
+        race = race_experts(
+            table.rows, table.truth, named, switches=args.switches, settings=parse_settings(args.set, cards), **options
+        )
+    except BadValue as error:
+        raise locate(error, table) from None
+    head = {"schema": SCHEMA, "noregret": __version__, "command": ["noregret", *args.command_line]}
+    write_json(args.json, {**head, "source": table.where, **race.report()})
+    if args.json != "-":
+        sys.stdout.write(f"{race}\n")
+    if args.picture is not None:
+        from noregret import plots
+
+        plots.save_figure(plots.experts(race), args.picture, "--picture")
+    return 0
+
+
+def find_truth(args: argparse.Namespace) -> str | None:
+    """The column of the truths; None where the cells are losses."""
+    if args.losses and args.truth is not None:
+        raise BadValue("give --truth for predictions or --losses for losses, not both")
+    if not args.losses and args.truth is None and args.data not in BUILT_IN:
+        raise BadValue(
+            "name the column that holds the truth with --truth COLUMN; or, where cells are losses, give --losses"
+        )
+    return None if args.truth is None else str(args.truth)
+
+
+def find_algorithms(names: str | None) -> list[ExpertCard]:
+    """The cards of the algorithms named, or of those that run by default."""
+    given = DEFAULT if names is None else [one.strip() for one in names.split(",") if one.strip()]
+    return [find_algorithm("exp3_experts" if one == "exp3" else one) for one in given]
+
+
+def guess_loss(table: ExpertTable) -> str:
+    """Labels are right or wrong; for other numbers the loss must be named."""
+    if any(isinstance(one, float) and not one.is_integer() for one in table.truth or ()):
+        raise BadValue("the truths are real numbers; name the loss of a prediction: --loss squared, --loss absolute")
+    return "zero_one"
+
+
+def locate(error: BadValue, table: ExpertTable) -> BadValue:
+    """An error about a round, with the line of the file."""
+    if error.row is None or error.row >= len(table.lines):
+        return error
+    return BadValue(f"{table.where}:{table.lines[error.row]}: {str(error).partition(': ')[2] or error}"
+                    if str(error).startswith(f"round {error.row}: ") else
+                    f"{table.where}:{table.lines[error.row]}: {error}")  # fmt: skip
