@@ -240,7 +240,7 @@ def test_the_potential_of_squint_never_grows() -> None:
 
 
 def test_the_bound_of_squint_follows_from_its_potential() -> None:
-    """Where potentials sum to at most 0, that of an expert is at most (N - 1) (1/2 + ln(T + 1)), which the bound exceeds."""
+    """Potentials that sum to at most 0 keep each at most (N - 1) (1/2 + ln(T + 1)); the bound stands for more."""
     grid = np.exp(np.linspace(math.log(1e-13), math.log(0.5), 20001))
     for experts in (2, 10, 1000):
         for rounds in (1, 10, 1000, 10**6):
