@@ -11,6 +11,7 @@ from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
+from noregret.experts.expert_weights import ExpertWeights
 from noregret.jit.cache import seconds_waited
 from noregret.learner.arguments import as_rule_learner, check_rule_learner, describe
 from noregret.learner.base_learner import BaseLearner
@@ -87,7 +88,7 @@ class Transfer(BaseLearner):
         first, second = (as_rule_learner(one, "transfer", "it needs scores of two classes") for one in (source, target))
         self.rate = RATE.check("transfer", "rate", rate)
         self.source_learner, self.target = first.copy(), match_classes(first, second)
-        self.losses = np.zeros(2)  # the summed squared losses of the source and of the target
+        self.hedge = ExpertWeights("hedge", 2, native=second.config.native, eta=self.rate)
         self.loss = 0.0  # the summed squared losses of the answers
 
     @property
@@ -106,8 +107,13 @@ class Transfer(BaseLearner):
     @property
     def weights(self) -> tuple[float, float]:
         """The weights of the source and of the target; they sum to 1."""
-        weights = hedge_weights(self.losses[None], self.rate)[0]
-        return float(weights[0]), float(weights[1])
+        source, target = self.hedge.current().tolist()
+        return source, target
+
+    @property
+    def losses(self) -> Floats:
+        """The summed squared losses of the source and of the target."""
+        return self.hedge.cumulative_losses
 
     @property
     def regret_bound(self) -> float | None:
@@ -137,12 +143,12 @@ class Transfer(BaseLearner):
         shares = np.stack((from_source, as_shares(played.scores)), axis=1)
         truth, scored = self.encode_truth(played.truth)
         losses = np.where(scored[:, None], (shares - truth[:, None]) ** 2, 0.0)
-        sums = np.cumsum(np.concatenate((self.losses[None], losses)), axis=0)
-        answers = np.asarray((hedge_weights(sums[:-1], self.rate) * shares).sum(axis=1))
+        hedge = self.hedge.copy()
+        answers = np.asarray((hedge.play(losses) * shares).sum(axis=1))
         suffered = np.where(scored, (answers - truth) ** 2, 0.0)
         mistakes = scored & ((answers >= 0.5) != (truth > 0.5))
         updated = played.updated | (losses[:, 0] != losses[:, 1])
-        self.losses = sums[-1]
+        self.hedge = hedge
         self.loss = float(np.cumsum(np.concatenate(([self.loss], suffered)))[-1])
         self.rounds += len(truth)
         self.mistakes += int(np.count_nonzero(mistakes))
@@ -195,20 +201,17 @@ class Transfer(BaseLearner):
         losses = [read_number(loss, "a loss") for loss in (*read_list(header, "losses"), header.get("loss"))]
         if len(losses) != 3 or min(losses) < 0.0:
             raise corrupt("there must be three losses, none of them negative")
-        new.losses, new.loss = np.array(losses[:2]), losses[2]
         new.restore_counts(header)
+        if max(losses) > new.rounds * (1.0 + 1e-9):
+            raise corrupt("a squared loss cannot be above 1 in a round")
+        new.hedge.state.losses[:], new.hedge.state.n.t = losses[:2], new.rounds
+        new.loss = losses[2]
         return new
 
 
 def as_shares(scores: Floats) -> Floats:
     """Scores as shares of the positive class."""
     return np.clip(0.5 * (scores + 1.0), 0.0, 1.0)
-
-
-def hedge_weights(losses: Floats, rate: float) -> Floats:
-    """Weights that fall exponentially with the losses; the smaller loss is subtracted first against underflow."""
-    powers = np.exp(-rate * (losses - losses.min(axis=1, keepdims=True)))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def match_classes(source: RuleLearner, target: RuleLearner) -> RuleLearner:
