@@ -139,6 +139,10 @@ def add_tune_options(tune: Parser) -> None:
                        "side in one pass, each predicting every row before it learns it (the default); halving: the "
                        "same, but the worse ones are dropped on the way; split: compare on rows that are not learned; "
                        "optuna: one pass for each trial of Optuna, which must be installed")  # fmt: skip
+    group.add_argument("--metric", metavar="NAME", help="compare by this metric: mistakes, loss, balanced_accuracy, "
+                       "mae, rmse, ndcg ...; with --method split also log_loss, brier, auc (default: what the task "
+                       "names)")  # fmt: skip
+    group.add_argument("--save", metavar="MODEL", help="save the best learner, as it is at the end of the search")
     group.add_argument("--factor", type=float, metavar="F", help="with --method halving: one of F candidates goes on "
                        "after one of F rows (default: 3)")  # fmt: skip
     group.add_argument("--validation", type=share_or_count, metavar="N", help="with --method split: compare on the "
