@@ -191,6 +191,8 @@ def add_certify_options(certify: Parser) -> None:
                          "bound mistakes)")  # fmt: skip
     certify.add_argument("--invariants", action="store_true", help="list the updates of the perceptron, with what each "
                          "adds to u.w and to |w|^2")  # fmt: skip
+    certify.add_argument("--no-expansions", dest="expansions", action="store_false", help="do not try rows that are "
+                         "not separable again with squares and pairs of features, which takes long")  # fmt: skip
     certify.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
                          "card; LEARNER.NAME=VALUE for one learner only; may be repeated")  # fmt: skip
     certify.add_argument("--transform", metavar="NAME", action="append", default=[], help="transforms of the rows, as "
