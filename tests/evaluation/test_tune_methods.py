@@ -63,7 +63,7 @@ def test_halving_is_what_its_naive_version_finds(batch: int) -> None:
 
 def test_halving_keeps_what_learns_slowly_and_gets_good() -> None:
     slow, quick = (
-        Result(Candidate(nr.make("pa1").card, {}, {}, lambda card, settings: None), entry)  # type: ignore[return-value]
+        Result(Candidate(nr.make("pa1").card, {}, {}, lambda card, settings: nr.make("pa1")), entry)
         for entry in (entry_with([(8, 6), (16, 7)]), entry_with([(8, 3), (16, 6)]))
     )
     assert quick.sort_key < slow.sort_key

@@ -64,8 +64,8 @@ def describe_separability(certificate: "Certificate") -> list[str]:
         ]
     if found.enclosed:
         return [
-            f"separable: no. {rows} with positive weights sum to exactly 0 (Farkas certificate; the weights are enclosed "
-            "in intervals, with bounds on rounding),",
+            f"separable: no. {rows} with positive weights sum to exactly 0 (Farkas certificate; weights enclosed in "
+            "intervals, with bounds on rounding),",
             f"  so that {product} > 0 cannot hold for all of them",
         ]
     if found.separable is False:
