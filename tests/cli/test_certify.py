@@ -38,6 +38,8 @@ def test_other_features_are_tried_and_can_be_asked_for(folder: Path) -> None:
     said = succeeded(noregret("certify", "xor.csv", "--learners", "pa1", cwd=folder)).stdout
     assert "separable: no. 1 signed row (1) with positive weights sum to exactly 0" in said
     assert "pairs, with a constant feature" in said
+    words = ["--learners", "pa1", "--no-expansions"]
+    assert "constant feature" not in succeeded(noregret("certify", "xor.csv", *words, cwd=folder)).stdout
     words = ["--bias", "--transform", "pairs", "--learners", "pa1", "--set", "pa1.C=0.5"]
     assert "separable: yes" in succeeded(noregret("certify", "xor.csv", *words, cwd=folder)).stdout
 

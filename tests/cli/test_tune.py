@@ -136,3 +136,17 @@ def test_marks_of_missing_values_come_together_in_the_command(folder: Path) -> N
 def test_a_bad_line_of_the_file_is_named(folder: Path) -> None:
     (folder / "bad.svm").write_text(SAMPLE + "1 1:abc\n")
     refused(tune("bad.svm", "--learner", "pa1", cwd=folder), "bad.svm:201")
+
+
+def test_the_best_learner_is_saved(folder: Path) -> None:
+    words = ["table.csv", "--label", "y", "--learner", "arow", "--metric", "loss", "--json", "-"]
+    done = succeeded(tune(*words, "--save", "best.nr", cwd=folder))
+    best = json.loads(done.stdout)["candidates"][0]
+    model = nr.load(folder / "best.nr")
+    assert (model.rounds, model.mistakes, model.params["r"]) == (60, best["mistakes"], best["searched"]["r"])
+    assert min(one["loss"] for one in json.loads(done.stdout)["candidates"]) == best["loss"]
+    assert "saved to best.nr" in done.stderr
+    succeeded(noregret("predict", "best.nr", "table.csv", "--out", "told.csv", cwd=folder))  # the label is remembered
+    refused(tune(*words[:-2], "--save", "-", cwd=folder), "--save -")
+    refused(tune(*words[:-2], "--save", "no/best.nr", cwd=folder), "--save")
+    refused(tune(*words[:-4], "--metric", "speed", cwd=folder), "metric must be one of")

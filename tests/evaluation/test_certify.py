@@ -81,6 +81,15 @@ def test_products_make_exclusive_or_separable() -> None:
     assert nr.certify(XOR, native=False, learners=["pa"], bias=True, transforms=["pairs"]).separable is True
 
 
+def test_other_features_are_not_tried_where_nobody_asks_for_them() -> None:
+    certificate = nr.certify(XOR, native=False, learners=["perceptron"], expansions=False)
+    assert certificate.separable is False
+    assert certificate.attempts == []
+    assert "with other features" not in str(certificate)
+    with pytest.raises(nr.BadValue, match="expansions must be True or False"):
+        nr.certify(XOR, expansions="pairs")  # type: ignore[arg-type]
+
+
 def test_the_invariants_of_novikoff_hold_on_every_update() -> None:
     X, y = with_margin(5)
     certificate = nr.certify((X, y), learners=["perceptron"], invariants=True, native=False)

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_matrix
 
+from noregret.evaluation.enclosure import encloses_zero
 from noregret.evaluation.exact_arithmetic import find_zero_combination, is_zero_combination, norm_above, solve_exactly
 from noregret.evaluation.hindsight import Rounds
 from noregret.evaluation.hinge_sum import approach_hinge_sum, find_hinge_sum, hinge_losses, trace_comparators
@@ -190,3 +191,33 @@ def test_signed_examples_of_many_classes() -> None:
         [3, 0, 0, 0, -3, 0],
     ]
     assert signed.radius == pytest.approx(np.sqrt(18.0))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_that_are_enclosed_are_those_of_exact_arithmetic(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    Z = csr_matrix(rng.normal(size=(6, 5)))
+    exactly = find_zero_combination(Z, range(6))
+    assert encloses_zero(Z, range(6)) == (exactly is not None)
+    shares = rng.random(6) + 0.1
+    around = rng.normal(size=(6, 5))
+    around[5] = -(shares[:5] @ around[:5]) / shares[5]  # now some weights are positive, if the last row did not round
+    inside = csr_matrix(around * np.exp2(rng.integers(-40, 40, 5)))
+    assert encloses_zero(inside, range(6)) == (find_zero_combination(inside, range(6)) is not None) is True
+
+
+def test_nothing_is_enclosed_where_rows_are_not_in_general_position() -> None:
+    Z = csr_matrix([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    assert not encloses_zero(Z, [0, 1, 2])  # the third weight is 0
+    assert encloses_zero(csr_matrix([[1.0, 0.0], [-1.0, 0.5], [0.0, -1.0]]), [0, 1, 2])
+    assert not encloses_zero(Z, [0, 1, 2, 2])
+    assert not encloses_zero(csr_matrix([[1.0, 1.0], [1.0, 1.0], [-1.0, -1.0]]), [0, 1, 2])
+    assert not encloses_zero(csr_matrix([[0.0], [0.0]]), [0, 1])
+
+
+def test_many_rows_are_refuted_without_exact_arithmetic() -> None:
+    rng = np.random.default_rng(3)
+    found = find_separator(examples(rng.normal(size=(420, 130))))
+    assert (found.separable, found.exact, found.enclosed) == (False, False, True)
+    assert len(found.rows) == 131
+    assert found.margin_limit < 1e-10

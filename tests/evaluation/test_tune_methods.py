@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,14 @@ import pytest
 
 import noregret as nr
 from noregret.data.batch import Batch
+from noregret.evaluation.leaderboard import Entry
+from noregret.evaluation.tuning.candidates import Candidate
 from noregret.evaluation.tuning.optuna_trials import to_number
-from noregret.evaluation.tuning.runs import plan_halving
+from noregret.evaluation.tuning.result import Result
+from noregret.evaluation.tuning.runs import plan_halving, recent_key
 from noregret.evaluation.tuning.split import StratifiedHoldout
 from noregret.learner.model_file import pack
+from noregret.metrics.basic import CurvePoint
 from noregret.streams.sources import ArraySource
 from tests.support import load_own_rules, refusal
 from tests.support.tuning import RS, X, Y, naive, tune, values
@@ -37,12 +42,16 @@ def test_the_plan_of_halving_leaves_two_candidates_to_the_end(candidates: int, f
 def test_halving_is_what_its_naive_version_finds(batch: int) -> None:
     grid = [1.0, *RS, 0.03, 0.3, 3.0, 30.0]
     runs = {r: nr.make("arow", r=r, native=False) for r in grid}
-    losses, alive, start = dict.fromkeys(grid, 0.0), list(grid), 0
+    done: dict[float, list[tuple[bool, float]]] = {r: [] for r in grid}
+    alive, start = list(grid), 0
     dropped: dict[float, int] = {}
-    for stop, keep in [(18, 4), (54, 2), (160, 2)]:  # 160/9 and 160/3, rounded up
+    # 160/9 and 160/3, rounded up; compared by the rounds after the last point of the curve in the first half
+    for stop, keep, since in [(18, 4, 8), (54, 2, 27), (160, 2, 0)]:
         for r in alive:
-            losses[r] += math.fsum(runs[r].play(X[start:stop], Y[start:stop]).losses)
-        ranked = sorted(alive, key=lambda r: (runs[r].mistakes, round(losses[r], 9)))
+            played = runs[r].play(X[start:stop], Y[start:stop])
+            done[r] += zip(played.mistakes.tolist(), played.losses.tolist(), strict=True)
+        sums = {r: [math.fsum(column) for column in zip(*done[r][since:], strict=True)] for r in alive}
+        ranked = sorted(alive, key=lambda r: (sums[r][0], round(sums[r][1], 9)))
         dropped |= dict.fromkeys(ranked[keep:], stop)
         alive, start = ranked[:keep], stop
     found = tune(space={"r": grid}, source=ArraySource(X, Y, batch), method="halving")
@@ -50,6 +59,24 @@ def test_halving_is_what_its_naive_version_finds(batch: int) -> None:
     assert values(found)[:2] == alive
     assert pack(found.best) == pack(runs[alive[0]])
     assert [result.entry.rounds for result in found] == [160] * 2 + [54] * 2 + [18] * 7
+
+
+def test_halving_keeps_what_learns_slowly_and_gets_good() -> None:
+    slow, quick = (
+        Result(Candidate(nr.make("pa1").card, {}, {}, lambda card, settings: nr.make("pa1")), entry)
+        for entry in (entry_with([(8, 6), (16, 7)]), entry_with([(8, 3), (16, 6)]))
+    )
+    assert quick.sort_key < slow.sort_key
+    assert recent_key(slow) < recent_key(quick)
+    metric = replace(slow, metric="rate"), replace(quick, metric="rate")
+    assert recent_key(metric[0]) < recent_key(metric[1])
+
+
+def entry_with(points: list[tuple[int, int]]) -> Entry:
+    curve = tuple(CurvePoint(rounds, mistakes, float(mistakes), 0) for rounds, mistakes in points)
+    rounds, mistakes = points[-1]
+    report = {"rounds": rounds, "mistakes": mistakes, "loss": float(mistakes), "rate": mistakes / rounds}
+    return Entry("pa1", nr.make("pa1"), report, curve=curve)
 
 
 def test_halving_counts_rows_whose_number_is_not_known() -> None:
@@ -284,3 +311,30 @@ def test_the_number_that_optuna_minimizes_sorts_as_results_are_sorted(told: dict
     numbers = [to_number(result) for result in results]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) == len({result.sort_key for result in results}) > 3
+
+
+# ---- other metrics ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("metric", "method", "sign"), [
+    ("loss", "progressive", 1.0), ("mean_loss", "halving", 1.0), ("balanced_accuracy", "progressive", -1.0),
+    ("log_loss", "split", 1.0), ("auc", "split", -1.0), ("brier", "split", 1.0), ("rate", "split", 1.0),
+])  # fmt: skip
+def test_candidates_are_sorted_by_the_metric_that_is_asked_for(metric: str, method: str, sign: float) -> None:
+    found = tune(method=method, metric=metric)
+    whole = [result for result in found if result.dropped is None]
+    got = [sign * (result.entry.held_out or result.entry.report)[metric] for result in whole]
+    assert got == sorted(got)
+    assert len(got) > 1
+    assert metric in found.table()[0] or metric in found.first.entry.task.columns
+    assert found.report()["metric"] == metric
+    assert found.best is found.first.entry.learner
+
+
+@pytest.mark.parametrize(("metric", "method", "words"), [
+    ("log_los", "progressive", "did you mean 'log_loss'"), (3, "split", "metric must be one of"),
+    ("log_loss", "progressive", "method='split'"), ("ndcg", "halving", "is not measured for arow"),
+    ("mae", "split", "is not measured for arow"), ("loss", "split", "use one of mistakes"),
+])  # fmt: skip
+def test_a_metric_that_is_not_measured_is_refused(metric: Any, method: str, words: str) -> None:
+    assert words in refusal(lambda: tune(method=method, metric=metric))

@@ -114,6 +114,22 @@ def test_a_race_writes_what_was_run(folder: Path) -> None:
     assert {"warnings", "notes", "written", "seed", "noregret"} <= shown.keys()
 
 
+def test_a_page_made_later_shows_the_same(folder: Path) -> None:
+    succeeded(noregret("plot", "race.json", "--out", "later.html", cwd=folder))
+    later, shown = data_of(folder / "later.html"), data_of(folder / "race.html")
+    assert shown.pop("written")
+    assert later == shown
+
+
+def test_the_page_of_a_resumed_run_shows_all_rounds(folder: Path) -> None:
+    words = ("learn", "a.svm", "--quiet")
+    succeeded(noregret(*words, "--learner", "pa1", "--limit", "50", "--save", "m.nr", cwd=folder))
+    succeeded(noregret(*words, "--resume", "m.nr", "--limit", "90", "--report", "all.html", cwd=folder))
+    [entry] = data_of(folder / "all.html")["learners"]
+    assert (entry["rounds"], entry["curve"][-1]["rounds"]) == (90, 90)
+    assert entry["largest_weights"]
+
+
 def test_the_curve_of_a_report_ends_with_the_totals(folder: Path) -> None:
     for entry in json.loads((folder / "race.json").read_text())["learners"]:
         rounds = [point["rounds"] for point in entry["curve"]]

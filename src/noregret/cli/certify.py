@@ -29,7 +29,9 @@ def run(args: argparse.Namespace) -> int:
     def begin(learners: Any, batch: Any) -> None:
         screen.compile(learners, batch, count_distinct(batch.y))
 
-    request = Request(cards if args.learners != ALL else ALL, args.invariants, settings, begin, screen.note)
+    request = Request(
+        cards if args.learners != ALL else ALL, args.invariants, settings, args.expansions, begin, screen.note
+    )
     certificate = run_certify(source, request, options)
     write_json(args.json, {**report_head(args.command_line, source), **certificate.report()})
     if args.json != "-":

@@ -20,26 +20,27 @@ def check_html(path: str | None) -> None:
         raise BadValue(f"--report {path}: the report is a web page; name a file that ends in .html")
 
 
-def write_html(
-    path: str | None, report: dict[str, Any], source: Source, entries: Iterable[Entry], notes: list[str]
-) -> None:
-    """Write a JSON report as a page, where a path is given, with the largest weights, warnings and notes."""
+def complete_report(
+    report: dict[str, Any], source: Source, entries: Iterable[Entry], notes: list[str]
+) -> dict[str, Any]:
+    """A JSON report with all that its page shows: the largest weights of the learners, warnings and notes."""
+    ordered = list(entries)
+    learner = ordered[0].learner
+    weights = [largest_weights(entry.learner) for entry in ordered]
+    updates = sum(entry.updates for entry in ordered)
+    return {
+        **report,
+        "learners": [{**one, "largest_weights": own} for one, own in zip(report["learners"], weights, strict=True)],
+        "warnings": [*describe_skipped(source), *find_warnings(source, learner, updates)],
+        "notes": [*describe_reading(learner, source), *notes, *find_notes(source, learner)],
+    }
+
+
+def write_html(path: str | None, report: dict[str, Any]) -> None:
+    """Write a complete report as a page, where a path is given."""
     if path is None:
         return
     from noregret.plots.html_report import html_report
 
-    ordered = list(entries)
-    learner = ordered[0].learner
-    weights = [largest_weights(entry.learner) for entry in ordered]
-    whole = {
-        **report,
-        "learners": [{**one, "largest_weights": own} for one, own in zip(report["learners"], weights, strict=True)],
-        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "warnings": [
-            *describe_skipped(source),
-            *find_warnings(source, learner, sum(entry.updates for entry in ordered)),
-        ],
-        "notes": [*describe_reading(learner, source), *notes, *find_notes(source, learner)],
-    }
     with open_output(path, "the report") as file:
-        file.write(html_report(whole))
+        file.write(html_report({**report, "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}))

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from noregret.cli import discard_output
-from noregret.cli.html_output import check_html, write_html
+from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
 from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
 from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
@@ -101,9 +101,11 @@ def run(args: argparse.Namespace) -> int:
     if whole.rounds > entry.rounds:
         report["in_all"] = report_entry(whole)
     report["fingerprint"] = checkpoints.fingerprint
-    write_json(args.json, report)
     notes = find_learning_notes(training, entry)
-    write_html(args.report, report, source, [whole], notes)
+    if args.json is not None or args.report is not None:
+        report = complete_report(report, source, [entry], notes)
+    write_json(args.json, report)
+    write_html(args.report, {**report, "learners": [{**report["learners"][0], **report.get("in_all", {})}]})
     if args.plot is not None and whole.curve:
         from noregret.plots import curves, save_figure
 

@@ -139,6 +139,10 @@ def add_tune_options(tune: Parser) -> None:
                        "side in one pass, each predicting every row before it learns it (the default); halving: the "
                        "same, but the worse ones are dropped on the way; split: compare on rows that are not learned; "
                        "optuna: one pass for each trial of Optuna, which must be installed")  # fmt: skip
+    group.add_argument("--metric", metavar="NAME", help="compare by this metric: mistakes, loss, balanced_accuracy, "
+                       "mae, rmse, ndcg ...; with --method split also log_loss, brier, auc (default: what the task "
+                       "names)")  # fmt: skip
+    group.add_argument("--save", metavar="MODEL", help="save the best learner, as it is at the end of the search")
     group.add_argument("--factor", type=float, metavar="F", help="with --method halving: one of F candidates goes on "
                        "after one of F rows (default: 3)")  # fmt: skip
     group.add_argument("--validation", type=share_or_count, metavar="N", help="with --method split: compare on the "
@@ -187,6 +191,8 @@ def add_certify_options(certify: Parser) -> None:
                          "bound mistakes)")  # fmt: skip
     certify.add_argument("--invariants", action="store_true", help="list the updates of the perceptron, with what each "
                          "adds to u.w and to |w|^2")  # fmt: skip
+    certify.add_argument("--no-expansions", dest="expansions", action="store_false", help="do not try rows that are "
+                         "not separable again with squares and pairs of features, which takes long")  # fmt: skip
     certify.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the "
                          "card; LEARNER.NAME=VALUE for one learner only; may be repeated")  # fmt: skip
     certify.add_argument("--transform", metavar="NAME", action="append", default=[], help="transforms of the rows, as "

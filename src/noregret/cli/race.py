@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from noregret.cli.html_output import check_html, write_html
+from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code
 from noregret.cli.learner_names import find_cards, parse_settings, rule_file
 from noregret.cli.output import print_confusion, print_regret, write_json
@@ -85,8 +85,10 @@ def run(args: argparse.Namespace) -> int:
         leaderboard, interrupted = observer.leaderboard(), True
     order = describe_race_order(leaderboard)
     report = {**make_report(args, source, leaderboard), "interrupted": interrupted}
+    if args.json is not None or args.report is not None:
+        report = complete_report(report, source, leaderboard, [] if order is None else [order])
     write_json(args.json, report)
-    write_html(args.report, report, source, leaderboard, [] if order is None else [order])
+    write_html(args.report, report)
     if args.json != "-":
         print_result(args, leaderboard, source)
         if args.confusion:

@@ -10,7 +10,14 @@ from noregret.cli.learner_names import find_cards, parse_settings, parse_value, 
 from noregret.cli.output import write_json
 from noregret.cli.race import training_command
 from noregret.cli.screen import Screen
-from noregret.cli.setup import check_outputs, early_options, learner_options, missing_options, open_data
+from noregret.cli.setup import (
+    check_outputs,
+    early_options,
+    given_read_options,
+    learner_options,
+    missing_options,
+    open_data,
+)
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
@@ -37,7 +44,9 @@ SHOWN = 15  # candidates of a live table
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
     args.learners = args.learners or args.learner
-    check_outputs({"--json": args.json}, [*args.data, *map(rule_file, args.learners.split(","))])
+    if args.save == "-":
+        raise BadValue("--save -: a model is saved to a file; name one")
+    check_outputs({"--json": args.json, "--save": args.save}, [*args.data, *map(rule_file, args.learners.split(","))])
     observer = ScreenObserver(screen)
     settings = read_settings(args, observer)
     cards = find_cards(args.learners, args.task)
@@ -65,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
             raise
         tuning, interrupted = observer.standings(), True
     conclude(args, screen, source, tuning, interrupted)
+    if args.save is not None:
+        save_best(args, screen, source, tuning)
     if interrupted:
         screen.warn("stopped before all rows were read; these are the standings so far")
         return exit_code()
@@ -73,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 def read_settings(args: argparse.Namespace, observer: TuneObserver) -> Settings:
     """How candidates are compared."""
-    given = {name: getattr(args, name) for name in (*OF_SPLIT, "factor")}
+    given = {name: getattr(args, name) for name in (*OF_SPLIT, "factor", "metric")}
     given = {name: value for name, value in given.items() if value not in (None, False)}
     settings = Settings(args.method, args.candidates, args.seed, args.threads, observer=observer, **given)
     settings.check_given(given)
@@ -146,6 +157,14 @@ def conclude(args: argparse.Namespace, screen: Screen, source: Source, tuning: T
     screen.conclude(source, tuning.best, sum(result.entry.updates for result in tuning))
 
 
+def save_best(args: argparse.Namespace, screen: Screen, source: Source, tuning: Tuning) -> None:
+    """Save the best learner with how its rows were read, as `noregret learn --save` does."""
+    learner, options = tuning.best, given_read_options(args)
+    learner.source = {**source.describe(), "rows": learner.rounds, "ended": True, "reading": options}
+    learner.save(args.save)
+    screen.note(f"saved to {args.save}: {tuning.first.describe()}, after {learner.rounds:,} rounds")
+
+
 def describe_result(tuning: Tuning) -> list[str]:
     """The best candidate, the default parameters beside it, and the baselines."""
     first, entry = tuning.first, tuning.first.entry
@@ -169,7 +188,7 @@ def describe_result(tuning: Tuning) -> list[str]:
 
 def make_command(args: argparse.Namespace, tuning: Tuning) -> str:
     """The command that trains the best candidate and saves it."""
-    chosen = argparse.Namespace(**vars(args))
+    chosen = argparse.Namespace(**{"on_drift": None, "detect": None, **vars(args)})
     passes = tuning.first.passes or tuning.passes
     if passes > 1:
         chosen.passes = passes

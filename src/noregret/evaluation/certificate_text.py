@@ -62,6 +62,12 @@ def describe_separability(certificate: "Certificate") -> list[str]:
             "numbers),",
             f"  so that {product} > 0 cannot hold for all of them",
         ]
+    if found.enclosed:
+        return [
+            f"separable: no. {rows} with positive weights sum to exactly 0 (Farkas certificate; weights enclosed in "
+            "intervals, with bounds on rounding),",
+            f"  so that {product} > 0 cannot hold for all of them",
+        ]
     if found.separable is False:
         return [
             f"separable: no, up to rounding. A convex combination of {rows} has the length {found.margin_limit:.2g} "
@@ -160,6 +166,7 @@ def report_certificate(certificate: "Certificate") -> dict[str, Any]:
         "radius": one.radius,
         "separable": found.separable,
         "exact": found.exact,
+        "enclosed": found.enclosed,
         "margin": found.margin,
         "margin_limit": found.margin_limit,
         "combination": report_combination(certificate),

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from noregret.data.batch import Batch
-from noregret.errors import BadValue
+from noregret.errors import BadValue, shown
 from noregret.evaluation.bounds import Theorem
 from noregret.evaluation.capabilities import accepted_options, config_of, parameters_of
 from noregret.evaluation.certified_rows import Prepared, prepare, read_batches
@@ -92,16 +92,24 @@ class Certificate:
 
 
 def certify(
-    source: object, learners: Sequence[object] | str | None = None, *, invariants: bool = False, **options: Any
+    source: object,
+    learners: Sequence[object] | str | None = None,
+    *,
+    invariants: bool = False,
+    expansions: bool = True,
+    **options: Any,
 ) -> Certificate:
     """Find the largest margin of a source, or prove that nothing separates it, and bound the mistakes of learners.
 
     `learners` holds names, rules or cards; without it, those whose cards bound mistakes with their default parameters.
     The rows are taken as read: bias=True adds a constant feature of 1; `transforms` and scale=True are applied as in a
     learner. Options of `open_source` (label="churn", limit=1000) say how the source is read; others go to every
-    learner. With `invariants`, the updates of the perceptron are listed with what they add to u.w and |w|^2.
+    learner. With `invariants`, the updates of the perceptron are listed with what they add to u.w and |w|^2. Rows that
+    are not separable are tried again with a constant feature, squares and pairs, unless `expansions` is False.
     """
-    return run_certify(source, Request(learners, invariants), options)
+    if not isinstance(expansions, bool):
+        raise BadValue(f"expansions must be True or False, not {shown(expansions)}")
+    return run_certify(source, Request(learners, invariants, expansions=expansions), options)
 
 
 @dataclass(frozen=True)
@@ -114,13 +122,14 @@ class Request:
     learners: Sequence[object] | str | None = None
     invariants: bool = False
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    expansions: bool = True
     begin: Callable[[Sequence[Learner], Batch], None] | None = None
     tell: Callable[[str], None] | None = None
 
 
 def run_certify(source: object, request: Request, options: Mapping[str, Any]) -> Certificate:
     """Read the source, find what separates it, and bound the mistakes of the learners."""
-    refuse_misspelt("certify", options, ("learners", "invariants"), request.learners)
+    refuse_misspelt("certify", options, ("learners", "invariants", "expansions"), request.learners)
     cards = check_cards(request.learners)
     reading = {name: value for name, value in options.items() if name in READING}
     given = {name: value for name, value in options.items() if name not in (*READING, *PREPARING)}
@@ -143,12 +152,13 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
     tell("playing the learners and evaluating their theorems")
     invariants = follow_proof(opened, batches, prepared, found, shared) if request.invariants else None
     comparators = find_comparators(prepared, found, hinge)
+    tries = request.expansions and not found.separable
     return Certificate(
         name=opened.name, rows=prepared.examples.rounds, features=prepared.X.shape[1], labels=prepared.labels,
         codes=prepared.codes.tolist(),
         radius=prepared.examples.radius, separability=found, separator=prepared.name_weights(found.weights),
         hinge=hinge, learners=[bound_learner(one, opened, batches, prepared, comparators) for one in made],
-        attempts=[] if found.separable else try_expansions(opened.name, batches, preparing, tell),
+        attempts=try_expansions(opened.name, batches, preparing, tell) if tries else [],
         invariants=invariants,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ Farkas).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
+from noregret.evaluation.enclosure import encloses_zero
 from noregret.evaluation.exact_arithmetic import (
     combine_exactly,
     exact_dot,
@@ -89,6 +90,7 @@ class Separability:
     parts: Sequence[Fraction]
     exact: bool
     scaled_weights: Floats | None = None  # the separator of the largest margin relative to |z|
+    enclosed: bool = False  # whether weights next to `parts` are proved to give exactly 0, with bounds on rounding
 
     @property
     def gap(self) -> float:
@@ -120,6 +122,8 @@ def find_separator(examples: Examples) -> Separability:
     weights = np.zeros(len(sizes))
     weights[nearest.rows] = nearest.weights
     refuted = refute(examples, weights / sizes, is_nothing(unit, weights))
+    if not refuted.exact and len(nearest.rows) and encloses_zero(Z, nearest.rows.tolist()):
+        return replace(refuted, separable=False, enclosed=True)
     if not refuted.exact and (vertex := combine_by_program(unit)) is not None:
         again = refute(examples, vertex / sizes, is_nothing(unit, vertex))
         refuted = again if again.exact or refuted.separable is None else refuted

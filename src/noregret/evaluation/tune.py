@@ -10,6 +10,7 @@ from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks
 from noregret.evaluation.race import make_learners
 from noregret.evaluation.tuning.candidates import PASSES, Search, Space, check_passes, make_searches
+from noregret.evaluation.tuning.measures import check_metric
 from noregret.evaluation.tuning.result import Tuning
 from noregret.evaluation.tuning.runs import Halving, SideBySide, TuneObserver, check_ends, count_rounds
 from noregret.evaluation.tuning.split import SplitPlan, SplitRuns
@@ -38,9 +39,11 @@ class Settings:
     validation_seed: int | None = None
     refit: bool = False
     factor: float = 3.0
+    metric: str | None = None
     observer: TuneObserver | None = None
 
     def __post_init__(self) -> None:
+        check_metric(self.metric)
         if self.method not in METHODS:
             hint = suggestion(self.method, METHODS)
             raise BadValue(f"method must be one of {', '.join(METHODS)}, not {shown(self.method)}{hint}")
@@ -131,14 +134,19 @@ def search(
     if method == "optuna":
         from noregret.evaluation.tuning.optuna_trials import OptunaTrials
 
-        return OptunaTrials(learners, source, observer, settings.seed).tune(settings.candidates)
+        trials = OptunaTrials(learners, source, observer, settings.seed)
+        trials.metric = settings.metric
+        return trials.tune(settings.candidates)
     candidates = [one for each in learners for one in each.find_candidates(settings.candidates, settings.seed)]
     if method == "halving":
-        return Halving(candidates, source, observer, count_rounds(source), settings.factor).tune(settings.threads)
-    if method == "split":
+        runs: SideBySide = Halving(candidates, source, observer, count_rounds(source), settings.factor)
+    elif method == "split":
         plan = SplitPlan(settings.validation, settings.validation_seed, tuple(passes or (1,)), shuffle, settings.refit)
-        return SplitRuns(candidates, source, observer, plan).tune(settings.threads)
-    return SideBySide(candidates, source, observer).tune(settings.threads)
+        runs = SplitRuns(candidates, source, observer, plan)
+    else:
+        runs = SideBySide(candidates, source, observer)
+    runs.metric = settings.metric
+    return runs.tune(settings.threads)
 
 
 def check_cards(learners: object) -> list[Card]:

@@ -9,6 +9,7 @@ from noregret.evaluation.baselines import make_baselines
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.play import Run, play_batch
 from noregret.evaluation.tuning.candidates import Candidate, Search, is_equal
+from noregret.evaluation.tuning.measures import require_metric
 from noregret.evaluation.tuning.result import Result, Tuning
 from noregret.evaluation.tuning.runs import TuneObserver, check_readable_again
 from noregret.evaluation.tuning.space import Axis, round_inside
@@ -19,6 +20,7 @@ class OptunaTrials:
     """One study for each learner, its first trial with the default parameters; the learners take turns."""
 
     method = "optuna"
+    metric: str | None = None  # what trials are compared by; None: what the task names
 
     def __init__(self, searches: Sequence[Search], source: Source, observer: TuneObserver, seed: int) -> None:
         self.optuna = import_extra("optuna", "tune", "method='optuna'")
@@ -67,7 +69,9 @@ class OptunaTrials:
             raise BadValue(f"{self.source.name}: holds no rows, so that candidates cannot be compared")
         if error is None:
             self.baselines = baselines.report()
-        return Result(candidate, Entry.of(run, stopped=None if error is None else str(error))), error
+        entry = Entry.of(run, stopped=None if error is None else str(error))
+        require_metric(self.metric, entry)
+        return Result(candidate, entry, metric=self.metric), error
 
     def standings(self) -> Tuning:
         """The trials so far, best first."""

@@ -4,6 +4,7 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from noregret.evaluation.checkpoint import READ_OPTIONS
@@ -13,6 +14,7 @@ from noregret.evaluation.play import READING
 from noregret.evaluation.report import report_entry
 from noregret.evaluation.tables import html_table, table
 from noregret.evaluation.tuning.candidates import PASSES, Candidate
+from noregret.evaluation.tuning.measures import show_metric, sort_value
 from noregret.streams import Source
 from noregret.streams.read_options import DEFAULTS
 
@@ -31,6 +33,7 @@ class Result:
     entry: Entry
     passes: int | None = None
     dropped: int | None = None
+    metric: str | None = None  # what candidates are compared by, where it is not what the task names
 
     @property
     def name(self) -> str:
@@ -53,6 +56,8 @@ class Result:
         else:
             key = HELD_OUT.get(entry.task.prediction, "mistakes")
             measured, costs = (signed(entry.held_out, key),), entry.held_out.get("cost", 0.0)
+        if self.metric is not None:
+            measured, costs = (sort_value(self.metric, entry), *measured), 0.0
         alive = -math.inf if self.dropped is None else -self.dropped
         return (entry.stopped is not None, alive, *(math.inf if one != one else one for one in (costs, *measured)))
 
@@ -72,7 +77,10 @@ class Result:
     def summarize(self) -> str:
         """The result in a few words."""
         entry = self.entry
-        return entry.summarize() if entry.held_out is None else entry.task.summarize(entry.held_out)
+        words = entry.summarize() if entry.held_out is None else entry.task.summarize(entry.held_out)
+        return words if self.metric in (None, "mistakes", "rate") else (
+            f"{self.metric} {show_metric(self.metric, entry)}, {words}"
+        )  # fmt: skip
 
     def report(self) -> dict[str, Any]:
         """The result for programs."""
@@ -164,6 +172,8 @@ class Tuning:
         searched.sort(key=PASSES.__eq__)  # the last one
         held_out = any(result.entry.held_out is not None for result in self.results)
         titles = ("validation",) if held_out else tuple(self.first.entry.task.columns)
+        metric = self.first.metric
+        titles = titles if metric is None or metric in titles else (metric, *titles)
         head = ("learner", *searched, *titles, "rounds")
         if any(result.status for result in self.results):
             head = (*head, "ended")
@@ -174,6 +184,8 @@ class Tuning:
         entry, parameters = result.entry, result.parameters
         values = [show_value(parameters[name]) if parameters.get(name) is not None else "" for name in searched]
         cells = {**CELLS, "validation": show_held_out}
+        if result.metric is not None and result.metric not in cells:
+            cells[result.metric] = partial(show_metric, result.metric)
         measured = ["" if entry.stopped is not None else cells[title](entry) for title in titles]
         return (result.name, *values, *measured, f"{entry.rounds:,}", result.status)
 
@@ -192,6 +204,7 @@ class Tuning:
         return {
             "task": first.entry.learner.task,
             "method": self.method,
+            "metric": first.metric,
             "candidates": [result.report() for result in self.results],
             "baselines": dict(self.baselines),
             "best": {"learner": first.name, "set": plain_values(self.parameters), "refitted": self.refitted},

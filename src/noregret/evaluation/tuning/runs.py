@@ -13,9 +13,13 @@ from noregret.errors import BadValue
 from noregret.evaluation.leaderboard import Entry
 from noregret.evaluation.race import Observer, Race
 from noregret.evaluation.tuning.candidates import Candidate
+from noregret.evaluation.tuning.measures import require_metric
 from noregret.evaluation.tuning.result import Result, Tuning
 from noregret.learner.protocol import Learner
+from noregret.metrics.basic import CurvePoint
 from noregret.streams import Source
+
+SUMS = {"rate": "mistakes", "mean_loss": "loss"}  # metrics that are sums over rounds, by the sum
 
 
 class TuneObserver:
@@ -35,6 +39,7 @@ class SideBySide(Race):
     """All candidates play every batch before the next one is read (progressive validation)."""
 
     method = "progressive"
+    metric: str | None = None  # what candidates are compared by; None: what the task names
 
     def __init__(self, candidates: Sequence[Candidate], source: Source, observer: TuneObserver) -> None:
         super().__init__([candidate.make_learner() for candidate in candidates], source, Observer())
@@ -50,6 +55,7 @@ class SideBySide(Race):
         with ThreadPoolExecutor(max_workers=max(1, min(threads, len(self.runs)))) as pool:
             for turn, batch in enumerate(self.source):
                 if turn == 0:
+                    require_metric(self.metric, Entry.of(self.runs[0]))
                     self.watch.begin(self.learners, batch)
                 for part in self.cut(batch):
                     self.advance(pool, part)
@@ -70,7 +76,12 @@ class SideBySide(Race):
     def find_results(self) -> list[Result]:
         """What every candidate has done so far."""
         return [
-            Result(candidate, Entry.of(run, stopped=self.stopped.get(number)), dropped=self.dropped.get(number))
+            Result(
+                candidate,
+                Entry.of(run, stopped=self.stopped.get(number)),
+                dropped=self.dropped.get(number),
+                metric=self.metric,
+            )
             for number, (candidate, run) in enumerate(zip(self.candidates, self.runs, strict=True))
         ]
 
@@ -85,7 +96,8 @@ class Halving(SideBySide):
     """Successive halving: after some numbers of rounds, only the best 1/factor of the candidates go on.
 
     The last of these numbers is 1/factor of all rounds, the one before 1/factor of that, and so on, as many as leave at
-    least two candidates to the end. A candidate is compared by all its rounds so far.
+    least two candidates to the end. A candidate is compared by the later half of its rounds so far, where what counts
+    is a sum over rounds: at first all candidates make mistakes, and the quick ones need not be the good ones.
     """
 
     method = "halving"
@@ -113,8 +125,19 @@ class Halving(SideBySide):
         while self.due and self.rounds >= self.due[0][0]:
             _, keep = self.due.pop(0)
             results = self.find_results()
-            ranked = sorted(self.find_running(), key=lambda number: results[number].sort_key)
+            ranked = sorted(self.find_running(), key=lambda number: recent_key(results[number]))
             self.dropped |= dict.fromkeys(ranked[keep:], self.rounds)
+
+
+def recent_key(result: Result) -> tuple[float, ...]:
+    """What a candidate is sorted by on the way: sums over the later half of its rounds, or all that was measured."""
+    entry = result.entry
+    names = entry.task.sort_keys if result.metric is None else (SUMS.get(result.metric, result.metric),)
+    if entry.costs is not None or entry.stopped is not None or not set(names) <= {"mistakes", "loss"}:
+        return result.sort_key
+    earlier = [point for point in entry.curve if 2 * point.rounds <= entry.rounds]
+    before, now = earlier[-1] if earlier else CurvePoint(0, 0, 0.0, 0), entry.curve[-1]
+    return (*result.sort_key[:2], *(float(getattr(now, name) - getattr(before, name)) for name in names))
 
 
 def plan_halving(candidates: int, total: int, factor: float) -> list[tuple[int, int]]:

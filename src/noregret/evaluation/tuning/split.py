@@ -14,6 +14,7 @@ from noregret.evaluation.capabilities import task_of
 from noregret.evaluation.evaluate import Evaluation
 from noregret.evaluation.play import Run, locate_error, play_batch
 from noregret.evaluation.tuning.candidates import Candidate
+from noregret.evaluation.tuning.measures import require_metric
 from noregret.evaluation.tuning.result import Result, Tuning
 from noregret.evaluation.tuning.runs import SideBySide, TuneObserver, check_readable_again
 from noregret.streams import ReadOptions, Source
@@ -85,6 +86,9 @@ class SplitRuns(SideBySide):
             for number, result in enumerate(self.find_results())
             if number not in self.told
         ]
+        for result in found:
+            if result.entry.stopped is None:
+                require_metric(self.metric, result.entry)
         self.told |= set(self.stopped)  # a candidate that stopped is told once
         self.results += found
         first = min(self.results, key=lambda result: result.sort_key)
