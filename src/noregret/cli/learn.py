@@ -45,6 +45,7 @@ from noregret.evaluation.report import (
     report_entry,
     report_head,
 )
+from noregret.evaluation.tracking_regret import add_tracking
 from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
 from noregret.metrics import LabelChanges, LearningCurve
@@ -233,6 +234,7 @@ class Training:
         if self.regret is not None:
             self.screen.note("computing the best fixed weights in hindsight")
             self.run.regret = self.regret.report(0, self.learner.card.name)
+            add_tracking(self.regret, 0, self.run, self.source)
 
     def begin(self, batch: Batch) -> None:
         """Describe the source and compile what the learner needs."""

@@ -17,6 +17,7 @@ from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.regret_report import RegretReport, describe_regret, regret_table
 from noregret.evaluation.report import plain_label, to_json
 from noregret.evaluation.tables import confusion_table
+from noregret.evaluation.tracking_regret import describe_tracking
 
 
 @contextlib.contextmanager
@@ -81,7 +82,8 @@ def describe_entry_regret(entry: Entry) -> list[str]:
     """The regret of a learner as lines of text."""
     lines = [f"regret of {entry.name} against the best fixed weights in hindsight:"]
     if isinstance(entry.regret, RegretReport):
-        return [*lines, regret_table(entry.regret), *describe_regret(entry.regret)]
+        tracking = [] if entry.regret.tracking is None else describe_tracking(entry.regret.tracking)
+        return [*lines, regret_table(entry.regret), *describe_regret(entry.regret), *tracking]
     return [*lines, f"  none: {entry.regret or 'not all rows were read'}"]
 
 

@@ -16,6 +16,7 @@ from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, Run, open_for_tasks, play_batch
 from noregret.evaluation.regret import RegretRun
+from noregret.evaluation.tracking_regret import add_tracking
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
@@ -176,6 +177,7 @@ class Race:
                 if self.regret.trackers[number].rounds is not None:
                     self.observer.compare(run.learner.card.name)
                 run.regret = self.regret.report(number, run.learner.card.name)
+                add_tracking(self.regret, number, run, self.source)
         self.sequences = self.regret.best_sequences(self.find_running())
 
     def advance(self, pool: ThreadPoolExecutor, batch: Batch) -> None:

@@ -31,6 +31,38 @@ class RegretPoint:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """Rounds from `first` to before `last`, counted from 0: the loss on them, and that of the best weights for them."""
+
+    first: int
+    last: int
+    loss: float
+    comparator_loss: float
+    gap: float
+
+    @property
+    def regret(self) -> float:
+        return self.loss - self.comparator_loss
+
+
+@dataclass(frozen=True)
+class TrackingRegret:
+    """The regret against a sequence of weights, the best ones for each segment; `known_by` says where these end."""
+
+    segments: tuple[Segment, ...]
+    known_by: str
+
+    @property
+    def regret(self) -> float:
+        return sum(segment.regret for segment in self.segments)
+
+    @property
+    def gap(self) -> float:
+        """By how much the regret may be too small."""
+        return sum(segment.gap for segment in self.segments)
+
+
+@dataclass(frozen=True)
 class RegretReport:
     """The regret of a learner as the rounds go by, and what its theorem says."""
 
@@ -41,6 +73,7 @@ class RegretReport:
     guarantee: BoundCurve | None = None
     why_no_bound: str | None = None
     notes: tuple[str, ...] = ()
+    tracking: TrackingRegret | None = None
 
     @property
     def last(self) -> RegretPoint:
@@ -101,4 +134,15 @@ def report_regret(report: RegretReport) -> Mapping[str, Any]:
         "points": [{"rounds": at.rounds, "measured": at.measured, "bound": at.bound} for at in guarantee.points],
     }  # fmt: skip
     return {"loss": report.loss, "comparator": report.comparator, "says": report.says, "points": points,
-            "guarantee": told, "why_no_bound": report.why_no_bound, "notes": list(report.notes)}  # fmt: skip
+            "guarantee": told, "why_no_bound": report.why_no_bound, "notes": list(report.notes),
+            **({} if report.tracking is None else {"tracking": report_tracking(report.tracking)})}  # fmt: skip
+
+
+def report_tracking(tracking: TrackingRegret) -> Mapping[str, Any]:
+    """The regret against a sequence of weights as JSON; rounds are counted from 1."""
+    segments = [
+        {"from": one.first + 1, "to": one.last, "loss": one.loss, "comparator_loss": one.comparator_loss,
+         "gap": one.gap, "regret": one.regret}
+        for one in tracking.segments
+    ]  # fmt: skip
+    return {"segments": segments, "regret": tracking.regret, "gap": tracking.gap, "known_by": tracking.known_by}

@@ -36,6 +36,6 @@ class DecayedStore(WrappedStore[Decayed]):
 
     def check_numbers(self, value: Decayed) -> str | None:
         decay, scale, at = value.n.tolist()
-        if not (0.0 < decay < 1.0 and SMALL <= scale <= 1.0 and 0.0 <= at <= value.clock[0]):
+        if not (0.0 <= decay < 1.0 and SMALL <= scale <= 1.0 and 0.0 <= at <= value.clock[0]):
             return f"a decay of {decay}, a scale of {scale} in round {at}"
         return super().check_numbers(value)
