@@ -29,6 +29,7 @@ AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "scale, only some": {"transforms": [noregret.scale(only=["feature_1", "feature_2", "feature_3"])]},
     "squares": {"transforms": ["squares"]},
     "pairs": {"transforms": ["pairs"]},
+    "conjunctions": {"transforms": ["conjunctions"]},
     "one_hot": {"transforms": [noregret.clip(0.5), noregret.one_hot(only=["feature_1", "feature_2"])]},
 }
 OTHER_LEARNERS: dict[str, dict[str, Any]] = {

@@ -35,12 +35,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "scale, pairs, scale": {"transforms": nr.scale() | nr.pairs() | nr.scale()},
     "pairs between": {"transforms": nr.pairs(between=[("f0", "f1"), ("f3", "f2"), ("f4", "f4")]) | nr.min_max()},
     "one_hot": {"transforms": nr.log1p() | nr.clip(limit=1.0) | nr.one_hot(only=["f1"]) | nr.unit_norm()},
+    "conjunctions": {"transforms": nr.conjunctions(order=3, limit=30_000) | nr.min_max(), "bias": True},
+    "conjunctions, only": {"transforms": nr.conjunctions(only=["f1", "f0", "new3", "f4"])},
     "squares, pairs": {"transforms": nr.squares() | nr.pairs()},
     "class weights": {"class_weight": {0: 2.0, 1: 0.25}},
     "balanced": {"class_weight": "balanced"},
     "balanced_root, scale": {"class_weight": "balanced_root", "scale": True},
 }
-DERIVED = ("squares", "squares, only", "pairs", "scale, pairs, scale", "pairs between", "one_hot", "squares, pairs")
+DERIVED = ("squares", "squares, only", "pairs", "scale, pairs, scale", "pairs between", "one_hot", "squares, pairs",
+           "conjunctions", "conjunctions, only")  # fmt: skip
 UNBOUNDED = [name for name in DERIVED if name != "one_hot"]
 TASKS = {"binary": 2, "multiclass": 3, "regression": 0}
 Round = tuple[Any, Any, float | None]

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from noregret.algebra.verbs import unbound
 from noregret.data.blocks import LARGEST_INDEX, Block
 from noregret.errors import BadValue
-from noregret.features.derived import PLAIN, DerivedFeatures, DerivedTransform
+from noregret.features.derived import PLAIN, ROW_ARRAYS, DerivedFeatures, DerivedTransform
 from noregret.features.feature_selectors import SelectorParam
 from noregret.features.fitted import LEARN, Arrays, Floats, Groups, Loop, Options, Table, entries, unique_below
 from noregret.rules.parameters import Param
 
 read_ptr = read_code = read_val = read_begin = read_out = unbound
 read_place = read_parent = read_literal = read_last = read_order = unbound
+read_indptr = read_idx = read_first = read_second = read_groups = read_made = read_size = unbound
+read_options = read_scratch = read_factor = read_bounds = unbound
 
 NEGATED = -2  # as the second integer of a key: a negated feature, numbered by its position in `negate`
 BATCH = 1 << 18  # features made at a time
@@ -66,6 +68,39 @@ def multiply_literals(learn: bool, literals: Arrays, out: Floats, made: Arrays) 
             shorter = longer
 
 
+def multiply_row(table: Table) -> int:
+    """Write the values of one row and the products of its factors; `options`: see `Conjunctions.row_options`."""
+    idx, val, out, n = read_idx(table), read_val(table), read_out(table), read_indptr(table)[1]
+    first, second, groups, made = read_first(table), read_second(table), read_groups(table), read_made(table)
+    code, place, factor, bounds = read_scratch(table), read_place(table), read_factor(table), read_bounds(table)
+    only, limit, order, count = read_options(table)[0], read_options(table)[1], read_options(table)[2], 0
+    for k in range(n):
+        first[k], second[k], out[k], made[k] = PLAIN, idx[k], val[k], groups[k]
+        if val[k] == 0.0 or (only != 0 and groups[k] & only == 0):
+            continue
+        at = count
+        while at > 0 and code[at - 1] > idx[k]:
+            code[at], place[at], factor[at] = code[at - 1], place[at - 1], factor[at - 1]
+            at -= 1
+        code[at], place[at], factor[at] = idx[k], k, val[k]
+        count += 1
+    products, total = count, n
+    for parts in range(2, order + 1):
+        products = products * (count - parts + 1) // parts
+        total += products
+        if total > limit or total > out.size:
+            raise ArithmeticError
+    bounds[0], bounds[1], bounds[2] = 0, count, n
+    multiply_literals(
+        table[LEARN], (bounds[:2], code, factor, bounds[2:]), out,
+        (place, first, second, read_last(table), read_options(table)[2:]),
+    )  # fmt: skip
+    for k in range(n, total):
+        made[k] = 0
+    read_size(table)[0] = total
+    return 0
+
+
 class Literals(NamedTuple):
     """The literals of rows, sorted by their codes in each row: offsets, codes, values, places in the output.
 
@@ -96,6 +131,27 @@ class Conjunctions(DerivedTransform):
         | dict.fromkeys(("place", "parent", "literal", "last", "order"), np.int64),
         inputs=4,
     )
+
+    row_loop = Loop(
+        multiply_literals,
+        multiply_row,
+        ROW_ARRAYS | {"place": np.int64, "factor": np.float64, "last": np.int64, "bounds": np.int64},
+    )
+    chains_keys = True
+
+    def can_derive_rows(self) -> bool:
+        return not self.negate
+
+    def row_options(self) -> NDArray[np.int64]:
+        """Return the groups that are multiplied (0: all), the most features of a row, and of a product."""
+        return np.array([self.only, int(self.options["limit"]), self.order], np.int64)
+
+    def row_capacity(self, size: int) -> int:
+        return max(size, min(int(self.options["limit"]), size + count_products(size, self.order)))
+
+    def row_scratch(self, size: int, out: Floats) -> tuple[NDArray[Any], ...]:
+        words = (np.zeros(size, np.int64), np.zeros(size, np.int64))
+        return *words, np.zeros(size), np.zeros(out.size, np.int64), np.zeros(3, np.int64)
 
     @property
     def order(self) -> int:

@@ -26,10 +26,10 @@ from noregret.features.fitted import (
 from noregret.features.keys import HashedKeys, Keys
 
 ROW_ARRAYS = VALUES | dict.fromkeys(("first", "second", "groups", "made", "size", "options", "scratch"), np.int64)
-"""The arrays of a loop that derives the features of a single row.
+"""The arrays of a loop that derives the features of a single row; see `DerivedTransform.row_scratch` for the last.
 
 It writes the keys, values and groups of the derived features, and how many there are; `options` are those of the
-transform, `scratch` has room for one word of each entry, with `reads_bits` over the memory of the values written.
+transform.
 """
 PLAIN = -1  # as the second integer of a key: the input feature itself
 
@@ -48,7 +48,7 @@ class DerivedTransform(FittedTransform):
 
     fixed_columns: ClassVar[bool] = True  # whether every row of a matrix yields the same features
     row_loop: ClassVar[Loop | None] = None  # derives the features of a single row; None if only `derive_rows` does
-    reads_bits: ClassVar[bool] = False  # whether `row_loop` reads the bits of values
+    chains_keys: ClassVar[bool] = False  # whether the first integers of keys are positions of others; see `Keys.chain`
     makes_indicators: ClassVar[bool] = False  # whether features that were none become indicators
 
     def __init__(
@@ -72,6 +72,14 @@ class DerivedTransform(FittedTransform):
     def row_capacity(self, size: int) -> int:
         """Return how many features a row of so many may become."""
         return size
+
+    def row_scratch(self, size: int, out: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+        """Return what else `row_loop` works with, for rows of so many entries whose derived values go to `out`."""
+        return (np.zeros(size, np.int64),)
+
+    def can_derive_rows(self) -> bool:
+        """Return whether `row_loop` can be used with the options given."""
+        return self.row_loop is not None
 
     def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[np.int64]) -> Iterator[DerivedFeatures]:
         """Derive the features of every row, in parts where there are many."""

@@ -321,7 +321,10 @@ class OneHot(DerivedTransform):
     name = "one_hot"
     fixed_columns = False
     row_loop = Loop(hot_values, hot_row, ROW_ARRAYS)
-    reads_bits = makes_indicators = True
+    makes_indicators = True
+
+    def row_scratch(self, size: int, out: Floats) -> tuple[NDArray[Any], ...]:
+        return (out.view(np.int64),)  # to read the bits of values
 
     def derive_rows(self, block: Block, groups: Groups, offsets: NDArray[Any]) -> Iterator[DerivedFeatures]:
         _, idx, val = entries(block)

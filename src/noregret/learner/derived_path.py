@@ -17,7 +17,7 @@ from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FEATURES, UNFIT, FastPath, as_target
 from noregret.learner.model import Model
-from noregret.learner.row_stages import GROW, LEARNS, LIMIT, UNKNOWN
+from noregret.learner.row_stages import CHAINED, GROW, LEARNS, LIMIT, UNKNOWN
 from noregret.state.guarded_round import ROUNDS
 
 
@@ -39,7 +39,7 @@ class DerivedPath(FastPath):
         marks = False
         for one in model.transforms:
             if isinstance(one, DerivedTransform):
-                if one.row_loop is None or not isinstance(one.keys, Keys) or not len(one.keys):
+                if not one.can_derive_rows() or not isinstance(one.keys, Keys) or not len(one.keys):
                     return False
                 marks |= one.makes_indicators
             elif one.row_loops() is None or (marks and one.indicator_field is not None):
@@ -66,9 +66,10 @@ class DerivedPath(FastPath):
         return features
 
     def key_options(self, level: int, learn: bool) -> NDArray[np.int64]:
-        room, options = self.rooms[level], np.zeros(4, np.int64)
+        room, options = self.rooms[level], np.zeros(5, np.int64)
         spare = self.from_zero and len(self.keys[level]) < room
         options[LEARNS], options[LIMIT], options[UNKNOWN] = learn, room, room - 1 if spare else -1
+        options[CHAINED] = self.derived[level].chains_keys
         if learn:
             self.options = [*self.options[:level], options]
         return options

@@ -166,9 +166,9 @@ class PreparedRound:
         made, path, keys = StepRow.make(transform.row_capacity(row.idx.size)), self.path, transform.keys
         assert isinstance(keys, Keys)
         first, second, size = np.zeros_like(made.numbers), np.zeros_like(made.numbers), np.zeros(1, np.int64)
-        scratch = made.val.view(np.int64) if transform.reads_bits else np.zeros(row.idx.size, np.int64)
+        scratch = transform.row_scratch(row.idx.size, made.val)
         self.add_stage(loop, row, (row.ends, row.idx, row.val, made.val, first, second, row.groups, made.groups, size,
-                                   transform.row_options(), scratch))  # fmt: skip
+                                   transform.row_options(), *scratch))  # fmt: skip
         options = path.key_options(self.level, self.learn)
         self.add_stage(PLACE_KEYS, row, (first, second, size, *keys.known, options, path.missing, made.ends, made.idx,
                                          made.numbers))  # fmt: skip

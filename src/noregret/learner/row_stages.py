@@ -16,7 +16,7 @@ read_sub_ends = read_sub_idx = read_sub_numbers = read_sub_val = unbound
 read_first = read_second = read_made = read_slots = read_left = read_right = read_size = unbound
 read_options = read_missing = read_idx = unbound
 
-LEARNS, GROW, LIMIT, UNKNOWN = 0, 1, 2, 3  # the cells of `options`: see `place_keys`
+LEARNS, GROW, LIMIT, UNKNOWN, CHAINED = 0, 1, 2, 3, 4  # the cells of `options`: see `place_keys`
 
 
 def find_groups(table: Any) -> int:
@@ -59,17 +59,25 @@ def place_keys(table: Any) -> int:
     """
     first, second, options = read_first(table), read_second(table), read_options(table)
     known = (read_slots(table), read_left(table), read_right(table), read_size(table))
-    idx, numbers, n = read_idx(table), read_numbers(table), read_made(table)[0]
+    idx, numbers, n, grow = read_idx(table), read_numbers(table), read_made(table)[0], options[GROW] != 0
     for k in range(n):
-        number = number_key(first[k], second[k], options[GROW] != 0, known)
-        if number < 0 and options[LEARNS] != 0:
+        if options[CHAINED] == 0:
+            numbers[k] = number_key(first[k], second[k], grow, known)
+        elif first[k] < 0:
+            numbers[k] = number_key(second[k], first[k], grow, known)
+        elif numbers[first[k]] >= 0:
+            numbers[k] = number_key(numbers[first[k]], second[k], grow, known)
+        else:
+            numbers[k] = -1
+        if numbers[k] < 0 and options[LEARNS] != 0:
             read_missing(table)[0] = 1
             raise ArithmeticError
-        if number < 0:
-            number = options[UNKNOWN]
-        if number < 0 or number >= options[LIMIT]:
+    for k in range(n):
+        if numbers[k] < 0:
+            numbers[k] = options[UNKNOWN]
+        if numbers[k] < 0 or numbers[k] >= options[LIMIT]:
             raise ArithmeticError
-        idx[k] = numbers[k] = number
+        idx[k] = numbers[k]
     read_ends(table)[1] = n
     return 0
 
