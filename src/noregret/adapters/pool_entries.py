@@ -11,6 +11,7 @@ from noregret.rules.card import Card
 from noregret.rules.rule_card import RuleCard
 
 PREPARATION = ("scale", "bias", "bits", "transforms", "columns", "reads")  # options that the first entry takes for all
+UNNAMED = ("task", "transforms", "native", "seed")  # options that stand in no name of an entry
 MOST = 1000  # entries; each is a learner with weights of its own
 
 Setting = tuple[str, Mapping[str, Any]]  # the name of a learner, and the parameters that are not its defaults
@@ -111,10 +112,12 @@ def name_entry(card: Card, settings: Mapping[str, Any]) -> str:
 
 
 def name_learner(learner: Learner) -> str:
-    """The name of a learner that was made elsewhere, with the parameters it was made with."""
+    """The name of a learner that was made elsewhere: its transforms, and the parameters it was made with."""
     config = getattr(learner, "config", None)
-    given = {} if config is None else {name: value for name, value in config.given.items() if name not in ("task",)}
-    return name_entry(learner.card, given)
+    if config is None:
+        return learner.card.name
+    steps = "".join(f"{step} | " for step in config.transforms)
+    return steps + name_entry(learner.card, {key: one for key, one in config.given.items() if key not in UNNAMED})
 
 
 def check_names(names: Sequence[str]) -> None:
