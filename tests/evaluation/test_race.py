@@ -261,3 +261,9 @@ def test_the_command_lists_the_learners(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_command_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["race", "nosuch"]) == 2
     assert capsys.readouterr().err.startswith("noregret: there is no built-in data set 'nosuch'")
+
+
+def test_two_learners_named_alike_are_refused() -> None:
+    X, y = np.array([[1.0], [-1.0], [2.0]] * 5), np.array([1, -1, 1] * 5)
+    with pytest.raises(nr.Error, match="two learners of the race are called 'pa1'"):
+        nr.race((X, y), ["pa1", "arow", "pa1"])

@@ -10,7 +10,12 @@ from noregret.data.batch import Batch
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.evaluation.baselines import make_baselines
-from noregret.evaluation.capabilities import accepted_options, is_learner, task_class, task_of
+from noregret.evaluation.capabilities import (
+    accepted_options,
+    is_learner,
+    task_class,
+    task_of,
+)
 from noregret.evaluation.evaluate import evaluate_held_out
 from noregret.evaluation.leaderboard import Entry, Leaderboard
 from noregret.evaluation.option_names import refuse_misspelt
@@ -80,7 +85,18 @@ def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | N
         return None
     if isinstance(learners, str) or not isinstance(learners, Iterable):
         raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
-    return [one if is_learner(one) else card_of(one) for one in learners]
+    found = [one if is_learner(one) else card_of(one) for one in learners]
+    check_distinct(found)
+    return found
+
+
+def check_distinct(entrants: Sequence[Entrant]) -> None:
+    """Refuse two learners that are named alike; of learners that were made before, the caller knows which is which."""
+    names = [one.name for one in entrants if isinstance(one, Card)]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise BadValue(f"two learners of the race are called {name!r}; leave one of them out, or give learners with "
+                           f'different parameters, as nr.make("{name}", ...)')  # fmt: skip
 
 
 def make_learners(
