@@ -162,3 +162,11 @@ def test_weights_that_are_read_again_and_again_are_those_of_the_model(name: str,
         row = X[t] if algebra == "dense" else {j: X[t, j] for j in range(1 + t // 4)}
         learner.learn_one(row, labels[t % 2 if t < 6 else 3])
         assert reader.read() == pytest.approx(weight_columns(learner.model), rel=1e-12, abs=1e-15)
+
+
+def test_features_that_find_room_are_read_too() -> None:
+    learner = nr.make("pa1", algebra="sparse", native=False)
+    reader = WeightReader(learner.model)
+    for t in range(60):
+        learner.learn_one({f"word {t}": 1.0, "always": 0.5}, t % 2)
+        assert np.array_equal(reader.read(), weight_columns(learner.model))

@@ -60,23 +60,26 @@ def follow_weights(config: Config, encoded: EncodedRounds, updated: NDArray[np.b
 
 
 class WeightReader:
-    """Reads the weights of a model again and again; its loops are bound anew only where its arrays were replaced."""
+    """Reads the weights of a model again and again; its loops are bound anew only where the model has grown."""
 
     def __init__(self, model: Model) -> None:
         self.model, self.loops = model, Loops()
         self.arrays: Any = None
+        self.size: tuple[Any, ...] = ()
         self.units: Block | None = None
 
     def read(self) -> Floats:
         """The weights, features in rows and outputs in columns; an error where scores are not sums of weights."""
         model = self.model
         features = model.known_space.features
-        if model.arrays is not self.arrays or self.units is None:
+        size = (features, len(model.labels), id(model.task))
+        if model.arrays is not self.arrays or size != self.size or self.units is None:
             weight_columns(model)  # checks that scores are sums of weights
             self.loops.bind(model)
             starts = np.concatenate(([0], np.arange(features + 1)))  # the first row has no values
             units = SparseBlock(starts, np.arange(features, dtype=np.int32), np.ones(features), features)
-            self.arrays, self.units = model.arrays, units if model.algebra == "sparse" else to_dense(units)
+            self.arrays, self.size = model.arrays, size
+            self.units = units if model.algebra == "sparse" else to_dense(units)
         out = model.task.make_scores(features + 1, len(model.labels))
         if not self.loops.score(self.units, out, 0, features + 1):
             raise BadValue(f"{model.card.name}: its rule raised an error while a row of one feature was scored")
