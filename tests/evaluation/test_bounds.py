@@ -11,6 +11,8 @@ import noregret as nr
 from noregret.evaluation.bounds import Theorem, why_no_bound
 from noregret.evaluation.hindsight import Played, Rounds
 from noregret.evaluation.theorem_quantities import LARGEST_DETERMINANT, OF_COMPARATOR, OF_ROWS, Quantities
+from noregret.evaluation.weight_path import WeightReader
+from noregret.learner.weights import weight_columns
 from noregret.rules.quantities import QUANTITIES
 
 rng = np.random.default_rng(3)
@@ -148,3 +150,23 @@ def test_a_class_against_each_of_the_others_has_no_theorem() -> None:
     assert why_no_bound(nr.make("pa1", task="multiclass", native=False)) is None
     reason = why_no_bound(nr.make("pa1", task="multiclass", competitor="rest", native=False))
     assert "best rival" in str(reason)
+
+
+@pytest.mark.parametrize("algebra", ["sparse", "dense"])
+@pytest.mark.parametrize("name", ["pa1", "eg_signed", "fobos"])
+def test_weights_that_are_read_again_and_again_are_those_of_the_model(name: str, algebra: str) -> None:
+    learner = nr.make(name, algebra=algebra, native=False)
+    reader = WeightReader(learner.model)
+    labels = ["a", "b", "a", "c"]
+    for t in range(ROWS):  # a third class and new features replace the arrays
+        row = X[t] if algebra == "dense" else {j: X[t, j] for j in range(1 + t // 4)}
+        learner.learn_one(row, labels[t % 2 if t < 6 else 3])
+        assert reader.read() == pytest.approx(weight_columns(learner.model), rel=1e-12, abs=1e-15)
+
+
+def test_features_that_find_room_are_read_too() -> None:
+    learner = nr.make("pa1", algebra="sparse", native=False)
+    reader = WeightReader(learner.model)
+    for t in range(60):
+        learner.learn_one({f"word {t}": 1.0, "always": 0.5}, t % 2)
+        assert np.array_equal(reader.read(), weight_columns(learner.model))

@@ -8,8 +8,15 @@ import pytest
 from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_matrix
 
+from noregret.evaluation import separability
 from noregret.evaluation.enclosure import encloses_zero
-from noregret.evaluation.exact_arithmetic import find_zero_combination, is_zero_combination, norm_above, solve_exactly
+from noregret.evaluation.exact_arithmetic import (
+    exact_dot,
+    find_zero_combination,
+    is_zero_combination,
+    norm_above,
+    solve_exactly,
+)
 from noregret.evaluation.hindsight import Rounds
 from noregret.evaluation.hinge_sum import approach_hinge_sum, find_hinge_sum, hinge_losses, trace_comparators
 from noregret.evaluation.min_norm_point import find_nearest_point
@@ -221,3 +228,18 @@ def test_many_rows_are_refuted_without_exact_arithmetic() -> None:
     assert (found.separable, found.exact, found.enclosed) == (False, False, True)
     assert len(found.rows) == 131
     assert found.margin_limit < 1e-10
+
+
+def test_rows_that_are_surely_on_the_wrong_side_need_no_exact_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    Z = csr_matrix([[1.0, 1.0], [0.1, -0.1 - 1e-18], [-1.0, 0.5], [3.0, -3.0]])
+    calls: list[int] = []
+
+    def count(Z: Any, row: int, w: np.ndarray) -> Fraction:
+        calls.append(row)
+        return exact_dot(Z, row, w)
+
+    monkeypatch.setattr(separability, "exact_dot", count)
+    assert smallest_margin(Z, np.array([1.0, 1.0]))[0] < 0.0
+    assert calls == []
+    assert smallest_margin(Z[[0, 1, 3]], np.array([1.0, 1.0]))[0] <= 0.0
+    assert len(calls) == 1  # the first of two that are 0

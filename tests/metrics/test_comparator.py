@@ -220,3 +220,13 @@ def test_a_loss_that_is_not_convex_is_refused() -> None:
 def test_a_comparator_that_is_not_exact_says_so() -> None:
     assert Comparator(np.zeros((1, 1)), 100.0, 0.009, 1.0).converged
     assert not Comparator(np.zeros((1, 1)), 100.0, 0.011, 1.0).converged
+
+
+def test_where_equal_weights_have_no_loss_nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: Any) -> None:
+        raise AssertionError("there is nothing to minimise")
+
+    monkeypatch.setattr(Problem, "minimise", refuse)
+    best = find_comparator(Problem(X, ClassRounds("perceptron", CODES, 3)), Simplex(1.0))
+    assert best.loss == best.gap == 0.0
+    assert best.weights.sum() == pytest.approx(1.0)

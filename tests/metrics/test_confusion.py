@@ -353,3 +353,23 @@ def test_names_and_numbers_are_counted_together() -> None:
     assert metric.counts.tolist() == [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 2, 0], [0, 0, 1, 0]]
     metric.see(None, happened(np.array([1, 2]), np.array([2, 2])))
     assert metric.counts[2:, 2:].tolist() == [[2, 1], [1, 1]]
+
+
+def rounds_of(truth: Any, predicted: Any) -> nr.Transcript:
+    none = np.zeros(len(truth))
+    return nr.Transcript(None, predicted, none, none > 0.0, none > 0.0, truth)
+
+
+@pytest.mark.parametrize("late", [3, 300, 999])
+def test_a_class_that_appears_late_in_the_first_batch_keeps_its_place(late: int) -> None:
+    rng = np.random.default_rng(late)
+    truth, predicted = rng.integers(0, 2, 1000), rng.integers(0, 3, 1000)
+    truth[late] = 7
+    one, rows = Confusion(), Confusion()
+    one.see(None, rounds_of(truth, predicted))
+    codes = list(dict.fromkeys([*truth.tolist(), *predicted.tolist()]))
+    assert one.labels == codes
+    for row, column in zip(truth.tolist(), predicted.tolist(), strict=True):
+        rows.see(None, rounds_of(np.array([row]), np.array([column])))
+    at = [rows.labels.index(label) for label in codes]
+    assert np.array_equal(one.counts, rows.counts[np.ix_(at, at)])

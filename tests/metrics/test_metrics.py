@@ -348,3 +348,18 @@ def test_without_truths_or_rounds_nothing_is_counted(make: Any) -> None:
     metric.see(None, nr.Transcript(None, None, np.zeros(3), np.zeros(3, bool), np.zeros(3, bool), None))
     metric.see(None, nr.Transcript(nothing, nothing, nothing, nothing.astype(bool), nothing.astype(bool), nothing))
     assert set(metric.report().values()) == {0}
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_losses_are_added_one_after_the_other_however_many_are_zero(share: float) -> None:
+    rng = np.random.default_rng(3)
+    losses = np.where(rng.random(500) < share, rng.random(500) * 10.0 ** rng.integers(-8, 8, 500), 0.0)
+    curve, none = LearningCurve(3, per_doubling=2), np.zeros(500, bool)
+    for start, stop in ((0, 1), (1, 200), (200, 500)):
+        curve.see(None, nr.Transcript(None, None, losses[start:stop], none[start:stop], none[start:stop], None))
+    total, sums = 0.0, []
+    for loss in losses.tolist():
+        total += loss
+        sums.append(total)
+    assert [point.loss for point in curve.all_points()] == [sums[point.rounds - 1] for point in curve.all_points()]
+    assert curve.loss == sums[-1]

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.metrics.comparator_problem import Limits, Problem
+from noregret.metrics.comparator_problem import TOLERANCE, Limits, Problem
 
 Floats = NDArray[np.float64]
 STEPS = 12  # towards the penalty that stands for a ball, or the multiplier that stands for a sum
@@ -124,6 +124,8 @@ class Simplex:
             if self.sum_of(u) <= self.total:
                 return u
         u = self.bring_in(start, problem.shape)
+        if problem.loss(u) <= 0.5 * TOLERANCE:  # no weights are better by more than this
+            return u
         if self.multiplier is None:
             constant, slopes = tangent_of(problem, u, temperature)
             self.multiplier = -self.total_slope(slopes)

@@ -11,6 +11,7 @@ from noregret.data.labels import encode_numbers
 from noregret.data.transcript import Transcript
 from noregret.metrics.baselines import LabelCodes, is_label
 
+FIRST = 256  # rounds in which the classes of a batch are looked for, before all of them are encoded
 FEW = 4  # classes whose rounds are counted without codes
 NUMBERS = "fiub"  # kinds of arrays
 RARE = 0.5  # a class is rare when it has less than this part of an even share of the rounds
@@ -43,6 +44,9 @@ class Confusion:
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
         if transcript.truth is None or transcript.predictions is None:
             return
+        if not self.code and transcript.truth.dtype.kind in NUMBERS:
+            encode_numbers(self.code, transcript.truth[:FIRST])
+            self.grow()
         if self.count_few(transcript.truth, transcript.predictions):
             return
         truth, predicted = self.encode(transcript.truth), self.encode(transcript.predictions)
