@@ -95,8 +95,8 @@ def check_distinct(entrants: Sequence[Entrant]) -> None:
     names = [one.name for one in entrants if isinstance(one, Card)]
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise BadValue(f"two learners of the race are called {name!r}; leave one of them out, or give learners with "
-                           f'different parameters, as nr.make("{name}", ...)')  # fmt: skip
+            raise BadValue(f"two learners of the race are called {name!r}; leave one of them out, or give "
+                           f'learners with different parameters, as nr.make("{name}", ...)')  # fmt: skip
 
 
 def make_learners(
