@@ -186,6 +186,15 @@ def test_an_expert_that_sleeps_keeps_its_share_of_all_weights(name: str, eta: fl
     assert w.current()[1] == pytest.approx(before[1], rel=1e-9, abs=1e-300)
 
 
+@pytest.mark.parametrize("eta", [0.1, 5.0])
+def test_fixed_share_changes_the_weight_of_one_that_sleeps_only_by_sharing(eta: float) -> None:
+    w = make("fixed_share", 3, eta=eta, alpha=0.2)
+    w.play(draw(10, 3))
+    before = w.current()[1]
+    w.play([[0.9, 0.0, 0.2]], [[True, False, True]])
+    assert w.current()[1] == pytest.approx(0.8 * before + 0.1 * (1.0 - before))
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SLEEPERS])
 def test_algorithms_without_weights_refuse_sleep_and_arrivals(name: str) -> None:
     with pytest.raises(nr.BadValue, match="does not support experts that sleep"):
