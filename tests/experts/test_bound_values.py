@@ -26,6 +26,10 @@ HAND: list[tuple[str, dict[str, Any], int, dict[str, float], float]] = [
         "fixed_share", {"eta": 0.5, "alpha": 0.25}, 0, {"experts": 4, "rounds": 16, "switches": 2},
         (math.log(4) + 2 * math.log(12) + 13 * math.log(4 / 3)) / 0.5 + 1,
     ),
+    (
+        "fixed_share", {"eta": 0.5, "alpha": 0.5}, 0, {"experts": 2, "rounds": 8, "switches": 1},
+        (math.log(2) + math.log(2) + 6 * math.log(2)) / 0.5 + 0.5,
+    ),
     ("fixed_share", {"eta": 0.5}, 0, {"experts": 1, "rounds": 16, "switches": 2}, 1),
     ("fixed_share", {"eta": 0.5}, 0, {"experts": 4, "rounds": 0, "switches": 0}, 0),
     (
@@ -86,9 +90,10 @@ def test_rates_are_summed(name: str, factor: float) -> None:
     assert falling.quantities()["summed_rates"] == pytest.approx(sum(rates))
 
 
-def test_the_anytime_rate_never_rises_when_experts_arrive() -> None:
-    w = ExpertWeights("hedge", 2, native=False)
-    w.play(np.full((3, 2), 0.5))
+@pytest.mark.parametrize("name", ["hedge", "adahedge"])
+def test_rates_never_rise_when_experts_arrive(name: str) -> None:
+    w = ExpertWeights(name, 2, native=False)
+    w.play([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
     before = w.quantities()["last_rate"]
     w.add(1000)
     w.play(np.full((1, 1002), 0.5))
