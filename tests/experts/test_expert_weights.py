@@ -186,6 +186,15 @@ def test_an_expert_that_sleeps_keeps_its_share_of_all_weights(name: str, eta: fl
     assert w.current()[1] == pytest.approx(before[1], rel=1e-9, abs=1e-300)
 
 
+@pytest.mark.parametrize("eta", [0.1, 5.0])
+def test_fixed_share_changes_the_weight_of_one_that_sleeps_only_by_sharing(eta: float) -> None:
+    w = make("fixed_share", 3, eta=eta, alpha=0.2)
+    w.play(draw(10, 3))
+    before = w.current()[1]
+    w.play([[0.9, 0.0, 0.2]], [[True, False, True]])
+    assert w.current()[1] == pytest.approx(0.8 * before + 0.1 * (1.0 - before))
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SLEEPERS])
 def test_algorithms_without_weights_refuse_sleep_and_arrivals(name: str) -> None:
     with pytest.raises(nr.BadValue, match="does not support experts that sleep"):
@@ -229,6 +238,19 @@ def test_an_expert_that_arrives_is_one_that_slept_so_far(name: str, params: dict
     np.testing.assert_allclose(arrived.regrets, slept.regrets, atol=1e-9)
 
 
+def test_an_expert_that_sleeps_does_not_hide_the_others_however_far_ahead_it_is() -> None:
+    w = make("hedge", 3, eta=50.0)
+    w.play(np.tile([0.0, 1.0, 1.0], (40, 1)))
+    np.testing.assert_allclose(w.current([False, True, True]), [0.0, 0.5, 0.5])
+
+
+def test_with_halving_a_new_expert_starts_beside_the_leaders() -> None:
+    w = make("weighted_majority", 3, beta=0.0)
+    w.play([[0.0, 0.0, 1.0]])
+    w.add(1)
+    np.testing.assert_allclose(w.current(), [1 / 3, 1 / 3, 0.0, 1 / 3])
+
+
 # ---- copies, files, merging ------------------------------------------------------------------------------------------
 
 
@@ -257,6 +279,17 @@ def test_a_damaged_file_is_refused(name: str) -> None:
         for bad in (saved[:-1], saved.astype(np.float32), np.full_like(saved, math.nan), np.full_like(saved, wrong)):
             with pytest.raises(nr.BadValue, match="corrupt model file"):
                 ExpertWeights.restore(header, {**arrays, array: bad})
+
+
+def test_shares_of_a_file_are_above_0_and_sum_to_1() -> None:
+    w = make("fixed_share", 3)
+    assert w.state.share.sum() == pytest.approx(1.0)
+    w.add(2)
+    assert w.state.share.tolist() == pytest.approx([0.2] * 5)
+    header, arrays = w.dump()
+    for shares in ([0.5, 0.5, 0.0, 0.0, 0.0], [0.1] * 5, [0.4] * 5, [0.3, 0.3, 0.3, 0.3, -0.2]):
+        with pytest.raises(nr.BadValue, match="the shares must be above 0 and sum to 1"):
+            ExpertWeights.restore(header, {**arrays, "share": np.array(shares)})
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ALGORITHMS[name].merge.law == "exact"])

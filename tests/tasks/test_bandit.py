@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.algebra.partial_features import PRIME, drawn
+from noregret.algebra.partial_features import PRIME
 from noregret.learner.model_file import pack
-from noregret.tasks.bandit import past_plays
+from noregret.tasks.bandit import drawn, past_plays
 from tests.conformance.plays import rows_of
 from tests.tasks.bandits import K, player, stream, weights
 

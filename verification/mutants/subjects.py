@@ -75,6 +75,14 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
     "baselines": ("noregret.metrics.baselines", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
+    **{
+        f"experts_{name}": (
+            f"noregret.experts.{name}",
+            tuple(f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "theorems")),
+            (),
+        )
+        for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py",), ()),
 }
 

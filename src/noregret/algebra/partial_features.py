@@ -37,20 +37,6 @@ def next_random(random: float) -> float:
     return float(remainder(16807.0 * random, PRIME))
 
 
-@helper
-def drawn(odds: Any, random: Any) -> Any:
-    """The class that a random number falls to; never one without a chance, however sums are rounded."""
-    left = random / PRIME
-    last = 0
-    for c in range(odds.size):
-        if odds[c] > 0.0:
-            last = c
-            left -= odds[c]
-            if left < 0.0:
-                break
-    return last
-
-
 def coprime(a: float, d: float) -> float:
     """Return the first number from a on, continuing at 1 after d, that is coprime to d."""
     while common_divisor(a, d) > 1.0:

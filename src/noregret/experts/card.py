@@ -70,6 +70,11 @@ class ExpertCard(MethodCard):
     draws: bool = False  # whether it draws random numbers, from the counter `random`
     binds: Mapping[str, Any] = field(default_factory=dict)  # what else the functions name, bound when they are compiled
 
+    @property
+    def rule(self) -> Text:
+        """The function that learns, by the name it has on cards of rules."""
+        return self.learn
+
     @cached_property
     def algorithm_params(self) -> dict[str, Param | Choice]:
         """The parameters of the algorithm, without what only learners take."""

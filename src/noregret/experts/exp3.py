@@ -2,9 +2,10 @@
 
 from typing import Any, cast
 
-from noregret.algebra.partial_features import drawn, next_random
+from noregret.algebra.partial_features import next_random
 from noregret.algebra.verbs import unbound
 from noregret.experts.card import expert_algorithm
+from noregret.learner.bandit import drawn
 from noregret.rules.registry import REGISTRY, load_package
 from noregret.rules.rule_card import RuleCard
 

@@ -65,19 +65,28 @@ def fill(s: Any, awake: Any, losses: Any, own: float, instead: float) -> None:
 
 
 @cache
-def specialize(card: ExpertCard, chosen: Chosen, native: bool) -> Callable[..., Any]:
-    """The entry of an algorithm, to be compiled; or, to be interpreted, the function that chooses or plays."""
+def specialize_entry(card: ExpertCard, chosen: Chosen) -> Callable[..., Any]:
+    """The entry of an algorithm, to be compiled: the same object every time, since compiled code is known by it."""
+    return specialize(card, chosen)(entry)
+
+
+def specialize(card: ExpertCard, chosen: Chosen) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function that copies functions of this file with those of an algorithm bound to the names they stand for."""
     hooks = {"weigh": card.weigh, "learn": card.learn, "asleep": card.asleep}
     choices = {name: card.choices[name] for name, _ in chosen}
-    options = {**hooks, **card.binds, **bindings(choices, dict(chosen))}
     tag = "_".join((card.name, *(f"{name}_{option}" for name, option in chosen)))
-    copy = specializer(options, rebind, tag)
-    if native:
-        return copy(entry)
-    play = copy(play_rounds)
-    return lambda learns, p, s, losses, awake, out: (
-        play(p, s, losses, awake, out) if learns else play.__globals__["weigh"](p, s, awake[0], out[0])
-    )
+    return specializer({**hooks, **card.binds, **bindings(choices, dict(chosen))}, rebind, tag)
+
+
+def interpret(card: ExpertCard, chosen: Chosen, learns: bool, values: tuple[Any, ...]) -> None:
+    """Play or choose in plain Python, as a debugger sees it."""
+    p, s, losses, awake, out = values
+    play = specialize(card, chosen)(play_rounds)
+    with np.errstate(all="ignore"):
+        if learns:
+            play(p, s, losses, awake, out)
+        else:
+            play.__globals__["weigh"](p, s, awake[0], out[0])
 
 
 def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, values: tuple[Any, ...]) -> None:
@@ -85,10 +94,8 @@ def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, val
 
     `values` are the parameters, the state, the losses, the mask of experts that are awake and the room for the weights.
     """
-    function = specialize(card, chosen, native)
     if not native:
-        with np.errstate(all="ignore"):
-            function(learns, *values)
+        interpret(card, chosen, learns, values)
         return
     from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
     from noregret.jit.layout import count_words
@@ -99,4 +106,4 @@ def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, val
         slot += count_words(value)
     table = np.zeros(slot, np.int64)
     table[LEARN] = learns
-    compile_function(function, places)(table, *values)
+    compile_function(specialize_entry(card, chosen), places)(table, *values)

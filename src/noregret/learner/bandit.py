@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.partial_features import drawn, next_random
+from noregret.algebra.partial_features import next_random
 from noregret.data.blocks import verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
@@ -22,6 +22,7 @@ from noregret.rules.specialize import rebind, specializer
 from noregret.state.growth import make
 from noregret.state.space import enlarge
 from noregret.tasks.bandit import Bandit, past_plays
+from noregret.tasks.bandit import drawn as drawn
 
 
 class Chosen(NamedTuple):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.internal_verbs import row
-from noregret.algebra.partial_features import drawn, next_random
-from noregret.algebra.verbs import sqnorm, unbound
+from noregret.algebra.partial_features import PRIME, next_random
+from noregret.algebra.verbs import helper, sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.state.space import Space
@@ -44,6 +44,20 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
                 steps[c] = 0.0
             updated[t] = rule(p, s, steps, f, chance, played, loss)
             take_steps(s.w, x, steps, X.stride)
+
+
+@helper
+def drawn(odds: Any, random: Any) -> Any:
+    """The class that a random number falls to; never one without a chance, however sums are rounded."""
+    left = random / PRIME
+    last = 0
+    for c in range(odds.size):
+        if odds[c] > 0.0:
+            last = c
+            left -= odds[c]
+            if left < 0.0:
+                break
+    return last
 
 
 class Plays:
