@@ -1,7 +1,8 @@
 """A drift-aware learner is the loop that its description tells, in any batches, and gains where the stream changes."""
 
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from noregret.adapters.drift_parts import find_event
 from noregret.learner.model_file import pack
 from noregret.learner.restart import restart
 from noregret.metrics import DETECTORS
-from noregret.metrics.detector import find_detector
+from noregret.metrics.detector import Detector, Loop, find_detector
 from tests.support.cover import seeds
 
 EAGER = "ddm:least=10,warning=0.5,alarm=1.5"
@@ -59,6 +60,41 @@ def test_it_is_the_loop_that_its_description_tells(seed: int, on_drift: str) -> 
     assert list(learner.alarms) == alarms
     assert played.predictions[1:].tolist() == predictions[1:]
     assert len(alarms) >= 2
+
+
+SCRIPT = (0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 2)  # a warning that ends, then one that leads to an alarm
+
+
+def play_script(numbers: Any, state: Any, values: Any, levels: Any) -> None:
+    """Levels by the number of rounds since the detector was started, which it never resets itself."""
+    for i in range(values.size):
+        levels[i] = SCRIPT[min(int(state[0]), len(SCRIPT) - 1)]
+        state[0] += 1.0
+        if levels[i] == 2:
+            return
+
+
+class Scripted(Detector):
+    """A detector that does as its script says."""
+
+    name, about, paper, size, settings = "scripted", "", "", 1, MappingProxyType({})
+    loop: ClassVar[Loop] = staticmethod(play_script)
+
+    def is_valid(self, state: Any) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("size", [1, 5, 60])
+def test_a_shadow_is_dropped_where_its_warning_ends_and_every_learner_has_a_new_detector(size: int) -> None:
+    X, y = stream(8)
+    learner = nr.drift_aware(nr.make("pa1", native=False), Scripted(), "shadow")
+    scores = np.concatenate([learner.play(X[at : at + size], y[at : at + size]).scores for at in range(0, 60, size)])
+    assert learner.alarms == (12, 24, 36, 48, 60)
+    for t in (13, 20, 27, 35, 47, 59):
+        first = t // 12 * 12
+        known = slice(max(first - 5, 0), t)  # the shadow began five rounds before the alarm
+        own = nr.make("pa1", native=False).learn(X[known], y[known])
+        assert own.scores(X[t : t + 1])[0] == scores[t]
 
 
 @pytest.mark.parametrize("on_drift", ["reset", "shadow"])

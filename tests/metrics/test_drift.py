@@ -1,5 +1,6 @@
 """The alarms of a run: their rounds, their words, and what is watched."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from noregret.evaluation.play import Run
 from noregret.evaluation.report import report_entry
 from noregret.metrics import DETECTORS, DriftAlarms, Metric
 from noregret.metrics.drift import describe_drift, find_runs
+from noregret.metrics.saved_state import dump_metrics, restore_metrics
 from noregret.streams import open_source
 
 RNG = np.random.default_rng(7)
@@ -110,3 +112,25 @@ def test_a_race_and_a_game_take_a_detector() -> None:
     assert played["drift_alarms"] == 0
     with pytest.raises(BadValue, match="did you mean adwin"):
         nr.race("sea:rows=300", ["perceptron"], detect="adwim", native=False)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("watch", ["mistakes", "loss"])
+def test_a_metric_that_was_saved_goes_on_as_if_never_stopped(name: str, watch: str) -> None:
+    losses = MISTAKES * 2.5
+    whole, first = DriftAlarms(name, watch), DriftAlarms(name, watch)
+    whole.see(None, transcript(MISTAKES, losses))
+    first.see(None, transcript(MISTAKES[:1100], losses[:1100]))
+    states = json.loads(json.dumps(dump_metrics([first])))
+    again = DriftAlarms(name, watch)
+    assert restore_metrics([again], states)
+    again.see(None, transcript(MISTAKES[1100:], losses[1100:]))
+    assert again.describe() == whole.describe()
+    assert not restore_metrics([DriftAlarms(f"{name}:least=7", watch)], states)
+    for wrong in (
+        {"rounds": 3},
+        {"alarms": [5, 4]},
+        {"warned_to": [1] * 50},
+        {"detector_state": {"shape": [1], "at": [], "values": []}},
+    ):
+        assert not restore_metrics([DriftAlarms(name, watch)], [{**states[0], **wrong}]), wrong

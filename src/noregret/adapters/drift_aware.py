@@ -1,6 +1,7 @@
 """Drift-aware learning: a detector watches a learner, and after an alarm another one takes its place."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -12,6 +13,7 @@ from noregret.adapters.detector_loops import choose_runner
 from noregret.adapters.drift_parts import EarlyEvent, Parts
 from noregret.adapters.transcripts import join_transcripts
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
+from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.jit.cache import seconds_waited
@@ -23,7 +25,7 @@ from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, reg
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.whole_change import run_whole
-from noregret.metrics.detector import Detector, find_detector
+from noregret.metrics.detector import STABLE, Detector, find_detector
 from noregret.metrics.drift import CLOCKS, DETECTORS, DriftMonitor, report_drift
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Choice, Component
@@ -117,6 +119,40 @@ class DriftAware(BaseLearner):
             played = self._play_rows(rows)
             return replace(played, seconds=time.perf_counter() - seconds_waited() - began)
 
+    def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
+        """Learn one round. Where nothing happens, that is one round of the learner inside."""
+        with self._lock:
+            self._change.settle()
+            learner = self.learner
+            prediction = None if y is None or y is UNIVERSUM else learner.predict_one(x)
+            if isinstance(learner, RuleLearner) and self.shadow is None and prediction is not None:
+                monitor, mistake = self.monitor.copy(), bool(prediction != y)
+                if monitor.watch == "mistakes" and monitor.detector.step(mistake) == STABLE:
+                    count = self._counter(learner, monitor, mistake)
+
+                    def learn() -> None:
+                        learner.learn_one(x, y, weight)
+                        count()
+
+                    self._change.run(learn, count)
+                    return self
+            return super().learn_one(x, y, weight)
+
+    def _counter(self, learner: Learner, monitor: DriftMonitor, mistake: bool) -> Callable[[], None]:
+        """A function that counts a round if the learner has learned it; it sets the counts, so that it may be repeated.
+
+        The monitor has watched the round, whose mistake was known beforehand.
+        """
+        own, before, updates = (self.rounds, self.mistakes, self.updates), learner.rounds, learner.updates
+
+        def count() -> None:
+            if learner.rounds > before:
+                self.monitor = monitor
+                self.rounds, self.mistakes = own[0] + 1, own[1] + mistake
+                self.updates = own[2] + learner.updates - updates
+
+        return count
+
     def _play_rows(self, rows: LabelledRows) -> Transcript:
         """Play rounds with the learners themselves, which is undone where something happens before the last round."""
         first, undo = len(rows), self._own_state()
@@ -138,7 +174,8 @@ class DriftAware(BaseLearner):
     def _play_parts(self, rows: LabelledRows, first: int) -> Transcript:
         """Play rounds with copies, from one event to the next; `first` is where the first event may be."""
         shadow = None if self.shadow is None else self.shadow.copy()
-        parts = Parts(self.learner.copy(), shadow, self.monitor.copy(), self.restart, self.on_drift == "shadow")
+        since = self.rounds - (self.alarms[-1] if self.alarms else 0)
+        parts = Parts(self.learner.copy(), shadow, self.monitor.copy(), self.restart, self.on_drift == "shadow", since)
         played = list(parts.play(rows, first))
         self._keep(parts, played)
         return join_transcripts(played, self.classes)

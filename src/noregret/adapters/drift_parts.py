@@ -22,10 +22,10 @@ class EarlyEvent(Exception):
 
 
 class Parts:
-    """The learners and the monitor while rounds are played.
+    """The learners and the monitor while rounds are played; `since` is how many rounds ago the last alarm was.
 
     After an event the rounds behind it belong to another learner, or there is another to be trained beside. They were
-    played in vain, and are played again.
+    played in vain, and are played again. So after an event only as many are tried as came before the last alarm.
     """
 
     def __init__(
@@ -35,10 +35,11 @@ class Parts:
         monitor: DriftMonitor,
         restart: Callable[[Learner], Learner],
         shadows: bool,
+        since: int = 0,
     ) -> None:
         self.learner, self.shadow, self.monitor = learner, shadow, monitor
         self.restart, self.shadows = restart, shadows
-        self.rounds = 0
+        self.rounds, self.quiet, self.alarmed_at = 0, since, -since
         self.alarms: list[int] = []  # counted from the first round played here
 
     def play(self, rows: LabelledRows, first: int) -> Iterator[Transcript]:
@@ -51,9 +52,10 @@ class Parts:
                 played = self.accept(part, part.play(self.learner))
                 size *= 2
             except EarlyEvent as event:
-                self.learner, size = before, FIRST
+                self.learner = before
                 part = part.slice(0, event.rounds)
                 played = self.accept(part, part.play(self.learner))
+                size = max(FIRST, self.quiet)
             start += len(part)
             yield played
 
@@ -80,6 +82,7 @@ class Parts:
         """After a round with an alarm, or with the first warning."""
         new = self.shadow if self.shadow is not None else row.teach(self.restart(self.learner))
         if level == ALARM:
+            self.quiet, self.alarmed_at = self.rounds - self.alarmed_at, self.rounds
             self.alarms.append(self.rounds)
             self.learner, self.shadow = new, None
             self.monitor = self.monitor.restart()

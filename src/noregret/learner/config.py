@@ -14,14 +14,13 @@ from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.learner.columns import check_option
 from noregret.learner.kernel_options import KERNEL_TAKES, KernelParams, check_kernel, check_kernel_params
+from noregret.learner.weight_decay import add_decay, check_decay
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
 from noregret.rules.registry import RESERVED
 from noregret.rules.rule_card import RuleCard
-from noregret.state.fields import decayed
 from noregret.state.space import Shape, Space
-from noregret.state.stores import field_counters
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
@@ -30,7 +29,6 @@ from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
 
 COVARIANCES = ("diagonal", "drop", "full")
-DECAYS = ("binary", "multiclass", "regression", "multilabel", "ranking")  # tasks whose weights may decay
 LARGEST_GROUP = 1 << 16  # there is room for whole groups only
 LARGEST = 1 << 53  # whole numbers below it are floats, too
 
@@ -65,12 +63,7 @@ class Config:
     @cached_property
     def state_shape(self) -> Shape:
         shape = self.task.state_shape(self.average)
-        if self.weight_decay is None:
-            return shape
-        fields = {name: decayed if name == "w" else field for name, field in shape.fields.items()}
-        replaced = field_counters({"w": shape.fields["w"]})
-        others = {name: start for name, start in shape.counters.items() if name not in replaced}
-        return Shape(fields, {**others, **field_counters({"w": decayed}), "w_decay": self.weight_decay})
+        return shape if self.weight_decay is None else add_decay(shape, self.weight_decay)
 
     @property
     def allows_missing(self) -> bool:
@@ -355,25 +348,6 @@ def check_average(
     if reason is not None:
         raise BadValue(reason)
     return 0 if average is True else average
-
-
-def check_decay(
-    card: RuleCard, task: type[Task], algebra: str | None, decay: Any, choices: Mapping[str, str]
-) -> float | None:
-    """The share by which all weights shrink in every round; None where they do not."""
-    if decay is None or decay is False:
-        return None
-    value = Param(0.001, above=0.0, below=1.0).check(card.name, "weight_decay", decay)
-    reason = card.why_no_decay(choices)
-    if reason is None and task.name not in DECAYS:
-        reason = f"{task.name} keeps more than weights that move by steps"
-    if reason is None and algebra == "kernel":
-        reason = "the kernel algebra keeps examples instead of weights"
-    if reason is not None:
-        raise BadValue(
-            f"{card.name} cannot forget by weight_decay: {reason}; use drift_aware with a detector or a window"
-        )
-    return value
 
 
 def check_bits(bits: Any) -> int | None:

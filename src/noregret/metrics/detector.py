@@ -64,6 +64,12 @@ class Detector(ABC):
         alarms = np.flatnonzero(levels == ALARM)
         return levels[: alarms[0] + 1] if alarms.size else levels
 
+    def step(self, mistake: bool) -> int:
+        """Watch a single mistake, or none; returns its level. The same as `detect` of one value, with less ado."""
+        level = np.zeros(1, np.uint8)
+        type(self).loop(self.numbers, self.state, np.array([float(mistake)]), level)
+        return int(level[0])
+
     def copy(self) -> Self:
         """An independent detector in the same state."""
         new = copy(self)

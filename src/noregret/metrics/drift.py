@@ -68,13 +68,40 @@ class DriftAlarms:
     `alarms` are rounds, counted from 1; `warnings` are pairs of the first and the last round of a warning.
     """
 
+    saved = ("watches", "rounds", "alarms", "warned_from", "warned_to", "detector_state")
+
     def __init__(
         self, detector: Detector | str = "adwin", watch: str = "mistakes", run: Runner = run_interpreted
     ) -> None:
         self.monitor = DriftMonitor(find_detector(detector, DETECTORS, run), watch)
         self.rounds = 0
         self.alarms: list[int] = []
-        self.warnings: list[tuple[int, int]] = []
+        self.warned_from: list[int] = []
+        self.warned_to: list[int] = []
+        self.watches = f"{self.monitor.watch} by {self.monitor.detector.describe()}"
+
+    @property
+    def warnings(self) -> list[tuple[int, int]]:
+        """The first and the last round of every warning."""
+        return list(zip(self.warned_from, self.warned_to, strict=True))
+
+    @property
+    def detector_state(self) -> Floats:
+        """The state of the detector, and the count and the sum of losses, as it is saved with a model."""
+        return np.array([self.monitor.count, self.monitor.total, *self.monitor.detector.state])
+
+    @detector_state.setter
+    def detector_state(self, saved: Floats) -> None:
+        self.monitor.count, self.monitor.total = int(saved[0]), float(saved[1])
+        self.monitor.detector.restore_state(saved[2:].copy())
+
+    def fits(self, values: dict[str, Any]) -> bool:
+        """Whether values of a file can be those of this metric."""
+        state, rounds, first, last = (values[name] for name in ("detector_state", "rounds", "warned_from", "warned_to"))
+        marks = [0, *values["alarms"], rounds]
+        sound = values["watches"] == self.watches and marks == sorted(marks) and len(first) == len(last)
+        sound = sound and state.shape == self.detector_state.shape and 0.0 <= state[0] <= rounds
+        return sound and self.monitor.detector.copy().restore_state(state[2:].copy())
 
     def see(self, batch: Batch | None, transcript: Transcript) -> None:
         start = 0
@@ -95,9 +122,11 @@ class DriftAlarms:
 
     def add_warning(self, first: int, last: int) -> None:
         """Note a warning; it may go on from the rounds before."""
-        if self.warnings and self.warnings[-1][1] == first - 1 and (not self.alarms or self.alarms[-1] < first - 1):
-            first = self.warnings.pop()[0]
-        self.warnings.append((first, last))
+        if self.warned_to and self.warned_to[-1] == first - 1 and (not self.alarms or self.alarms[-1] < first - 1):
+            self.warned_to[-1] = last
+            return
+        self.warned_from.append(first)
+        self.warned_to.append(last)
 
     def report(self) -> dict[str, float]:
         return {"drift_alarms": len(self.alarms), "drift_warnings": len(self.warnings)}
