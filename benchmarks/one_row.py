@@ -30,7 +30,6 @@ AGAINST_PLAIN: dict[str, dict[str, Any]] = {
     "squares": {"transforms": ["squares"]},
     "pairs": {"transforms": ["pairs"]},
     "conjunctions": {"transforms": ["conjunctions"]},
-    "one_hot": {"transforms": [noregret.clip(0.5), noregret.one_hot(only=["feature_1", "feature_2"])]},
 }
 OTHER_LEARNERS: dict[str, dict[str, Any]] = {
     "fobos_group": {},
@@ -82,6 +81,8 @@ def run() -> list[Row]:
         contestants[work] = playing(lambda options=options: noregret.make(PLAIN, **options), rounds)
     for work, options in OTHER_LEARNERS.items():
         contestants[work] = playing(lambda name=work, options=options: noregret.make(name, **options), rounds)
+    coarse = [({name: round(value, 1) for name, value in x.items()}, y) for x, y in rounds]
+    contestants["one_hot of ten values"] = playing(lambda: noregret.make(PLAIN, transforms=["one_hot"]), coarse)
     contestants["weight=0.5"] = playing(lambda: noregret.make(PLAIN), rounds, weight=0.5)
     for work, options in ROWS_OF_NUMBERS.items():
         contestants[work] = playing(lambda options=options: noregret.make(PLAIN, **options), arrays)

@@ -175,6 +175,24 @@ def test_most_rounds_with_such_transforms_are_one_compiled_call(name: str, monke
     assert taken < 20  # where there was no room left
 
 
+def test_rows_that_become_too_many_features_are_left_to_the_general_path() -> None:
+    one, batch = (make("binary", {"transforms": nr.pairs() | nr.pairs(limit=1e4)}) for _ in range(2))
+    for t in range(12):
+        row = {f"f{j}": float(j + t) for j in range(3)}
+        one.learn_one(row, t % 2)
+        in_batches(batch, row, t % 2, None)
+    assert one._loops.fast_path is None
+    assert pack(one) == pack(batch)
+    wide = make("binary", {"transforms": nr.pairs(limit=1e4)})
+    for t in range(8):
+        wide.learn_one({f"f{j}": 1.0 + j for j in range(3)}, t % 2)
+    assert wide._loops.fast_path is not None
+    wide.predict_one({f"f{j}": 1.0 for j in range(600)})
+    wide.predict_one({"f1": 1.0})
+    assert wide._loops.fast_path is not None
+    assert wide._loops.fast_path.scorer.features < 600
+
+
 def test_counts_below_zero_are_refused_in_single_rounds() -> None:
     learner = make("binary", {"transforms": nr.tf_idf(sublinear=True)})
     for t in range(20):

@@ -58,11 +58,14 @@ def judge_texts(texts: Texts) -> Verdict:
     All must match; of many, nearly all, apart from marks of missing values: then any other is an error of its row.
     Plain numbers alone are text: where they are not, the reader or the type of the column says so.
     """
-    if texts.size and texts.first(FIRST).count(TRUTH) and texts.count(TRUTH) == texts.size:
+    few = texts.first(FIRST)
+    few = few if few.size else texts
+    if few.size and few.count(TRUTH) == few.size and texts.count(TRUTH) == texts.size:
         return Verdict(NUMBERS)
     for kind, pattern in ((NUMBERS, f"{AMOUNT}|{NUMBER}"), (TIMES, TIME)):
-        few = texts.first(FIRST)
-        fitting = texts.count(pattern) if 2 * few.count(pattern) > few.size else 0
+        if 2 * few.count(pattern) <= few.size:
+            continue
+        fitting = texts.count(pattern)
         if 2 * fitting <= texts.size:
             continue
         marked = fitting - (texts.count(NUMBER) if kind == NUMBERS else 0)

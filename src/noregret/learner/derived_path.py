@@ -5,6 +5,7 @@ which the table may grow as far as there is room; where there is none, the gener
 """
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,15 @@ from noregret.learner.fast_path import FEATURES, UNFIT, FastPath, as_target
 from noregret.learner.model import Model
 from noregret.learner.row_stages import CHAINED, GROW, LEARNS, LIMIT, UNKNOWN
 from noregret.state.guarded_round import ROUNDS
+
+LARGEST_ROW = 1 << 17  # the most features that a row may become; the room for them is made beforehand
+
+
+def count_features(derived: Sequence[DerivedTransform], features: int) -> int:
+    """Return how many features a row of so many may become."""
+    for transform in derived:
+        features = transform.row_capacity(features)
+    return features
 
 
 class DerivedPath(FastPath):
@@ -44,7 +54,8 @@ class DerivedPath(FastPath):
                 marks |= one.makes_indicators
             elif one.row_loops() is None or (marks and one.indicator_field is not None):
                 return False  # the latter must be told which features are indicators
-        return model.names.mode == "names"
+        derived = [one for one in model.transforms if isinstance(one, DerivedTransform)]
+        return model.names.mode == "names" and count_features(derived, FEATURES) <= LARGEST_ROW
 
     def name_features(self, model: Model) -> None:
         self.known = self.scored_names = model.names.known
@@ -61,9 +72,17 @@ class DerivedPath(FastPath):
                 room, level = self.rooms[level], level + 1
 
     def count_derived(self, features: int) -> int:
-        for transform in self.derived:
-            features = transform.row_capacity(features)
-        return features
+        return count_features(self.derived, features)
+
+    def score_bytes(self, x: Any) -> Any:
+        return super().score_bytes(x) if self.is_short(x) else None
+
+    def learn_bytes(self, x: Any, truth: float, h: float) -> bool:
+        return self.is_short(x) and super().learn_bytes(x, truth, h)
+
+    def is_short(self, x: Any) -> bool:
+        """Whether a row does not become so many features that it is left to the general path."""
+        return hasattr(x, "__len__") and self.count_derived(2 * len(x)) <= LARGEST_ROW
 
     def key_options(self, level: int, learn: bool) -> NDArray[np.int64]:
         room, options = self.rooms[level], np.zeros(5, np.int64)

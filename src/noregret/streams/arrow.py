@@ -302,8 +302,7 @@ class ColumnarSource(Source):
             layout.categories.sort()
             layout.times.sort()
             nearly = {at: pattern for at, pattern in nearly.items() if pattern != NUMBER}
-            places = [f"row {row}" for row in range(table.num_rows)]
-            self.notes += note_misfits(layout.columns, nearly, columns, places)
+            self.notes += note_misfits(layout.columns, nearly, columns, "row {}".format)
         self.columns = layout.kinds()
 
     def validate(

@@ -7,7 +7,8 @@ numbers is an error, reported with its line. The same goes for amounts ($1.50, 1
 `features.cells.judge_texts`. Any other column holds text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 from noregret.errors import shown
@@ -34,12 +35,15 @@ MANY = 50  # distinct values of a column that are worth a note, if there are not
 class ColumnTexts:
     """The texts of an Arrow column that are not empty, without the blanks around them."""
 
-    def __init__(self, cells: Any, trimmed: bool = False) -> None:
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    @cached_property
+    def cells(self) -> Any:
+        """The texts."""
         compute = arrow(".compute")
-        if not trimmed:
-            cells = compute.utf8_trim(cells.drop_null(), characters=BLANKS)
-            cells = cells.filter(compute.not_equal(cells, ""))
-        self.cells = cells
+        cells = compute.utf8_trim(self.given.drop_null(), characters=BLANKS)
+        return cells.filter(compute.not_equal(cells, ""))
 
     @property
     def size(self) -> int:
@@ -49,7 +53,8 @@ class ColumnTexts:
         return count_matches(self.cells, pattern)
 
     def first(self, count: int) -> Self:
-        return type(self)(self.cells.slice(0, count), trimmed=True)
+        """The texts among the first cells."""
+        return type(self)(self.given.slice(0, count))
 
 
 def detect_types(layout: Layout, table: Any) -> dict[int, str]:
@@ -93,10 +98,12 @@ def place_column(layout: Layout, index: int, verdict: Verdict, nearly: dict[int,
         nearly[index] = verdict.pattern
 
 
-def note_misfits(names: Sequence[str], nearly: dict[int, str], columns: Any, places: Sequence[str]) -> Iterable[str]:
+def note_misfits(
+    names: Sequence[str], nearly: dict[int, str], columns: Any, place: Callable[[int], str]
+) -> Iterable[str]:
     """Yield a note for each column that is read as text though most of its cells are something else.
 
-    `columns` are the cells by column, and `places` say where each row stands.
+    `columns` are the cells by column, and `place` says where a row stands.
     """
     compute = arrow(".compute")
     for index, pattern in nearly.items():
@@ -106,7 +113,7 @@ def note_misfits(names: Sequence[str], nearly: dict[int, str], columns: Any, pla
         )
         row = compute.index(wrong, True).as_py()
         if row >= 0:
-            yield describe_misfit(names[index], cells[row].as_py(), places[row], pattern)
+            yield describe_misfit(names[index], cells[row].as_py(), place(row), pattern)
 
 
 def describe_misfit(name: str, cell: str, place: str, pattern: str) -> str:

@@ -243,7 +243,7 @@ class Csv(Source):
         layout.told_numbers, layout.told_times = self.options.numbers, self.options.times
         nearly = detect_types(layout, table)
         self.columns = layout.kinds()
-        self.notes += note_misfits(layout.columns, nearly, table.columns, [f"line {line}" for line in lines])
+        self.notes += note_misfits(layout.columns, nearly, table.columns, lambda row: f"line {lines[row]}")
         for index in layout.categories:
             if holds_only(table.column(index), OTHER_DATES):
                 self.notes.append(

@@ -11,7 +11,7 @@ from noregret.streams.column_kinds import describe_misfit
 from noregret.streams.column_roles import USUAL_LABELS
 from noregret.streams.json_record import DEEP, BadRecord, Fields, parse_json
 
-SAMPLE = 1 << 20  # the bytes from which it is decided
+SAMPLE = 1 << 17  # the bytes from which it is decided
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A number is a feature named by its path, a.b for the field b of a; true is 1 and false 0. A text makes a feature
 path=text; an amount, as $1.50, 1,234 or 45%, is a number, and a date or time, as 2024-05-31, makes the features that it
 has in other tables. Every element of a list makes a feature, which is counted. null and an empty text are features that
-the row does not have. The first megabyte decides whether the texts of a path are amounts, times or text; of other
+the row does not have. The first 128 kilobytes decide whether the texts of a path are amounts, times or text; of other
 values, and of rows read as they come, the first one does. Another kind later is an error.
 """
 
@@ -96,7 +96,7 @@ class Jsonl(Source):
         self.notes += note_many_values(reader.features.count_values(reader.fields.kinds), reader.seen)
 
     def read_head(self, file: TextFile) -> bytes:
-        """Read the first megabyte, without moving the reader; what cannot be read is left for it to refuse."""
+        """Read the first lines, without moving the reader; what cannot be read is left for it to refuse."""
         again = TextFile(self.path, encoding=self.options.encoding) if os.path.isfile(self.path) else file
         try:
             return again.peek(SAMPLE)
