@@ -32,11 +32,11 @@ def traits(estimator: Any) -> list[tuple[bool, str, Any]]:
     found = {
         "many classes": "multiclass" in card.tasks,
         "weights": card.supports_weights,
-        "nonnegative": card.nonnegative,
-        "score": card.score is not None,
-        "final": card.final is not None,
-        "covariance": card.keeps_covariance,
-        "groups": card.keeps_groups,
+        "nonnegative": getattr(card, "nonnegative", False),
+        "score": getattr(card, "score", None) is not None,
+        "final": getattr(card, "final", None) is not None,
+        "covariance": getattr(card, "keeps_covariance", False),
+        "groups": getattr(card, "keeps_groups", False),
         "kernel only": card.algebras == ("kernel",),
         "variants": "variant" in estimator.get_params(),
     }
