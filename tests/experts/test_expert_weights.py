@@ -341,3 +341,29 @@ def test_no_regret_exceeds_its_bound(data: st.DataObject) -> None:
     assert bound is not None
     assert bound.measure == "regret"
     assert w.regret <= bound.value + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("regrets", "squares", "sound"),
+    [
+        ([2.0, 0.0], [4.0, 0.0], True),
+        ([-2.0, 0.0], [1.0, 0.0], True),
+        ([4.0, 0.0], [4.0, 0.0], True),
+        ([2.1, 0.0], [1.0, 0.0], False),
+        ([0.0, 0.0], [4.5, 0.0], False),
+        ([0.0, 0.0], [0.0, -0.5], False),
+        ([0.0, 0.5], [4.0, 0.0], False),
+    ],
+)
+def test_squares_of_a_file_are_within_the_rounds_and_regrets_within_them(
+    regrets: list[float], squares: list[float], sound: bool
+) -> None:
+    w = make("squint", 2)
+    w.play(np.full((4, 2), 0.5))
+    header, arrays = w.dump()
+    changed = {**arrays, "regrets": np.array(regrets), "squares": np.array(squares)}
+    if sound:
+        assert ExpertWeights.restore(header, changed).rounds == 4
+    else:
+        with pytest.raises(nr.BadValue, match="the squares must be at most the rounds"):
+            ExpertWeights.restore(header, changed)
