@@ -149,7 +149,7 @@ def test_words_the_command_does_not_know(folder: Path) -> None:
     refused(noregret("race", "--fast", cwd=folder), "--fast", "--help")
     refused(noregret("race", "--threads", "0", cwd=folder), "--threads")
     refused(noregret("race", "--seed", "-4", cwd=folder), "--seed")
-    refused(noregret("learn", "good.svm", cwd=folder), "--learner")
+    refused(noregret("learn", "good.svm", "--learner", cwd=folder), "--learner")
     refused(noregret(cwd=folder), "--help")
 
 

@@ -127,8 +127,10 @@ def test_merging_with_a_bias_is_merging_with_a_constant_feature() -> None:
     by_hand = [nr.make("perceptron").learn(constant[a:b], y[a:b]) for a, b in ((0, 60), (60, 120))]
     merged, expected = halves[0].merge(halves[1]), by_hand[0].merge(by_hand[1])
     assert np.array_equal(merged.scores(dicts), expected.scores(constant))
-    with pytest.raises(nr.BadValue, match="scale"):
-        nr.make("perceptron", scale=True).learn(dicts, y).merge(nr.make("perceptron", scale=True).learn(dicts, y))
+    with pytest.raises(nr.BadValue, match="min_max"):
+        (nr.min_max() | nr.make("perceptron")).learn(dicts, y).merge(
+            (nr.min_max() | nr.make("perceptron")).learn(dicts, y)
+        )
 
 
 @pytest.mark.parametrize("told", [{"scale": 1}, {"bias": "yes"}])

@@ -16,7 +16,9 @@ ROWS, LABELS = [by_name(row) for row in X], Y.tolist()
 RNG = np.random.default_rng(0)
 FEW = RNG.normal(size=(150, 3))
 SIGNS = np.where(FEW[:, 0] + 0.5 * FEW[:, 1] + 0.3 * RNG.normal(size=150) > 0.0, 1, -1)
-WHERE = [card.name for card in nr.learners().rules.values() if card.why_no_decay(card.defaults) is None]
+WHERE = [
+    card.name for card in nr.learners().rules.values() if card.built_in and card.why_no_decay(card.defaults) is None
+]
 
 
 def pa1(x: np.ndarray, margin: float) -> float:

@@ -21,7 +21,7 @@ from tests.tasks.graded_lists import stream
 
 SOME = ("perceptron", "pa1", "pa2", "arow", "scw1", "pegasos")
 PAIRS = ("worst", "max_loss", "each", "all")
-RANKERS = [card.name for card in nr.learners() if "ranking" in card.tasks and card.built_in]
+RANKERS = [card.name for card in nr.learners().rules.values() if "ranking" in card.tasks and card.built_in]
 
 
 def near(a: Any, b: Any) -> None:
