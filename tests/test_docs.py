@@ -21,7 +21,7 @@ WRITTEN = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 PAGES = [page for page in WRITTEN if "```python" in page.read_text()]
-LONG = ("command-line.md",)
+LONG = ("command-line.md", "regret.md")
 CONSOLES = [page for page in WRITTEN if "```console" in page.read_text()]
 ELSEWHERE = ("make ", "git ", "pip ", "source ")  # commands that set things up, tried in a fresh clone
 

@@ -90,6 +90,7 @@ def measure(learners: list[Any], source: Any, size: int = 1000, **reading: Any) 
 
 @pytest.mark.parametrize("kind", ["separable", "noisy", "random"])
 @seeds(5)
+@pytest.mark.thinned(3)
 def test_what_was_measured_never_exceeds_its_bound(kind: str, seed: int) -> None:
     names = [name for name in WITH_BOUNDS if kind == "separable" or name not in SEPARABLE]
     names = [name for name in names if ALL or kind == "noisy" or name not in IN_SETS]
@@ -122,6 +123,7 @@ SETS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", SETS)
+@pytest.mark.thinned(3)
 def test_the_comparator_is_the_best_of_the_weights_that_the_learner_may_have(name: str) -> None:
     X, y = draw("noisy", 3)
     options, title = SETS[name]

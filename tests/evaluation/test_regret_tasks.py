@@ -104,6 +104,7 @@ def test_a_ball_that_grows_has_nothing_to_compare_with() -> None:
     ("kernel", "options"), [("rbf", {"gamma": 0.5}), ("polynomial", {"degree": 2}), ("linear", {})]
 )
 @pytest.mark.parametrize("name", ["pa1", "perceptron"])
+@pytest.mark.thinned(3)
 def test_kernels(name: str, kernel: str, options: dict[str, Any]) -> None:
     learner = nr.make(name, algebra="kernel", kernel=kernel, **options, **PLAIN)
     report, run, _ = play(learner, Batch(X, LABELS))

@@ -34,6 +34,7 @@ def shifting(seed: int, rounds: int = 600, rates: tuple[float, ...] = (0.2, 0.6,
 
 @seeds(12, usual=3)
 @pytest.mark.parametrize("bound", ["normal", "hoeffding"])
+@pytest.mark.thinned(2)
 def test_adwin_is_the_naive_one(seed: int, bound: str) -> None:
     rng = np.random.default_rng(seed)
     values = (
