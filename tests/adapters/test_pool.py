@@ -280,6 +280,7 @@ def test_the_usual_pool_of_every_task_can_be_made_and_its_values_are_searched(ta
         ([("arow", 3)], "a name with its parameters"),
         ([nr.make("arow"), nr.make("pa1", task="regression")], "must play one task"),
         ([("arow", {"r": -1.0})], "r must be above 0"),
+        ([nr.delayed("arow")], "at least one rule learner"),
     ],
 )
 def test_pools_that_cannot_be_say_why(pool: Any, message: str) -> None:

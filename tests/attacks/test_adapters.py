@@ -46,6 +46,10 @@ JOINT: dict[str, Callable[[Any], object]] = {
 }
 
 
+def auto(native: bool = False) -> Any:
+    return nr.make("auto", pool=["pa1", "arow"], native=native).learn(ROWS, Y)
+
+
 MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] = {
     "delayed": (
         delayed,
@@ -57,6 +61,16 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
             "play": lambda m: m.play(ROWS, Y),
         },
     ),
+    "auto": (
+        auto,
+        {
+            "play": lambda m: m.play(ROWS, Y),
+            "learn_one": lambda m: m.learn_one(NEW, 1),
+            "refused": lambda m: m.play([ROWS[3], {"a": float("nan")}], [1, 0]),
+            "predict_proba": lambda m: m.predict_proba(ROWS),
+        },
+    ),
+    "auto, compiled": (lambda: auto(True), {"learn_one": lambda m: m.learn_one(ROWS[2], 1)}),
     "transfer": (transfer, {"play": lambda m: m.play(ROWS, Y)}),
     "self_training": (
         self_training,

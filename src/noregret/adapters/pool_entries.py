@@ -7,6 +7,7 @@ from typing import Any, Literal
 from noregret.errors import BadValue, shown
 from noregret.learner.factory import card_of, make
 from noregret.learner.protocol import Learner
+from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.card import Card
 from noregret.rules.rule_card import RuleCard
 
@@ -80,6 +81,7 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
         encoded = True
     check_names([entry.name for entry in entries])
     check_tasks(entries)
+    check_rule(entries)
     return entries
 
 
@@ -125,6 +127,12 @@ def check_names(names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
             raise BadValue(f"two entries of the pool are called {name!r}; give one of them other parameters")
+
+
+def check_rule(entries: Sequence[Entry]) -> None:
+    """Some entry must be a rule learner: its task and labels are those of the pool."""
+    if not any(isinstance(entry.learner, RuleLearner) for entry in entries):
+        raise BadValue('a pool needs at least one rule learner, such as "arow": its labels are those of the pool')
 
 
 def check_tasks(entries: Sequence[Entry]) -> None:

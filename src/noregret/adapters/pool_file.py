@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noregret.adapters.pool_entries import MOST, Entry, check_names
+from noregret.adapters.pool_entries import MOST, Entry, check_names, check_rule
 from noregret.errors import BadValue
 from noregret.learner.header_fields import corrupt, read_list, read_number
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, restore_part
@@ -54,6 +54,7 @@ def restore_entries(header: Header, arrays: Arrays, find_card: FindCard) -> tupl
         entries.append(Entry(one["name"], learner, one["sees"]))
     try:
         check_names([entry.name for entry in entries])
+        check_rule(entries)
     except BadValue as error:
         raise corrupt(str(error)) from None
     encodes = [entry.sees for entry in entries].count("encodes")

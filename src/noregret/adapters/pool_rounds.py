@@ -1,7 +1,7 @@
 """One call of a pool: every entry plays the rounds, then their losses weigh them round by round."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ class PoolRounds:
         self.encoded: Any = X  # the rows as the entry that encodes has made them
         self.mixture, self.odds = pool.mixture.copy(), pool.odds.copy()
         self.sleep, self.targets = pool.sleep, pool.targets
-        self.stopped: Mapping[str, str] = pool.stopped
+        self.stopped = dict(pool.stopped)
         labels = pool.model.labels
         self.known = len(labels)  # classes before the round that is next
         self.last_error = BadValue("no entry of the pool could play these rounds")
@@ -107,7 +107,7 @@ class PoolRounds:
         try:
             return entry.learner.play(*self.cut(entry, block))
         except BadValue as error:
-            self.stopped = {**self.stopped, entry.name: str(error)}
+            self.stopped[entry.name] = str(error)  # in one step: other threads do the same
             self.last_error = error
             if not error.row:
                 return None
