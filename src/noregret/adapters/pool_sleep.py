@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.learner.header_fields import corrupt
 
-BLOCK = 1024  # rounds between two decisions; these come at the same rounds however the rounds are batched
+BLOCK = 8192  # rounds between two decisions; these come at the same rounds however the rounds are batched
 NEGLIGIBLE = 0.01  # of an equal share: an entry with less weight than this goes to sleep
 LONGEST = 6  # an entry sleeps for 1, 2, 4 ... 2^6 blocks, and wakes for one block in between
 
