@@ -274,7 +274,8 @@ def test_the_usual_pool_of_every_task_can_be_made_and_its_values_are_searched(ta
     ("pool", "message"),
     [
         ([], "the pool is empty"),
-        ("arow", "must be a list"),
+        (5, "must be a list"),
+        ("arow,arow", "two entries of the pool are called 'arow'"),
         (["arow", "arow"], "two entries of the pool are called 'arow'"),
         (["arow", "nothing"], "there is no learner 'nothing'"),
         ([("arow", 3)], "a name with its parameters"),
@@ -320,6 +321,17 @@ def test_weights_of_rounds_stop_entries_that_cannot_weigh_them() -> None:
     learner.learn(X, y, weight=np.linspace(0.5, 2.0, 50))
     assert list(learner.stopped) == ["nherd"]
     assert "cannot weigh rounds" in learner.stopped["nherd"]
+
+
+def test_usual_learners_that_cannot_weigh_classes_are_left_out() -> None:
+    learner: Any = nr.make("auto", class_weight="balanced", native=False)
+    names = {entry.learner.card.name for entry in learner.entries}
+    assert names == {"pa1", "pa2", "arow", "adagrad", "ogd"}
+    with pytest.raises(nr.Error, match="scw1 cannot weigh rounds"):
+        few(["pa1", "scw1"], class_weight="balanced")
+    with pytest.raises(nr.Error, match="bits must be"):
+        nr.make("auto", bits=-3)
+    assert [entry.name for entry in nr.make("auto", pool="arow, pa1").entries] == ["arow", "pa1"]  # type: ignore[attr-defined]
 
 
 def test_explanations_say_which_entries_vote_for_the_label() -> None:

@@ -67,7 +67,7 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
     parts = list(POOLS[options.get("task")]) if pool is None else check_pool(pool)
     own = {name: value for name, value in options.items() if name not in PREPARATION}
     entries: list[Entry] = []
-    encoded = False
+    encoded, refusal = False, BadValue("the pool is empty")
     for part in parts:
         if not isinstance(part, type) and isinstance(part, Learner):
             entries.append(Entry(name_learner(part), part.copy(), "given"))
@@ -76,9 +76,17 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
         if not isinstance(card, RuleCard) or card.ignores_features:
             entries.append(Entry(name_entry(card, settings), make(card, **settings), "given"))
             continue
-        learner = make(card, **{**(own if encoded else options), **settings})
+        try:
+            learner = make(card, **{**(own if encoded else options), **settings})
+        except BadValue as error:
+            if pool is not None:
+                raise
+            refusal = error  # one of the usual learners cannot do what is asked, such as weigh classes
+            continue
         entries.append(Entry(name_entry(card, settings), learner, "encoded" if encoded else "encodes"))
         encoded = True
+    if not entries:
+        raise refusal
     check_names([entry.name for entry in entries])
     check_tasks(entries)
     check_rule(entries)
@@ -86,8 +94,10 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
 
 
 def check_pool(pool: Any) -> list[Any]:
-    """The parts of a pool: names, cards, pairs of one of these and parameters, or learners."""
-    if isinstance(pool, (str, bytes, Mapping)) or not isinstance(pool, Iterable):
+    """The parts of a pool: names (also in a text, with commas), cards, pairs of these with parameters, or learners."""
+    if isinstance(pool, str):
+        pool = [name.strip() for name in pool.split(",") if name.strip()]
+    if isinstance(pool, (bytes, Mapping)) or not isinstance(pool, Iterable):
         raise BadValue(f"pool must be a list of names, rules or learners, not {shown(pool)}")
     parts = list(pool)
     if not parts:
