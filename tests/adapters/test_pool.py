@@ -10,27 +10,9 @@ import noregret as nr
 from noregret.adapters.pool_entries import POOLS, name_entry
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
 from noregret.rules.parameters import Param
+from tests.adapters.pools import FEW, encode_as, few, fresh, noisy
 from tests.naive.pool import play_pool
 from tests.support import by_name, small_stream
-
-FEW = [("pa1", {"C": 1.0}), ("pa1", {"C": 0.01}), "arow", ("ogd", {"loss": "logistic", "eta0": 1.0})]
-
-
-def noisy(rows: int, seed: int = 0, columns: int = 6, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, columns))
-    y = np.sign(X @ rng.normal(size=columns) + 1e-9)
-    return X, np.where(rng.random(rows) < noise, -y, y).astype(int)
-
-
-def few(pool: Any = FEW, **options: Any) -> Any:
-    return nr.make("auto", pool=pool, native=False, **options)
-
-
-def fresh(part: Any, **options: Any) -> Any:
-    name, settings = part if isinstance(part, tuple) else (part, {})
-    return nr.make(name, native=False, **options, **settings)
-
 
 # ---- the same as its definition --------------------------------------------------------------------------------------
 
@@ -58,15 +40,9 @@ def test_every_entry_is_the_learner_that_plays_alone() -> None:
         alone = fresh(part, **options).learn(rows, y)
         entry = learner.entries[number]
         assert entry.learner.mistakes == alone.mistakes == losses[number]
-        seen = X_encoded(learner, rows) if entry.sees == "encoded" else rows
+        seen = encode_as(learner, rows) if entry.sees == "encoded" else rows
         assert entry.learner.scores(seen).tolist() == alone.scores(rows).tolist()
     assert transcript.rounds == 80
-
-
-def X_encoded(learner: Any, rows: Any) -> Any:
-    from noregret.adapters.pool_rounds import as_rows
-
-    return as_rows(learner.leader._encode(rows, include_unknown=True))
 
 
 @pytest.mark.parametrize("task", ["multiclass", "regression", "multilabel", "ranking"])
@@ -344,62 +320,3 @@ def test_explanations_say_which_entries_vote_for_the_label() -> None:
     for entry in learner.entries:
         said = entry.learner.predict_one(X[0])
         assert (found[entry.name] > 0.0) == (said == label)
-
-
-# ---- merging ---------------------------------------------------------------------------------------------------------
-
-
-def test_statistics_of_scaling_merge_as_if_all_rows_had_been_seen_by_one() -> None:
-    X, y = noisy(60, columns=3)
-    rows = [by_name(row) for row in X * 5.0 + 2.0]
-    back = [dict(reversed(row.items())) | {"late": 1.0 + number % 3} for number, row in enumerate(rows)]
-    a = nr.make("pa1", scale=True, native=False).learn(rows[:20], y[:20])
-    b = nr.make("pa1", scale=True, native=False).learn(back[20:], y[20:])
-    whole = nr.make("pa1", scale=True, native=False).learn(rows[:20] + back[20:], y)
-    merged = a.merge(b)
-    assert merged.features == whole.features
-    for name in ("count", "mean", "spread"):
-        found, expected = merged.model.transforms[-1].arrays[name], whole.model.transforms[-1].arrays[name]
-        np.testing.assert_allclose(found[:4], expected[:4], rtol=1e-12, atol=1e-12)
-
-
-def test_pools_merge_entry_by_entry_and_add_the_losses_of_hedge() -> None:
-    X, y = noisy(200, columns=3)
-    rows = [by_name(row) for row in X]
-    back = [dict(reversed(row.items())) for row in rows]  # other names first: columns differ between the two
-    pool: list[Any] = ["pa1", "arow", "perceptron"]
-    a, b = few(pool, scale=True), few(pool, scale=True)
-    a.learn(rows[:100], y[:100])
-    b.learn(back[100:], y[100:])
-    merged = a.merge(b)
-    assert merged.rounds == 200
-    assert merged.mistakes == a.mistakes + b.mistakes
-    losses = a.mixture.cumulative_losses + b.mixture.cumulative_losses
-    assert merged.mixture.cumulative_losses.tolist() == losses.tolist()
-    alone = [nr.make(name, native=False, scale=True) for name in pool]
-    for number, one in enumerate(alone):
-        left = one.copy().learn(rows[:100], y[:100])
-        right = one.copy().learn(back[100:], y[100:])
-        expected = left.merge(right).predict(rows)
-        entry = merged.entries[number]
-        seen = X_encoded(merged, rows) if entry.sees == "encoded" else rows
-        assert entry.learner.predict(seen).tolist() == expected.tolist()
-    assert merged.learn(rows, y).rounds == 400
-    assert merged.predict_proba(rows).shape == (200, 2)
-    with pytest.raises(nr.Error, match="the same entries"):
-        a.merge(few(["pa1"]))
-    with pytest.raises(nr.Error, match="only with a pool"):
-        a.merge(nr.make("arow"))
-
-
-def test_targets_of_merged_pools_have_the_deviation_of_all() -> None:
-    X, _ = noisy(60, columns=2)
-    target = X[:, 0] * 3.0 + 1.0
-    pool = [("pa1", {"scale_target": False})]
-    a, b = (nr.make("auto", pool=pool, native=False, task="regression", combine="hedge") for _ in range(2))
-    a.learn(X[:20], target[:20])
-    b.learn(X[20:], target[20:])
-    count, first, total, squares = a.merge(b).targets  # type: ignore[attr-defined]
-    assert count == 60
-    assert first + total / count == pytest.approx(target.mean())
-    assert squares / count - (total / count) ** 2 == pytest.approx(target.var())
