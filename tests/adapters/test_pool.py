@@ -8,7 +8,9 @@ import pytest
 
 import noregret as nr
 from noregret.adapters.pool_entries import POOLS, name_entry
+from noregret.adapters.pool_probabilities import FIRST
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
+from noregret.learner.model_file import pack
 from noregret.rules.parameters import Param
 from tests.adapters.pools import FEW, encode_as, few, fresh, noisy
 from tests.naive.pool import play_pool
@@ -225,6 +227,18 @@ def test_probabilities_of_classes_that_come_one_after_another() -> None:
     assert whole.predict_proba(X).tolist() == parts.predict_proba(X).tolist()
     assert whole.predict_proba(X).shape == (90, 3)
     assert few(task="regression", pool=["pa1"]).has_probabilities is False
+
+
+def test_a_class_that_comes_in_a_round_which_is_not_used_has_a_probability() -> None:
+    X, y = noisy(FIRST + 3, columns=2)
+    learner: Any = nr.make("auto", pool=["pa1", "arow"])
+    learner.learn(X[:FIRST], y[:FIRST]).learn_one(X[FIRST], int(y[FIRST]))
+    learner.learn_one(X[FIRST + 1], 7)
+    batch: Any = nr.make("auto", pool=["pa1", "arow"])
+    batch.learn(X[: FIRST + 2], [*y[: FIRST + 1].tolist(), 7])
+    assert learner.predict_proba(X[:4]).shape == (4, 3)
+    assert learner.predict_proba(X[:4]).tolist() == batch.predict_proba(X[:4]).tolist()
+    assert pack(learner) == pack(batch)
 
 
 # ---- what it is made of ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.adapters.pool_entries import PREPARATION, make_entries
+from noregret.adapters.pool_entries import PREPARATION, check_tasks, make_entries
 from noregret.adapters.pool_file import (
     dump_pool,
     part_of,
@@ -321,8 +321,12 @@ class Auto(BaseLearner):
         new.mixture = ExpertWeights.restore(read_header(header, "mixture"), part_of(arrays, "mixture"))
         if new.mixture.experts != size:
             raise corrupt("a pool must have a weight for each of its entries")
+        try:
+            check_tasks([new.entries[number] for number in new.running])
+        except BadValue as error:
+            raise corrupt(str(error)) from None
         new.odds = ProbabilityMixture(size)
-        new.odds.restore(part_of(arrays, "odds"))
+        new.odds.restore(part_of(arrays, "odds"), len(new.model.labels) if new.has_probabilities else 0)
         new.restore_counts(header)
         return new
 

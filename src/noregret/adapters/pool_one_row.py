@@ -64,7 +64,7 @@ class OneRound:
         leader = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
         if self.has_learned(leader):
             for number in self.running:
-                if number != leader and not self.has_learned(number) and number in self.running:
+                if number != leader and not self.has_learned(number):
                     self.learn_entry(number)
             self.weigh()
 
@@ -92,11 +92,8 @@ class OneRound:
             if shares[number] > 0.0:
                 self.said[number] = entry.learner.scores_one(self.x if entry.sees == "encodes" else self.row)
         if not pool.has_probabilities:
-            total = weight = 0.0
-            for number, one in self.said.items():
-                total += shares[number] * one
-                weight += shares[number]
-            return total / weight if weight > 0.0 else 0.0
+            each = [np.array([self.said[at]]) if at in self.said else None for at in range(len(shares))]
+            return float(pool.combination().combine(each, np.array([shares]))[0])
         codes = [self.decide(self.said[number]) if number in self.said else -1 for number in range(len(shares))]
         return self.model.labels.order[self.vote(codes, shares)]
 

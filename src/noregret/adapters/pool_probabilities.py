@@ -194,14 +194,19 @@ class ProbabilityMixture:
         """The arrays, for a model file."""
         return {"entries": self.entries, "classes": self.classes, "total": self.total}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays of a model file, checked."""
+    def restore(self, arrays: Mapping[str, NDArray[Any]], classes_known: int) -> None:
+        """Take the arrays of a model file, checked; they must have room for the classes that are known, and no more."""
         nothing = np.zeros(0)
         entries, classes, total = (arrays.get(name, nothing) for name in ("entries", "classes", "total"))
         if any(one.dtype != np.float64 or not np.isfinite(one).all() for one in (entries, classes, total)):
             raise corrupt("the probabilities of a pool are not finite numbers")
         fits = entries.shape == self.entries.shape and classes.ndim == 3 and classes.shape[:2] == self.classes.shape[:2]
-        if not fits or classes.shape[2] < 2 or total.shape != (2,) or bool((entries[CURVATURE:] < 0.0).any()):
+        if (
+            not fits
+            or classes.shape[2] != max(classes_known, 2)
+            or total.shape != (2,)
+            or bool((entries[CURVATURE:] < 0.0).any())
+        ):
             raise corrupt("the probabilities of a pool do not fit its entries")
         self.entries, self.classes, self.total = entries.copy(), classes.copy(), total.copy()
 

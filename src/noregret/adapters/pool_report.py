@@ -59,11 +59,8 @@ class PoolReport:
         """The entries that carry most of the weight now, in a line."""
         shown = [f"{one.name} {100.0 * one.share:.0f} %" for one in self.entries[:CARRIERS] if one.share >= LEAST_SHOWN]
         others = sum(one.share for one in self.entries[len(shown) :])
-        rest = (
-            f", {len(self.entries) - len(shown)} others {100.0 * others:.0f} %"
-            if len(self.entries) > len(shown)
-            else ""
-        )
+        left = len(self.entries) - len(shown)
+        rest = f", {left} other{'' if left == 1 else 's'} {100.0 * others:.0f} %" if left else ""
         return f"weight: {', '.join(shown)}{rest}"
 
     def __str__(self) -> str:

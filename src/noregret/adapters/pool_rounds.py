@@ -158,6 +158,7 @@ class PoolRounds:
         """Let the probabilities learn from the rounds that are used for them, whose class had been seen before."""
         one, labels = any_of(played), combination.labels
         classes, code = len(labels), dict(labels.code)
+        self.odds.widen(classes)
         used = find_used(before, one.rounds)
         truth = np.array([code.get(label, -1) for label in one.truth.tolist()], np.int64)
         if classes < 2 or not used.size:

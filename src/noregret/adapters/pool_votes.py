@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.labels import UNIVERSUM
-from noregret.data.query_groups import group_slices, pair_margins
+from noregret.data.query_groups import count_ordered, group_slices
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.learner.model import Model
@@ -252,11 +252,8 @@ class RankMeans(Combination):
 
 def misordered_share(relevance: Floats, scores: Floats) -> float:
     """The share of the pairs of a list in the wrong order; 0 where there is no pair."""
-    pairs = halves = 0
-    for margins in pair_margins(relevance, scores):
-        pairs += margins.size
-        halves += 2 * int(np.count_nonzero(margins < 0.0)) + int(np.count_nonzero(margins == 0.0))
-    return halves / (2.0 * pairs) if pairs else 0.0
+    pairs, halves = count_ordered(relevance, scores)
+    return (2 * pairs - halves) / (2.0 * pairs) if pairs else 0.0
 
 
 def places(scores: Floats) -> Floats:

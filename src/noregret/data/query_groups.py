@@ -40,6 +40,15 @@ def group_slices(query: Any) -> Iterator[slice]:
     return starmap(slice, pairwise(group_offsets(query).tolist()))
 
 
+def count_ordered(relevance: NDArray[np.float64], f: NDArray[np.float64]) -> tuple[int, int]:
+    """How many pairs a list has, and twice how many of them are in the right order, equal scores counting half."""
+    pairs = halves = 0
+    for margins in pair_margins(relevance, f):
+        pairs += margins.size
+        halves += 2 * int(np.count_nonzero(margins > 0.0)) + int(np.count_nonzero(margins == 0.0))
+    return pairs, halves
+
+
 def pair_margins(relevance: NDArray[np.float64], f: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     """Yield f[i] - f[j] for all pairs of a list with i more relevant than j, in parts where the list is long."""
     step = max(PAIRS // max(f.size, 1), 1)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.data.batch import Batch
-from noregret.data.query_groups import group_slices, pair_margins
+from noregret.data.query_groups import count_ordered, group_slices
 from noregret.data.transcript import Transcript
 from noregret.metrics.metric import add_losses
 
@@ -33,9 +33,9 @@ class Ranking:
             scores, relevance = transcript.scores[rows], transcript.truth[rows]
             if relevance.min() == relevance.max():
                 continue
-            for margins in pair_margins(relevance, scores):
-                self.pairs += margins.size
-                self.halves += 2 * int(np.count_nonzero(margins > 0.0)) + int(np.count_nonzero(margins == 0.0))
+            pairs, halves = count_ordered(relevance, scores)
+            self.pairs += pairs
+            self.halves += halves
             gains.append((ndcg(relevance, scores), ndcg(relevance, scores, FIRST)))
         self.lists += len(gains)
         self.gain = add_losses(self.gain, np.array([whole for whole, _ in gains]))
