@@ -9,6 +9,7 @@ import pytest
 import noregret as nr
 from noregret.adapters.pool_entries import POOLS, name_entry
 from noregret.adapters.pool_probabilities import FIRST
+from noregret.adapters.pool_rounds import PoolRounds
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
 from noregret.learner.model_file import pack
 from noregret.rules.parameters import Param
@@ -322,6 +323,20 @@ def test_usual_learners_that_cannot_weigh_classes_are_left_out() -> None:
     with pytest.raises(nr.Error, match="bits must be"):
         nr.make("auto", bits=-3)
     assert [entry.name for entry in nr.make("auto", pool="arow, pa1").entries] == ["arow", "pa1"]  # type: ignore[attr-defined]
+
+
+def test_one_weight_for_all_rows_of_a_call_that_is_cut_into_blocks() -> None:
+    X, y = noisy(20)
+    learner = few(["pa1", "arow"], prune=True).learn(X, y, weight=2.0).learn_one(X[0], int(y[0]), weight=0.5)
+    assert learner.rounds == 21
+    assert not learner.stopped
+
+
+def test_a_row_of_a_list_belongs_to_the_round_of_its_list() -> None:
+    rows = np.zeros((6, 1))
+    lists = PoolRounds(few(["pa1"], task="ranking"), rows, (None, None, [4, 4, 9, 9, 9, 4]))
+    assert [lists.find_round(row) for row in range(6)] == [0, 0, 2, 2, 2, 5]
+    assert PoolRounds(few(["pa1"]), rows, (None, None, None)).find_round(3) == 3
 
 
 def test_explanations_say_which_entries_vote_for_the_label() -> None:

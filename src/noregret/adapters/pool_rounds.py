@@ -109,10 +109,17 @@ class PoolRounds:
         except BadValue as error:
             self.stopped[entry.name] = str(error)  # in one step: other threads do the same
             self.last_error = error
-            if not error.row:
-                return None
             start = block.start or 0
-            return entry.learner.play(*self.cut(entry, slice(start, start + error.row)))
+            stop = start + self.find_round(error.row or 0)
+            return entry.learner.play(*self.cut(entry, slice(start, stop))) if stop > start else None
+
+    def find_round(self, row: int) -> int:
+        """The first row of the round that a row belongs to: itself, or in ranking the first of its list."""
+        query = None if self.given[2] is None else np.asarray(self.given[2])
+        if query is None:
+            return row
+        others = np.flatnonzero(query[:row] != query[row])
+        return int(others[-1]) + 1 if others.size else 0
 
     def cut(self, entry: Entry, block: slice) -> tuple[Any, Any, Any, Any]:
         """The rows of a block as an entry sees them, with their labels, weights and queries."""
@@ -120,7 +127,7 @@ class PoolRounds:
         y, weight, query = self.given
         if block == ALL:
             return rows, y, weight, query
-        weight, query = (None if one is None else np.asarray(one)[block] for one in (weight, query))
+        weight, query = (one if np.ndim(one) == 0 else np.asarray(one)[block] for one in (weight, query))
         return rows[block], None if y is None else y[block], weight, query
 
     def check_some_play(self, played: Played) -> None:
