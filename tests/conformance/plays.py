@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.algebra.kernel import BANKS
+from noregret.algebra.kernel_functions import KERNELS as KERNEL_NAMES
 from noregret.learner.config import COVARIANCES
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
@@ -27,7 +27,7 @@ EVERY = [card for card in nr.learners().rules.values() if card.built_in]
 TASK_TABLE = ("binary", "multiclass", "regression")  # those in which a row has one label, or one target
 CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others have tests of their own
 NAMES = [card.name for card in CARDS]
-KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in BANKS}
+KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in KERNEL_NAMES}
 CLASSES = 4
 LARGE = 40.0  # streams have fewer features than this: what may be kept of them must be fewer still
 
@@ -147,7 +147,7 @@ def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
     ]
     options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
     if algebra == "kernel":
-        menu["kernel"] = kernels = list(BANKS)
+        menu["kernel"] = kernels = list(KERNEL_NAMES)
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
         options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
     for chosen in options:

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import noregret as nr
-from noregret.algebra.kernel import BANKS
+from noregret.algebra.kernel_functions import KERNELS
 from noregret.jit import compiled, objects
 from noregret.jit.elf import undefined_symbols
 from noregret.learner.config import COVARIANCES
@@ -226,7 +226,7 @@ def plans(card: RuleCard) -> Iterator[Plan]:
     options = [[(name, option) for option in choice.among] for name, choice in card.choices.items()]
     covariances = COVARIANCES if any(field.kind == "covariance" for field in card.state.values()) else ("diagonal",)
     for task, algebra, covariance in product(card.tasks, card.algebras, covariances):
-        for kernel, *chosen in product(BANKS if algebra == "kernel" else ("rbf",), *options):
+        for kernel, *chosen in product(KERNELS if algebra == "kernel" else ("rbf",), *options):
             setup = tuple((name, choice.default) for name, choice in TASKS[task].options.items())
             yield Plan(card, TASKS[task], algebra, covariance, str(kernel), tuple(chosen), setup=setup)  # type: ignore[arg-type]
 

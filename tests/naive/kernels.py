@@ -14,7 +14,7 @@ from .rules import Array, FirstOrder, Round, Rule
 
 @dataclass(frozen=True)
 class Kernel:
-    """linear x.z, polynomial (gamma x.z + coef0)^degree, or rbf exp(-gamma |x - z|^2)."""
+    """The kernels by name, each as its definition writes it."""
 
     name: str
     gamma: float = 1.0
@@ -28,6 +28,13 @@ class Kernel:
             return float((self.gamma * (x @ z) + self.coef0) ** self.degree)
         if self.name == "rbf":
             return float(np.exp(-self.gamma * np.sum((x - z) ** 2)))
+        if self.name == "laplacian":
+            return float(np.exp(-self.gamma * np.sum(np.abs(x - z))))
+        if self.name == "sigmoid":
+            return float(np.tanh(self.gamma * (x @ z) + self.coef0))
+        if self.name == "cosine":
+            sizes = float(np.linalg.norm(x) * np.linalg.norm(z))
+            return float(x @ z) / sizes if sizes else 0.0
         raise ValueError(f"unknown kernel {self.name}")
 
 

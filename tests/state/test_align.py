@@ -6,11 +6,11 @@ import pytest
 from noregret.errors import Error
 from noregret.state import covariance, plain, reservoir, scaled
 from noregret.state.align import rearrange, share_supports
+from noregret.state.bank_rows import BankRows, add_rows
 from noregret.state.fields import Field
 from noregret.state.growth import State, bank_of, make, parts
 from noregret.state.space import Shape, Space, enlarge
 from noregret.state.stores import field_counters
-from noregret.state.stores.kernel_bank import append_rows
 
 
 def filled(field: Field, algebra: str, way: str, seed: int) -> tuple[Shape, State, Space]:
@@ -51,7 +51,7 @@ def test_supports_keep_their_order_and_get_the_features_of_the_other() -> None:
     shape, state, space = filled(plain, "kernel", "diagonal", 2)
     put_rows(state, [([0, 2], [1.0, 2.0]), ([1], [3.0])])
     moved = rearrange(shape, state, space, enlarge(space, 9, 3), [2, 0], [8, 4, 6])
-    assert rows_of(moved) == [([8, 6], [1.0, 2.0]), ([4], [3.0])]
+    assert rows_of(moved) == [([6, 8], [2.0, 1.0]), ([4], [3.0])]  # sorted by feature
     (_, _, old), (_, _, new) = next(parts(shape, state, space)), next(parts(shape, moved, enlarge(space, 9, 3)))
     assert new[2].tolist() == old[0].tolist()
     assert new[0].tolist() == old[1].tolist()
@@ -81,11 +81,8 @@ def test_a_sample_of_rows_cannot_be_rearranged() -> None:
 def put_rows(state: State, rows: list[tuple[list[int], list[float]]]) -> None:
     bank = bank_of(state)
     for idx, val in rows:
-        one = type(bank)(
-            np.array([0, len(idx)]), np.array(idx, np.uint32), np.array(val), np.array([np.dot(val, val)]), np.zeros(1),
-            np.zeros(1), np.array([1, -1]), bank.shape,
-        )  # fmt: skip
-        append_rows(bank, one)
+        numbers = np.array([np.dot(val, val)]), np.zeros(1), np.array([int(bank.n[0])])
+        add_rows(bank, BankRows(np.array([0, len(idx)]), np.array(idx, np.uint32), np.array(val), *numbers))
 
 
 def rows_of(state: State) -> list[tuple[list[int], list[float]]]:

@@ -1,4 +1,4 @@
-"""A kernel learner can lose supports: as if they had never been, in order, and undone with the call."""
+"""A kernel learner can lose supports: as if they had never been, and undone with the call."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import noregret as nr
-from noregret.algebra import add, norm, remove_coefficients, remove_support, scale
+from noregret.algebra import add, norm, oldest, remove_coefficients, remove_support, scale, supports
 from noregret.algebra.internal_verbs import class_block, row
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.verbs import dot
@@ -17,8 +17,9 @@ from noregret.rules.parameters import Param
 from noregret.rules.registry import REGISTRY
 from noregret.rules.rule_card import P, S, Z
 from noregret.state import averaged, centre, growth, plain, scaled
+from noregret.state.bank_rows import read_rows
 from noregret.state.savepoint import take_savepoint
-from noregret.state.space import Shape, Space
+from noregret.state.space import Layout, Shape, Space
 from noregret.state.stores import field_counters
 from tests.naive import streams
 from tests.support.cover import ALL, only_in_test_all
@@ -29,8 +30,8 @@ from tests.support.engines import engines
 def lose_the_oldest(p: P, s: S, z: Z, margin: float) -> bool:
     if margin <= 0.0:
         add(s.w, 1.0, z)
-        if z.bank.n[0] > p.B:
-            remove_support(s.w, 0, z)
+        if supports(s.w) > p.B:
+            remove_support(s.w, oldest(s.w), z)
         return True
     return False
 
@@ -133,7 +134,9 @@ def test_a_rule_that_removes_supports_plays_in_the_kernel_algebra_alone() -> Non
 FIELDS = {"w": scaled, "u": plain, "mean": averaged, "c": centre}
 
 
-def filled(seed: int, classes: int = 3, supports: int = 6) -> tuple[Any, Shape, Space, np.ndarray]:
+def filled(
+    seed: int, classes: int = 3, supports: int = 6, layout: Layout = "slots"
+) -> tuple[Any, Shape, Space, np.ndarray]:
     """A kernel state with a few supports and coefficients for all of its vectors."""
     random = np.random.default_rng(seed)
     X = random.standard_normal((supports, 5)) * (random.random((supports, 5)) < 0.7)
@@ -146,7 +149,8 @@ def filled(seed: int, classes: int = 3, supports: int = 6) -> tuple[Any, Shape, 
         classes=classes,
         class_room=classes,
         supports=supports + 2,
-        values=5 * supports + 10,
+        values=5 * (supports + 2),
+        layout=layout,
     )
     state = growth.make(shape, space)
     state.n.t = 3.0
@@ -175,22 +179,24 @@ def coefficients(shape: Shape, state: Any, space: Space) -> np.ndarray:
     return np.array([array.copy() for _, _, array in growth.parts(shape, state, space)])
 
 
+@pytest.mark.parametrize("layout", ["slots", "dense"])
 @pytest.mark.parametrize("order", [[0, 0, 0], [5, 4, 3], [2, 3, 0, 1], [0, 4, 1]], ids=str)
-def test_the_others_keep_their_rows_coefficients_and_order(order: list[int]) -> None:
-    state, shape, space, X = filled(1)
+def test_the_others_keep_their_rows_and_coefficients(order: list[int], layout: Layout) -> None:
+    state, shape, space, X = filled(1, layout=layout)
     lengths = norm(state.w, 2.0), norm(state.c.v, 2.0)
     assert min(lengths) > 0.0
     left, expected = list(range(len(X))), coefficients(shape, state, space)
     for support in order:
         growth.remove_support(state, support)
-        del left[support]
+        left[support] = left[-1]  # the last takes its place
+        del left[-1]
         bank = growth.bank_of(state)
         assert bank.n[0] == len(left)
+        rows = read_rows(bank)
+        assert rows.born.tolist() == left
         for place, number in enumerate(left):
-            found = np.zeros(5)
-            found[bank.idx[bank.start[place] : bank.start[place + 1]]] = bank.val[
-                bank.start[place] : bank.start[place + 1]
-            ]
+            found, own = np.zeros(5), slice(rows.start[place], rows.start[place + 1])
+            found[rows.idx[own]] = rows.val[own]
             assert found.tolist() == X[number].tolist()
             assert bank.sq[place] == pytest.approx(X[number] @ X[number])
         now = coefficients(shape, state, space)
@@ -212,8 +218,13 @@ def test_scores_after_a_removal_are_those_of_the_rest_and_of_the_row_at_hand() -
     growth.remove_support(state, 1)
     after = np.array([dot(state.u, class_block(z, c, 3)) for c in range(3)])
     np.testing.assert_allclose(after, before - own, rtol=1e-12)
-    assert growth.bank_of(state).n[1] == 2  # the row at hand was support 3
-    growth.remove_support(state, 2)
+    assert growth.bank_of(state).n[1] == 3  # the row at hand was and is support 3
+    growth.remove_support(state, 0)
+    growth.remove_support(state, 0)
+    assert growth.bank_of(state).n[1] == 0  # it was the last, and took the place of the removed one
+    growth.remove_support(state, 1)
+    assert growth.bank_of(state).n[1] == 0
+    growth.remove_support(state, 0)
     assert growth.bank_of(state).n[1] == -1
 
 

@@ -2,12 +2,14 @@
 
 from noregret.algebra import (  # each registers its implementations
     averaged,
+    banks,
     centre,
     class_blocks,
     covariance,
     decayed,
     examples,
     grouped,
+    kernel_functions,
     lazy,
     lazy_groups,
     log_weights,
@@ -25,7 +27,7 @@ from noregret.algebra import partial_features as partial_examples
 from noregret.algebra import projections as projections
 from noregret.algebra import reference_vectors as reference_vectors
 from noregret.algebra import row_differences as row_differences
-from noregret.algebra import supports as supports
+from noregret.algebra import support_verbs as support_verbs
 from noregret.algebra import vectors as vectors
 from noregret.algebra.partial_features import Draw, coprime, next_random
 from noregret.algebra.verbs import (
@@ -37,20 +39,25 @@ from noregret.algebra.verbs import (
     breadth,
     clip,
     clip_peaks,
+    coefficient,
     contract,
     count_correct,
     dot,
     exp_dot,
     exp_total,
     extent,
+    fill_kernel_row,
     group_norm,
     group_size,
     image,
     inner,
     keep,
+    kernel_row,
     link_dot,
     multiply,
+    near,
     norm,
+    oldest,
     partial_features,
     peak,
     posterior_image,
@@ -61,6 +68,7 @@ from noregret.algebra.verbs import (
     remove_support,
     sample_size,
     scale,
+    set_coefficient,
     share_dot,
     sharpen,
     shorten,
@@ -70,11 +78,19 @@ from noregret.algebra.verbs import (
     snapshot_dot,
     sqnorm,
     sqsource,
+    supports,
     take_snapshot,
     votes,
 )
 
 __all__ = [
+    "coefficient",
+    "fill_kernel_row",
+    "kernel_row",
+    "near",
+    "oldest",
+    "set_coefficient",
+    "supports",
     "TYPES",
     "Draw",
     "coprime",
@@ -159,7 +175,9 @@ GROUPS = {grouped.Grouped, lazy_groups.LazyGroups}
 TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
-    "kernel": frozenset(types_of(kernels) | {scaled.Scaled, averaged.Averaged} | CENTRES),
+    "kernel": frozenset(
+        types_of(kernels) | types_of(banks) | types_of(kernel_functions) | {scaled.Scaled, averaged.Averaged} | CENTRES
+    ),
     "reference": frozenset(
         types_of(reference)
         | types_of(reference_sigma)

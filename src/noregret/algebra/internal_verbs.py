@@ -143,10 +143,58 @@ def recall(z: Any, idx: Any, val: Any) -> Any:
 
 
 @Verb
-def kernel(bank: Any, xz: float, xx: float, zz: float) -> Any:
-    """k(x, z) from x . z, x . x and z . z"""
+def drop_coefficients(w: Any, i: int) -> None:
+    """Remove the coefficients of support i from w, where those of the last take their place; the bank has all still"""
+
+
+# ---- kernels and banks ----------------------------------------------------------------------------------------------
 
 
 @Verb
-def drop_coefficients(w: Any, i: int) -> None:
-    """Remove the coefficients of support i from w; the bank still has the support"""
+def common(k: Any, a: float, b: float) -> Any:
+    """What a feature of value a in one row and b in the other adds to the sum of a kernel; 0 if a or b is 0"""
+
+
+@Verb
+def own(k: Any, a: float) -> Any:
+    """What a feature of value a adds to the number that a kernel needs of its row, such as |x|^2"""
+
+
+@Verb
+def kernel(k: Any, xz: float, xx: float, zz: float) -> Any:
+    """k(x, z) from the sum over the features that both have, and the numbers of the two rows"""
+
+
+@Verb
+def measure(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> None:
+    """Write the kernel of a row and every support into out; xx is the number of the row"""
+
+
+@Verb
+def expand_support(bank: Any, b: int, out: Any) -> None:
+    """Write the kernel of support b and every support into out"""
+
+
+@Verb
+def same_row(bank: Any, i: int, idx: Any, val: Any) -> Any:
+    """Whether support i has exactly these features and values"""
+
+
+@Verb
+def write_row(bank: Any, i: int, idx: Any, val: Any) -> None:
+    """Write the row of support i, which is the one after the last"""
+
+
+@Verb
+def drop_row(bank: Any, i: int) -> None:
+    """Remove the row of support i; the last support takes its place"""
+
+
+@Verb
+def bank_of_vector(w: Any) -> Any:
+    """The bank of the supports of a vector"""
+
+
+@Verb
+def coefficients_of(w: Any) -> Any:
+    """The coefficients of the supports in a vector, without its scale"""

@@ -5,58 +5,31 @@ once; all scores of the round are sums of these numbers.
 """
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from noregret.algebra.arrays import Floats, Indices, Integers
-from noregret.algebra.examples import squares
-from noregret.algebra.internal_verbs import class_block, difference, dots, kernel, nudge, powers, row, scaled_by, sweep
-from noregret.algebra.verbs import add, append, dot, helper, norm, scale, sqnorm, sqsource, votes
+from noregret.algebra.banks import Bank
+from noregret.algebra.internal_verbs import (
+    class_block,
+    difference,
+    dots,
+    expand_support,
+    kernel,
+    measure,
+    nudge,
+    powers,
+    row,
+    same_row,
+    scaled_by,
+    sweep,
+    write_row,
+)
+from noregret.algebra.kernel_functions import sum_own, sum_same
+from noregret.algebra.verbs import add, append, dot, helper, norm, scale, side, sqnorm, sqsource, votes
 
-
-class LinearBank(NamedTuple):
-    """Supports with k(x, z) = x . z."""
-
-    start: Integers
-    idx: Indices
-    val: Floats
-    sq: Floats
-    near: Floats
-    scratch: Floats
-    n: Integers
-    shape: Floats
-
-
-class PolynomialBank(NamedTuple):
-    """Supports with k(x, z) = (gamma x . z + coef0) ** degree; shape: gamma, coef0, degree."""
-
-    start: Integers
-    idx: Indices
-    val: Floats
-    sq: Floats
-    near: Floats
-    scratch: Floats
-    n: Integers
-    shape: Floats
-
-
-class RBFBank(NamedTuple):
-    """Supports with k(x, z) = exp(-gamma |x - z|^2); shape: gamma."""
-
-    start: Integers
-    idx: Indices
-    val: Floats
-    sq: Floats
-    near: Floats
-    scratch: Floats
-    n: Integers
-    shape: Floats
-
-
-Bank: TypeAlias = LinearBank | PolynomialBank | RBFBank
-BANKS: dict[str, type[Bank]] = {"linear": LinearBank, "polynomial": PolynomialBank, "rbf": RBFBank}
-# bank.n: the number of supports, and the number of the row at hand among them (-1 if it is not a support)
+SAME = 1e-9  # relative: kernels of equal rows, which may be summed in another order, differ by less
 
 
 class KernelRows(NamedTuple):
@@ -103,66 +76,19 @@ class Expansion(NamedTuple):
     bank: Bank
 
 
-@kernel.on(LinearBank)
-def kernel_linear(bank: Any, xz: float, xx: float, zz: float) -> Any:
-    return xz
-
-
-@kernel.on(PolynomialBank)
-def kernel_polynomial(bank: Any, xz: float, xx: float, zz: float) -> Any:
-    return (bank.shape[0] * xz + bank.shape[1]) ** bank.shape[2]
-
-
-@kernel.on(RBFBank)
-def kernel_rbf(bank: Any, xz: float, xx: float, zz: float) -> Any:
-    return math.exp(-bank.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
-
-
-@helper
-def dot_expanded(idx: Any, val: Any, scratch: Any) -> Any:
-    """A sparse row times a row in a dense array, in four partial sums."""
-    a = b = c = d = 0.0
-    n = idx.size - idx.size % 4
-    for i in range(0, n, 4):
-        a += scratch[idx[i]] * val[i]
-        b += scratch[idx[i + 1]] * val[i + 1]
-        c += scratch[idx[i + 2]] * val[i + 2]
-        d += scratch[idx[i + 3]] * val[i + 3]
-    for i in range(n, idx.size):
-        a += scratch[idx[i]] * val[i]
-    return (a + b) + (c + d)
-
-
-@helper
-def is_same_row(bank: Any, i: int, idx: Any, val: Any) -> Any:
-    first = bank.start[i]
-    if bank.start[i + 1] - first != idx.size:
-        return False
-    different = 0
-    for k in range(idx.size):
-        different += 1 if bank.idx[first + k] != idx[k] or bank.val[first + k] != val[k] else 0
-    return different == 0
-
-
 @row.on(KernelRows)
 def row_kernel(X: Any, t: Any) -> Any:
     bank = X.bank
     idx = X.idx[X.indptr[t] : X.indptr[t + 1]]
     val = X.val[X.indptr[t] : X.indptr[t + 1]]
-    qq = squares(val)
-    for k in range(idx.size):
-        bank.scratch[idx[k]] = val[k]
+    qq = sum_own(bank.kernel, val)
+    sq = kernel(bank.kernel, sum_same(bank.kernel, val), qq, qq)
+    measure(bank, idx, val, qq, bank.near)
     bank.n[1] = -1
     for i in range(bank.n[0]):
-        first = bank.start[i]
-        last = bank.start[i + 1]
-        xz = dot_expanded(bank.idx[first:last], bank.val[first:last], bank.scratch)
-        bank.near[i] = kernel(bank, xz, bank.sq[i], qq)
-        if xz == qq and bank.sq[i] == qq and is_same_row(bank, i, idx, val):
+        if bank.sq[i] == qq and abs(bank.near[i] - sq) <= SAME * abs(sq) and same_row(bank, i, idx, val):
             bank.n[1] = i
-    for k in range(idx.size):
-        bank.scratch[idx[k]] = 0.0
-    return Kernel(idx, val, 1.0, 0, 1, kernel(bank, qq, qq, qq), qq, bank)
+    return Kernel(idx, val, 1.0, 0, 1, sq, qq, bank)
 
 
 @scaled_by.on(Kernel)
@@ -193,6 +119,11 @@ def sqnorm_kernel(z: Any) -> Any:
 @sqnorm.on(KernelPair)
 def sqnorm_pair(z: Any) -> Any:
     return z.sq * (2.0 * z.sign * z.sign)
+
+
+@side.on(Kernel)
+def side_kernel(z: Any) -> Any:
+    return z.sign
 
 
 @sqsource.on(Kernel)
@@ -243,13 +174,13 @@ def store_row(z: Any) -> Any:
     bank = z.bank
     if bank.n[1] < 0:
         i = bank.n[0]
-        first = bank.start[i]
-        for k in range(z.idx.size):
-            bank.idx[first + k] = z.idx[k]
-            bank.val[first + k] = z.val[k]
-        bank.start[i + 1] = first + z.idx.size
+        if i >= bank.sq.size:
+            raise IndexError("there is no room for another support")
+        write_row(bank, i, z.idx, z.val)
         bank.sq[i] = z.qq
         bank.near[i] = z.sq
+        bank.born[i] = bank.n[2]
+        bank.n[2] += 1
         bank.n[0] = i + 1
         bank.n[1] = i
     return bank.n[1]
@@ -333,17 +264,10 @@ def powers_expansion(w: Any, p: float) -> Any:
     classes = w.coef.size // max(bank.sq.size, 1)
     total = 0.0
     for i in range(supports):
-        idx = bank.idx[bank.start[i] : bank.start[i + 1]]
-        val = bank.val[bank.start[i] : bank.start[i + 1]]
-        for k in range(idx.size):
-            bank.scratch[idx[k]] = val[k]
+        expand_support(bank, i, bank.beside)
         for j in range(supports):
-            other = bank.idx[bank.start[j] : bank.start[j + 1]]
-            xz = dot_expanded(other, bank.val[bank.start[j] : bank.start[j + 1]], bank.scratch)
             both = 0.0
             for c in range(classes):
                 both += w.coef[i * classes + c] * w.coef[j * classes + c]
-            total += both * kernel(bank, xz, bank.sq[i], bank.sq[j])
-        for k in range(idx.size):
-            bank.scratch[idx[k]] = 0.0
+            total += both * bank.beside[j]
     return total

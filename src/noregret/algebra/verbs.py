@@ -83,7 +83,9 @@ def find_verb(name: str) -> Verb:
 
 VERBS: list[Verb] = []
 # Verbs that change a vector, and those of them that may change cells other than the row's.
-SWEEPING = {"apportion", "contract", "clip_peaks", "shorten", "remove_coefficients", "remove_support"}
+SWEEPING = {
+    "apportion", "contract", "clip_peaks", "shorten", "remove_coefficients", "remove_support", "set_coefficient",
+}  # fmt: skip
 WRITING = {"add", "append", "clip", "take_snapshot", "keep", "multiply", "prune", "put", "scale", "shrink"} | SWEEPING
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
@@ -349,8 +351,43 @@ def votes(w: Any, u: Any, x: Any, t: Any) -> Any:
 
 
 @Verb
+def supports(w: Any) -> Any:
+    """The number of supports"""
+
+
+@Verb
+def near(z: Any, i: int) -> Any:
+    """k(x_i, x), where x_i is support i and x is the row at hand"""
+
+
+@Verb
+def coefficient(w: Any, i: int) -> Any:
+    """The coefficient of support i in w, where there is one vector of weights for all classes"""
+
+
+@Verb
+def set_coefficient(w: Any, i: int, a: float) -> None:
+    """Let a be the coefficient of support i in w, where there is one vector of weights for all classes"""
+
+
+@Verb
+def fill_kernel_row(w: Any, b: int) -> None:
+    """Compute k(x_i, x_b) for every support i"""
+
+
+@Verb
+def kernel_row(w: Any, i: int) -> Any:
+    """k(x_i, x_b), where x_b is the support of the last fill_kernel_row"""
+
+
+@Verb
+def oldest(w: Any) -> Any:
+    """The support that has been one for the longest"""
+
+
+@Verb
 def remove_support(w: Any, i: int, z: Any) -> None:
-    """Remove support i and its coefficients in w; the supports after it move up by one and keep their order
+    """Remove support i and its coefficients in w; the last support takes its place
 
     Where other vectors of the state have the same supports, remove their coefficients first. z is the example at hand.
     """

@@ -22,14 +22,27 @@ SAME = 1e-6  # relative: how well scores must be those of a weighted sum
 
 def gram_matrix(X: csr_array, config: Config) -> Floats:
     """k(x_s, x_t) of all rows."""
-    products = np.asarray((X @ X.T).todense(), np.float64)
     gamma, coef0, degree = config.kernel_params
+    if config.kernel == "laplacian":
+        return np.exp(-gamma * cityblock_distances(X))
+    products = np.asarray((X @ X.T).todense(), np.float64)
     if config.kernel == "linear":
         return products
     if config.kernel == "polynomial":
         return np.asarray((gamma * products + coef0) ** degree)
+    if config.kernel == "sigmoid":
+        return np.tanh(gamma * products + coef0)
     squares = np.diag(products)
+    if config.kernel == "cosine":
+        sizes = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+        return np.asarray(products / sizes[:, None] / sizes)
     return np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * products, 0.0))
+
+
+def cityblock_distances(X: csr_array) -> Floats:
+    """|x_s - x_t|_1 of all rows."""
+    dense = np.asarray(X.todense(), np.float64)
+    return np.array([np.abs(dense - row).sum(axis=1) for row in dense]).reshape(X.shape[0], X.shape[0])
 
 
 def as_vectors(X: csr_array, config: Config) -> Floats:

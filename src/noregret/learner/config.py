@@ -13,14 +13,22 @@ from noregret.errors import BadValue, shown
 from noregret.features.hashing import MAX_BITS
 from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.learner.columns import check_option
-from noregret.learner.kernel_options import KERNEL_TAKES, KernelParams, check_kernel, check_kernel_params
+from noregret.learner.kernel_options import (
+    BUDGET_OPTIONS,
+    KERNEL_TAKES,
+    Budget,
+    KernelParams,
+    check_budget,
+    check_kernel,
+    check_kernel_params,
+)
 from noregret.learner.weight_decay import add_decay, check_decay
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
 from noregret.rules.probing import require_update_flag
 from noregret.rules.registry import RESERVED
 from noregret.rules.rule_card import RuleCard
-from noregret.state.space import Shape, Space
+from noregret.state.space import Layout, Shape, Space
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from noregret.tasks.binary import Binary
@@ -43,6 +51,7 @@ class Config:
     covariance: str
     kernel: str
     kernel_params: KernelParams
+    budget: Budget
     numbers: Mapping[str, float]
     choices: tuple[tuple[str, str], ...]
     classes: tuple[Any, ...] | None
@@ -63,6 +72,8 @@ class Config:
     @cached_property
     def state_shape(self) -> Shape:
         shape = self.task.state_shape(self.average)
+        if self.budget.policy == "random":
+            shape = shape._replace(counters={**shape.counters, "budget_random": 0.0})
         return shape if self.weight_decay is None else add_decay(shape, self.weight_decay)
 
     @property
@@ -73,7 +84,7 @@ class Config:
     @property
     def touches(self) -> Literal["row", "top_k", "all"]:
         """Which cells one round may change."""
-        return self.card.touches(self.choices)
+        return "all" if self.budget.size else self.card.touches(self.choices)
 
     @property
     def params(self) -> Any:
@@ -83,15 +94,23 @@ class Config:
     def plan(self, task: Task, algebra: str) -> Plan:
         """What the loops of this learner are specialized from, for a task it may have grown into."""
         averaged, chosen = self.average is not None, tuple(task.chosen.items())
-        return Plan(self.card, type(task), algebra, self.covariance, self.kernel, self.choices, averaged, chosen)
+        options = (self.covariance, self.kernel, self.choices, averaged, chosen, self.budget.policy)
+        return Plan(self.card, type(task), algebra, *options)
 
-    def space(self, algebra: str) -> Space:
-        """The space of an empty state."""
+    @property
+    def removes_supports(self) -> bool:
+        """Whether rounds may remove supports."""
+        verbs = self.card.verbs_with(dict(self.choices))
+        return bool(self.budget.size) or any(verb.name == "remove_support" for verb in verbs)
+
+    def space(self, algebra: str, dense: bool = False) -> Space:
+        """The space of an empty state; dense: whether the supports of a kernel learner are kept as dense rows."""
+        layout: Layout = "dense" if dense else "slots" if self.removes_supports else "indexed"
         spread = self.numbers.get("random_start", 0.0)
         return Space(
             algebra, self.covariance, self.kernel, self.kernel_params,
             seed=self.seed, spread=spread, limits=self.card.start_limits(self.numbers, dict(self.choices)),
-            groups=self.groups, bias=self.bias,
+            groups=self.groups, bias=self.bias, layout=layout, budget=self.budget.size,
         )  # fmt: skip
 
 
@@ -119,6 +138,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }
     seed, growing = rest.pop("seed", 0), check_option(rest.pop("columns", None))
+    asked = (None, None) if "budget" in card.params else (rest.pop("budget", None), rest.pop("policy", None))
     transforms = as_pipeline(rest.pop("transforms", None))
     given.pop("transforms", None)
     if transforms:
@@ -151,7 +171,9 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     if isinstance(task, Binary):
         task.grows = grows
     kernel_params = check_kernel_params(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
-    refuse_unknown(card, task_class, KERNEL_TAKES[kernel] if algebra == "kernel" else (), rest)
+    budget = check_budget(card, algebra, numbers, *asked)
+    takes = (*KERNEL_TAKES[kernel], *BUDGET_OPTIONS) if algebra == "kernel" else ()
+    refuse_unknown(card, task_class, takes, rest)
     check_classes_known(task, classes)
     if class_weight is not None:
         class_weight = check_class_weight(card, task, class_weight, classes)
@@ -166,7 +188,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         card=card, task=task, algebra=algebra, covariance=covariance, kernel=kernel, kernel_params=kernel_params,
         numbers=numbers, choices=tuple(choices.items()), classes=None if classes is None else tuple(classes),
         class_weight=class_weight, seed=seed, transforms=transforms, average=averaged_after, groups=groups, bits=bits,
-        weight_decay=decay,
+        weight_decay=decay, budget=budget,
         given=given, bias_value=bias_value, grows=growing, **switches,
     )  # fmt: skip
 

@@ -51,6 +51,8 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
     if model.config.transforms and model.space is not None and not (grow or include_unknown):
         block = fold_unknown(block, model.space.features - model.config.bias)
     if model.choose_algebra(block) in ("sparse", "kernel"):
+        if grow and model.arrays is None:
+            model.dense_rows = isinstance(block, DenseBlock)
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
         block = to_dense(verify(block))

@@ -49,6 +49,7 @@ class Model:
     arrays: Any = None
     space: Space | None = None
     constant: float = 0.0  # the value of the constant feature, where the first row decides it; 0 before
+    dense_rows: bool = False  # whether the first rows of a kernel learner were dense: then its supports are, too
     columns: int = 0  # of dense rows that were learned, where a transform makes other features of them; 0 before
     recent: RecentScores | None = None  # of the last rounds, where probabilities are calibrated on them
 
@@ -199,7 +200,7 @@ class ModelSavepoint:
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
         self.totals, self.class_counts = model.totals.copy(), model.class_counts.copy()
         self.committed = model.labels.committed
-        self.constant, self.columns = model.constant, model.columns
+        self.constant, self.columns, self.dense_rows = model.constant, model.columns, model.dense_rows
         self.recent = None if model.recent is None else (model.recent.copy(), model.recent.cells)
         self.contents: Savepoint | None = None
         for transform in model.transforms:
@@ -211,6 +212,7 @@ class ModelSavepoint:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
         model.names.mode, model.constant, model.columns = self.mode, self.constant, self.columns
+        model.dense_rows = self.dense_rows
         model.totals[:] = self.totals
         model.class_counts, model.labels.committed = self.class_counts, self.committed
         if model.recent is not None and self.recent is not None:

@@ -15,6 +15,7 @@ from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Unchecked, check_read
 from noregret.learner.model import Model
+from noregret.state.bank_rows import bank_size, list_supports
 from noregret.state.class_changes import mirror, split
 from noregret.state.growth import allow_folding, grow, make, make_room, use_features
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
@@ -24,6 +25,7 @@ from noregret.tasks.task import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
 
+FEW_SUPPORTS = 256  # rows that a kernel learner with few supports plays in one go
 MANY_CLASSES = 1000  # with fewer, no transcript is too large
 
 
@@ -139,7 +141,8 @@ class Transaction:
             for segment in self.segments:
                 self.make_room(segment)
                 truth = model.task.truth(model.labels, segment, self.codes)
-                for start, stop in model.task.slices(segment, self.y, SLICE):
+                for start, stop in model.task.slices(segment, self.y, self.slice_size()):
+                    self.make_room_for_supports(start, stop)
                     outcome = self.play(segment, truth, start, stop)
                     self.played += count(outcome, model)
                     if model.recent is not None:
@@ -183,8 +186,8 @@ class Transaction:
         if successor is not None:
             model.task = successor
         old_arrays, old = model.arrays, model.space
-        base = old or model.config.space(model.choose_algebra(self.block))
-        supports, values = self.supports_needed()
+        base = old or model.config.space(model.choose_algebra(self.block), model.dense_rows)
+        supports, values = self.supports_needed(base, segment.start, segment.start)
         space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
         model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
@@ -240,14 +243,40 @@ class Transaction:
             return rows, int(self.block.indptr[-1] - self.block.indptr[segment.start])
         return rows, rows * self.block.width
 
-    def supports_needed(self) -> tuple[int, int]:
-        """Room in the bank of a kernel learner: every row of this call may become a support."""
-        if self.model.choose_algebra(self.block) != "kernel" or not isinstance(self.block, SparseBlock):
+    def slice_size(self) -> int:
+        """Rows played in one go. Any row may become a support: room is made for about as many as there are."""
+        model = self.model
+        if model.algebra != "kernel":
+            return SLICE
+        return min(SLICE, max(FEW_SUPPORTS, int(model.bank.n[0])))
+
+    def supports_needed(self, space: Space, start: int, stop: int) -> tuple[int, int]:
+        """Room in the bank of a kernel learner, where every one of these rows may become a support.
+
+        Their values, or with slots, those of the longest row.
+        """
+        if space.algebra != "kernel" or not isinstance(self.block, SparseBlock):
             return 0, 0
-        bank = None if self.model.arrays is None else self.model.bank
-        stored = 0 if bank is None else int(bank.n[0])
-        held = 0 if bank is None else int(bank.start[stored])
-        return stored + self.block.rows, held + int(self.block.indptr[-1])
+        indptr = self.block.indptr[start : stop + 1]
+        supports, values = (0, 0) if self.model.arrays is None else bank_size(self.model.bank)
+        if space.layout == "slots":
+            return supports + stop - start, int(np.diff(indptr).max(initial=0))
+        return supports + stop - start, values + int(indptr[-1] - indptr[0])
+
+    def make_room_for_supports(self, start: int, stop: int) -> None:
+        """See that every one of these rows can become a support, and that the lists of supports are up to date."""
+        model = self.model
+        if model.algebra != "kernel":
+            return
+        old = model.known_space
+        needed = self.supports_needed(old, start, stop)
+        space = enlarge(old, old.features, old.classes, *needed)
+        if space != old:
+            model.check_size(space)
+            model.arrays, model.space = grow(model.shape, model.arrays, old, space), space
+            allow_folding(model.arrays, self.copied_all)
+            self.loops.bind(model)
+        list_supports(model.bank)
 
 
 def count(outcome: Outcome, model: Model) -> NDArray[np.int64]:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from noregret.algebra.banks import BORN
+from noregret.state.bank_rows import add_rows, bank_size, list_supports, read_rows
 from noregret.state.growth import State, bank_of, counters_of, grow, make, parts, replace_values, stores_and_values
 from noregret.state.space import Shape, Space, enlarge
-from noregret.state.stores.kernel_bank import append_rows, bank_size
 
 
 def rearrange(
@@ -34,11 +35,18 @@ def share_supports(
 
     The supports of the other have coefficient zero. Only the first one has the rows of the supports.
     """
-    (mine, my_values), (theirs, their_values) = bank_size(bank_of(first)), bank_size(bank_of(second))
-    own = spaces[0]
-    space = enlarge(own, own.features, own.classes, mine + theirs, my_values + their_values)
+    own, rows = spaces[0], read_rows(bank_of(second))
+    mine, theirs = int(bank_of(first).n[0]), rows.sq.size
+    held = (
+        int(np.diff(rows.start).max(initial=0))
+        if own.layout == "slots"
+        else bank_size(bank_of(first))[1] + rows.idx.size
+    )
+    space = enlarge(own, own.features, own.classes, mine + theirs, held)
     larger, other = grow(shape, first, own, space), make(shape, space)
-    append_rows(bank_of(larger), bank_of(second))
+    bank = bank_of(larger)
+    add_rows(bank, rows._replace(born=rows.born + int(bank.n[BORN])))
+    list_supports(bank)
     counters_of(other)[:] = counters_of(second)
     for (_, _, source), (_, _, target) in zip(parts(shape, second, spaces[1]), parts(shape, other, space), strict=True):
         target[:, mine : mine + theirs] = source[: target.shape[0], :theirs]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.algebra.partial_features import PRIME
 from noregret.errors import BadValue, shown
+from noregret.state.bank_rows import bank_size
 from noregret.state.growth import (
     State,
     bank_of,
@@ -23,7 +24,7 @@ from noregret.state.space import Shape, Space, enlarge, physical_memory
 from noregret.state.starts import drop_worn_starts
 from noregret.state.stores import choose_store
 from noregret.state.stores.base import Arrays, Saved, Vector, is_finite
-from noregret.state.stores.kernel_bank import bank_size, check_bank
+from noregret.state.stores.kernel_bank import check_bank, longest_row
 
 WIDE = 1 << 24  # a kernel learner has a cell for every feature, which its file does not: up to so many are believed
 
@@ -71,7 +72,7 @@ def load_state(shape: Shape, base: Space, saved: SavedState) -> tuple[State, Spa
         refuse(choose_store(field, exact).check(name, file, exact))
         if field.law == "multiply" and (saved.arrays[f"state.{name}"] < 0.0).any():
             refuse(f"state.{name} has negative numbers")
-    space = enlarge(base, exact.features, exact.classes, exact.supports, exact.values)
+    space = enlarge(replace(base, layout=exact.layout), exact.features, exact.classes, exact.supports, exact.values)
     if memory_needed(shape, space) > physical_memory() // 2:
         refuse(f"{space.features} features and {space.classes} classes do not fit in memory")
     state = make(shape, space)
@@ -95,6 +96,12 @@ def used_space(base: Space, saved: SavedState) -> Space:
     if base.algebra == "kernel":
         refuse(check_bank(saved.arrays, saved.features))
         supports, values = saved.arrays["bank.sq"].size, saved.arrays["bank.idx"].size
+        if base.budget and supports > base.budget:
+            refuse(f"{supports} supports, where a budget allows {base.budget}")
+        if "bank.dense" in saved.arrays:
+            base = replace(base, layout="dense")
+        elif base.layout == "slots":
+            values = longest_row(saved.arrays)
         if saved.features > max(saved.known, WIDE) and saved.features - 1 > saved.arrays["bank.idx"].max(initial=0):
             refuse(f"{saved.features} features, of which no support has the last")
     return replace(base, features=saved.features, classes=saved.classes, supports=supports, values=values)

@@ -12,16 +12,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.internal_verbs import drop_coefficients
-from noregret.algebra.kernel import Bank
+from noregret.algebra.banks import Bank
+from noregret.algebra.internal_verbs import drop_coefficients, drop_row
 from noregret.algebra.partial_features import first_random
-from noregret.algebra.supports import drop_row
+from noregret.state.bank_rows import build_bank
 from noregret.state.fields import Field
 from noregret.state.space import Shape, Space
 from noregret.state.starts import drop_worn_starts, refuse_lost_starts
 from noregret.state.stores import Store, choose_store, find_store
 from noregret.state.stores.base import Parts, Vector
-from noregret.state.stores.kernel_bank import build_bank
 
 State: TypeAlias = Any  # its fields are those that a rule declares
 
@@ -115,7 +114,8 @@ def copy_state(shape: Shape, state: State, space: Space) -> State:
 def memory_needed(shape: Shape, space: Space) -> int:
     """Return how many bytes a state takes, before it is made."""
     cells = sum(choose_store(field, space).count_cells(space) for field in shape.fields.values())
-    return 8 * (cells + space.room + 2 * space.values + 3 * space.supports)
+    rows = space.supports * space.room if space.layout == "dense" else 3 * space.values
+    return 8 * (cells + 2 * space.room + rows + 5 * space.supports)
 
 
 def parts(shape: Shape, state: State, space: Space) -> Iterator[tuple[str, Field, Vector]]:
@@ -187,7 +187,7 @@ def bank_of(state: State) -> Bank:
 
 
 def remove_support(state: State, support: int) -> None:
-    """Remove a support and its coefficients from all vectors of a kernel learner; the others keep their order."""
+    """Remove a support and its coefficients from all vectors of a kernel learner; the last one takes its place."""
     for value in state[:-1]:
         drop_coefficients(value, support)
     drop_row(bank_of(state), support)

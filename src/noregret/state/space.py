@@ -3,9 +3,11 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from noregret.state.fields import Field
+
+Layout: TypeAlias = Literal["indexed", "slots", "dense"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Space:
     class_room: int = 1
     supports: int = 0
     values: int = 0
+    layout: Layout = "indexed"  # of the bank of supports
+    budget: int = 0  # the most supports there may be after a round; 0: any number
     seed: int = 0
     spread: float = 0.0  # the standard deviation of the initial weights of fields that may begin at random
     limits: tuple[float, float] | None = None  # of those weights
@@ -53,7 +57,10 @@ class Shape(NamedTuple):
 
 
 def enlarge(space: Space, features: int, classes: int, supports: int = 0, values: int = 0) -> Space:
-    """Return a space with room for so much. Room grows geometrically, so that growth stays cheap."""
+    """Return a space with room for so much. Room grows geometrically, so that growth stays cheap.
+
+    Values are those of all supports together; where supports have slots, those of the longest.
+    """
     step = 5 / 4 if space.covariance == "full" else 2
     room = space.room if features <= space.room else max(features, int(space.room * step))
     if isinstance(space.groups, int):  # a group is never cut in two
@@ -63,15 +70,29 @@ def enlarge(space: Space, features: int, classes: int, supports: int = 0, values
     if space.algebra == "reference":  # an array without columns has no definite number of rows
         room = max(room, 1)
     class_room = space.class_room if classes <= space.class_room else max(classes, space.class_room * 3 // 2)
+    supports, values = enlarge_bank(space, supports, values)
     return replace(
         space,
         features=max(features, space.features),
         room=room,
         classes=max(classes, space.classes),
         class_room=class_room,
-        supports=space.supports if supports <= space.supports else max(supports, space.supports * 2),
-        values=space.values if values <= space.values else max(values, space.values * 2),
+        supports=supports,
+        values=values,
     )
+
+
+def enlarge_bank(space: Space, supports: int, values: int) -> tuple[int, int]:
+    """Return the room for supports and their values in a larger space."""
+    fit = space.supports if supports <= space.supports else max(supports, space.supports * 2)
+    if space.budget:  # and those that a round adds before it removes others: a pair of rows at most
+        fit = max(space.supports, min(fit, space.budget + 2))
+    if space.layout == "dense":
+        return fit, 0
+    if space.layout == "indexed":
+        return fit, space.values if values <= space.values else max(values, space.values * 2)
+    slot = space.values // max(space.supports, 1)
+    return fit, fit * (slot if values <= slot else max(values, slot * 3 // 2))
 
 
 def physical_memory() -> int:

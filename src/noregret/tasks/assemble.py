@@ -8,7 +8,8 @@ from typing import Any
 from noregret.rules.parameters import bindings
 from noregret.rules.rule_card import RuleCard
 from noregret.rules.specialize import Copier, rebind, specializer
-from noregret.tasks import hooks
+from noregret.tasks import budgets, hooks
+from noregret.tasks.budgets import bind_policy
 from noregret.tasks.task import Task
 
 
@@ -24,6 +25,7 @@ class Plan:
     choices: tuple[tuple[str, str], ...]
     averaged: bool = False
     setup: tuple[tuple[str, str], ...] = ()  # the options of the task
+    policy: str = ""  # which support a budget removes; empty where there is none
 
     @property
     def name(self) -> str:
@@ -33,6 +35,7 @@ class Plan:
         usual = self.task.options
         options = [option for _, option in self.choices] + ["averaged"] * self.averaged
         options += [option for name, option in self.setup if option != usual[name].default]
+        options += [f"without_{self.policy}"] if self.policy else []
         return "_".join(
             filter(None, [self.task.name.replace("-", "_"), self.card.name, self.algebra, sigma, kind, *options])
         )
@@ -54,8 +57,8 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     options = plan.bindings
     graft = specializer(options, maker, tag)
 
-    def text(function: Callable[..., Any], **bound: Any) -> Callable[..., Any]:
-        return maker(function, f"{function.__name__}_{tag}", bound)
+    def text(function: Callable[..., Any], name: str = "", **bound: Any) -> Callable[..., Any]:
+        return maker(function, f"{name or function.__name__}_{tag}", bound)
 
     rule = graft(card.rule)
     update = rule
@@ -63,6 +66,10 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         update = text(hooks.update_margin, rule=rule)
     elif card.kind in hooks.BY_SLOPE:
         update = text(hooks.BY_SLOPE[card.kind], rule=rule, slope=graft(options["slope"]))
+
+    remove_excess = bind_policy(plan.policy, len(card.state), text) if plan.policy else None
+    if remove_excess is not None:
+        update = text(budgets.update_within_budget, update=update, remove_excess=remove_excess)
 
     if card.score is not None:
         score = graft(card.score)
@@ -94,6 +101,8 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         "row_and_score": row_and_score,
     }
     bound["final_differs"] = final is not score
+    if remove_excess is not None:
+        bound["take_steps"] = text(budgets.steps_within_budget, remove_excess=remove_excess)
     moves = {name: hooked(move, bound) for name, move in plan.moves.items()}
     own = specializer(moves, maker, tag)
     if card.chances is not None:

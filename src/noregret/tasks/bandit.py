@@ -43,7 +43,7 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
             for c in range(f.size):
                 steps[c] = 0.0
             updated[t] = rule(p, s, steps, f, chance, played, loss)
-            take_steps(s.w, x, steps, X.stride)
+            take_steps(s, x, steps, X.stride)
 
 
 @helper

@@ -85,11 +85,11 @@ def scores_one_by_one(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
 
 
 @helper
-def take_steps(w: Any, x: Any, steps: Any, stride: Any) -> Any:
+def take_steps(s: Any, x: Any, steps: Any, stride: Any) -> Any:
     """Move the weights of every class along the row, each by its own step."""
     for c in range(steps.size):
         if steps[c] != 0.0:
-            add(w, steps[c], class_block(x, c, stride))
+            add(s.w, steps[c], class_block(x, c, stride))
 
 
 def update_margin(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:

@@ -65,7 +65,7 @@ def play_prototypes(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, u
                     steps[c] = 0.0
                     owed[c] = required(g, truth, c)
                 updated[t] = rule(weighed(p, h[t]), s, steps, f, owed, truth, size)
-                take_steps(s.w, x, steps, X.stride)
+                take_steps(s, x, steps, X.stride)
 
 
 def play_rest(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:

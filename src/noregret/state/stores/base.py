@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.arrays import Floats, Integers
-from noregret.algebra.kernel import Bank
+from noregret.algebra.banks import Bank
 from noregret.state.fields import Field
 from noregret.state.space import Space
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.kernel import BANKS, Bank, Expansion
+from noregret.algebra.banks import AT_HAND, Bank, DenseBank, IndexedBank
+from noregret.algebra.kernel import Expansion
+from noregret.state.bank_rows import SAVED, BankRows, add_rows, copy_bank, list_supports, read_rows, save_bank
 from noregret.state.fields import Field
 from noregret.state.space import Space
 from noregret.state.stores.base import Arrays, Parts, Places, Saved, Store, Vector, check_array
-
-SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "sq": np.float64}
 
 
 class ExpansionStore(Store[Expansion]):
@@ -32,16 +32,17 @@ class ExpansionStore(Store[Expansion]):
         return space.class_room * space.supports
 
     def grow(self, value: Expansion, old: Space, fresh: Expansion, new: Space) -> Expansion:
-        copy_bank(value.bank, fresh.bank)
+        if not fresh.bank.n[0]:  # all vectors share it
+            copy_bank(value.bank, fresh.bank)
         return super().grow(value, old, fresh, new)
 
     def rearrange(
         self, source: tuple[Expansion, Space], target: tuple[Expansion, Space], classes: Places, features: Places
     ) -> Expansion:
         (value, old), (fresh, new) = source, target
-        copy_bank(value.bank, fresh.bank)
-        values = bank_size(value.bank)[1]
-        fresh.bank.idx[:values] = features[value.bank.idx[:values]]
+        if not fresh.bank.n[0]:  # all vectors share it
+            add_rows(fresh.bank, renumber(read_rows(value.bank), features))
+            fresh.bank.n[AT_HAND] = -1
         (cells,), (places,) = self.cells(value, old), self.cells(fresh, new)
         places[classes, : cells.shape[1]] = cells[: classes.size]
         return fresh
@@ -52,11 +53,13 @@ class ExpansionStore(Store[Expansion]):
     def memory(self, value: Expansion, everything: bool = False) -> list[NDArray[Any]]:
         """Return also the arrays of the bank: rounds append rows to it; only where all may change, they remove some."""
         bank = value.bank
-        supports, values = bank_size(bank)
-        rows: list[NDArray[Any]] = (
-            [bank.start[: supports + 1], bank.idx[:values], bank.val[:values]] if everything else []
-        )
-        return [value.coef, bank.sq, bank.n, *rows]
+        appended = [bank.sq, bank.born, bank.n] if isinstance(bank, IndexedBank) else [bank.n]
+        if not everything:
+            return [value.coef, *appended]
+        if isinstance(bank, IndexedBank):
+            return [value.coef, *appended, bank.start, bank.idx, bank.val]
+        rows = [bank.val] if isinstance(bank, DenseBank) else [bank.val, bank.idx, bank.size]
+        return [value.coef, *appended, bank.sq, bank.born, *rows]
 
     def save(self, name: str, value: Expansion, space: Space) -> dict[str, NDArray[Any]]:
         return {**super().save(name, value, space), **save_bank(value.bank)}
@@ -69,49 +72,11 @@ class ExpansionStore(Store[Expansion]):
         return super().load(name, value, saved, space)
 
 
-def build_bank(space: Space) -> Bank:
-    """Return a bank without supports, with room for as many as the space says."""
-    return BANKS[space.kernel](
-        np.zeros(space.supports + 1, np.int64),
-        np.zeros(space.values, np.uint32),
-        np.zeros(space.values),
-        np.zeros(space.supports),
-        np.zeros(space.supports),
-        np.zeros(max(space.room, space.class_room)),
-        np.zeros(2, np.int64),
-        np.array(space.shape),
-    )
-
-
-def bank_size(bank: Bank) -> tuple[int, int]:
-    """Return how many supports a bank has, and how many values they have together."""
-    supports = int(bank.n[0])
-    return supports, int(bank.start[supports])
-
-
-def copy_bank(source: Bank, target: Bank) -> None:
-    """Copy all supports into a bank with at least as much room."""
-    supports, values = bank_size(source)
-    target.start[: supports + 1] = source.start[: supports + 1]
-    target.idx[:values], target.val[:values] = source.idx[:values], source.val[:values]
-    target.sq[:supports], target.near[:supports] = source.sq[:supports], source.near[:supports]
-    target.n[:] = source.n
-
-
-def append_rows(bank: Bank, other: Bank) -> None:
-    """Append the supports of another bank, for which there is room."""
-    (supports, values), (more, more_values) = bank_size(bank), bank_size(other)
-    bank.idx[values : values + more_values] = other.idx[:more_values]
-    bank.val[values : values + more_values] = other.val[:more_values]
-    bank.sq[supports : supports + more] = other.sq[:more]
-    bank.start[supports : supports + more + 1] = other.start[: more + 1] + values
-    bank.n[0] = supports + more
-
-
-def save_bank(bank: Bank) -> dict[str, NDArray[Any]]:
-    supports, values = bank_size(bank)
-    sizes = {"start": supports + 1, "idx": values, "val": values, "sq": supports}
-    return {f"bank.{part}": getattr(bank, part)[:size].astype(SAVED[part]) for part, size in sizes.items()}
+def renumber(rows: BankRows, features: Places) -> BankRows:
+    """Return the same rows with other feature numbers, sorted by them."""
+    idx = features[rows.idx].astype(np.uint32)
+    order = np.lexsort((idx, np.repeat(np.arange(rows.sq.size), np.diff(rows.start))))
+    return rows._replace(idx=idx[order], val=rows.val[order])
 
 
 def check_bank(arrays: Arrays, features: int) -> str | None:
@@ -127,12 +92,28 @@ def check_bank(arrays: Arrays, features: int) -> str | None:
         return "the supports do not begin one after the other"
     if idx.size and not 0 <= idx.min() <= idx.max() < features:
         return f"a support has a feature that is not one of {features}"
+    if "bank.dense" in arrays:
+        problem = check_array(arrays, "bank.dense", np.int64, (1,))
+        if problem is not None or arrays["bank.dense"][0] != 1:
+            return problem or "bank.dense is not 1"
+    if "bank.born" in arrays:
+        problem = check_array(arrays, "bank.born", np.int64, (sizes["sq"],))
+        born = np.sort(arrays["bank.born"])
+        if problem is not None or (born.size and not 0 <= born[0] <= born[-1] < 1 << 53) or (np.diff(born) <= 0).any():
+            return problem or "bank.born does not say in which order supports came"
     return None
 
 
 def load_bank(bank: Bank, arrays: Arrays) -> None:
-    """Write checked arrays into a bank."""
-    for part in SAVED:
-        array = arrays[f"bank.{part}"]
-        getattr(bank, part)[: array.size] = array
-    bank.n[0] = arrays["bank.sq"].size
+    """Write checked arrays into an empty bank; all vectors of a state share it, and the first one loads it."""
+    if bank.n[0]:
+        return
+    start, idx, val, sq = (arrays[f"bank.{part}"] for part in SAVED)
+    born = arrays["bank.born"] if "bank.born" in arrays else np.arange(sq.size)
+    add_rows(bank, BankRows(start, idx.astype(np.uint32), val, sq, np.zeros(sq.size), born))
+    list_supports(bank)
+
+
+def longest_row(arrays: Arrays) -> int:
+    """Return how many values the longest of the saved supports has."""
+    return int(np.diff(arrays["bank.start"]).max(initial=0))

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from noregret.algebra.kernel import Bank
+from noregret.algebra.banks import Bank
 from noregret.state.space import Space
 from noregret.state.stores.base import Places, Saved, Store, Value, Vector
 
