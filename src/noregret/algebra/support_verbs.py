@@ -60,13 +60,26 @@ def count_supports(w: Any) -> Any:
     return bank_of_vector(w).n[0]
 
 
-def find_oldest(w: Any) -> Any:
-    bank = bank_of_vector(w)
+@helper
+def oldest_support(bank: Any) -> Any:
     first = 0
     for i in range(1, bank.n[0]):
         if bank.born[i] < bank.born[first]:
             first = i
     return first
+
+
+@helper
+def newest_support(bank: Any) -> Any:
+    last = 0
+    for i in range(1, bank.n[0]):
+        if bank.born[i] > bank.born[last]:
+            last = i
+    return last
+
+
+def find_oldest(w: Any) -> Any:
+    return oldest_support(bank_of_vector(w))
 
 
 def fill_beside(w: Any, b: int) -> Any:

@@ -8,36 +8,23 @@ from typing import Any
 
 from noregret.algebra.internal_verbs import bank_of_vector, coefficients_of, drop_coefficients, drop_row
 from noregret.algebra.partial_features import PRIME, next_random
-from noregret.algebra.verbs import helper, unbound
+from noregret.algebra.support_verbs import newest_support, oldest_support
+from noregret.algebra.verbs import unbound
 from noregret.tasks.hooks import take_steps
 
 update = choose = drop_rest = remove_excess = unbound
 place: Any = unbound
 
 
-@helper
-def newest(bank: Any) -> Any:
-    """The support that came last."""
-    last = 0
-    for i in range(1, bank.n[0]):
-        if bank.born[i] > bank.born[last]:
-            last = i
-    return last
-
-
 def choose_oldest(s: Any, bank: Any) -> Any:
-    first = 0
-    for i in range(1, bank.n[0]):
-        if bank.born[i] < bank.born[first]:
-            first = i
-    return first
+    return oldest_support(bank)
 
 
 def choose_smallest(s: Any, bank: Any) -> Any:
     """The support with the smallest sum of |coefficients|; of equals, the oldest."""
     coef = coefficients_of(s.w)
     classes = coef.size // bank.sq.size
-    last = newest(bank)
+    last = newest_support(bank)
     found = -1
     least = 0.0
     for i in range(bank.n[0]):
@@ -55,7 +42,7 @@ def choose_random(s: Any, bank: Any) -> Any:
     s.n.budget_random = next_random(s.n.budget_random)
     others = bank.n[0] - 1
     found = min(int(s.n.budget_random / PRIME * others), others - 1)
-    return others if found == newest(bank) else found
+    return others if found == newest_support(bank) else found
 
 
 POLICIES = {"oldest": choose_oldest, "smallest": choose_smallest, "random": choose_random}
