@@ -196,5 +196,5 @@ def bank_of_vector(w: Any) -> Any:
 
 
 @Verb
-def coefficients_of(w: Any) -> Any:
-    """The coefficients of the supports in a vector, without its scale"""
+def weigh_support(w: Any, i: int) -> Any:
+    """The sum of |coefficients| of support i in a vector, without its scale"""

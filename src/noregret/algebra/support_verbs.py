@@ -9,10 +9,10 @@ from noregret.algebra.averaged import Averaged
 from noregret.algebra.centre import Centre
 from noregret.algebra.internal_verbs import (
     bank_of_vector,
-    coefficients_of,
     drop_coefficients,
     drop_row,
     expand_support,
+    weigh_support,
 )
 from noregret.algebra.kernel import Expansion, Kernel, KernelPair
 from noregret.algebra.scaled import LOST, Scaled, add_compensated
@@ -44,16 +44,20 @@ def bank_of_inner(w: Any) -> Any:
     return bank_of_vector(w.v)
 
 
-@coefficients_of.on(Expansion)
-def coefficients_of_expansion(w: Any) -> Any:
-    return w.coef
+@weigh_support.on(Expansion)
+def weigh_support_expansion(w: Any, i: int) -> Any:
+    classes = w.coef.size // w.bank.sq.size
+    total = 0.0
+    for c in range(classes):
+        total += abs(w.coef[i * classes + c])
+    return total
 
 
-@coefficients_of.on(Scaled)
-@coefficients_of.on(Averaged)
-@coefficients_of.on(Centre)
-def coefficients_of_inner(w: Any) -> Any:
-    return coefficients_of(w.v)
+@weigh_support.on(Scaled)
+@weigh_support.on(Averaged)
+@weigh_support.on(Centre)
+def weigh_support_inner(w: Any, i: int) -> Any:
+    return weigh_support(w.v, i)
 
 
 def count_supports(w: Any) -> Any:

@@ -6,7 +6,7 @@ The support that came last stays. The names bound by specialization are declared
 from collections.abc import Callable
 from typing import Any
 
-from noregret.algebra.internal_verbs import bank_of_vector, coefficients_of, drop_coefficients, drop_row
+from noregret.algebra.internal_verbs import bank_of_vector, drop_coefficients, drop_row, weigh_support
 from noregret.algebra.partial_features import PRIME, next_random
 from noregret.algebra.support_verbs import newest_support, oldest_support
 from noregret.algebra.verbs import unbound
@@ -22,16 +22,12 @@ def choose_oldest(s: Any, bank: Any) -> Any:
 
 def choose_smallest(s: Any, bank: Any) -> Any:
     """The support with the smallest sum of |coefficients|; of equals, the oldest."""
-    coef = coefficients_of(s.w)
-    classes = coef.size // bank.sq.size
     last = newest_support(bank)
     found = -1
     least = 0.0
     for i in range(bank.n[0]):
         if i != last:
-            total = 0.0
-            for c in range(classes):
-                total += abs(coef[i * classes + c])
+            total = weigh_support(s.w, i)
             if found < 0 or total < least or (total == least and bank.born[i] < bank.born[found]):
                 found, least = i, total
     return found
