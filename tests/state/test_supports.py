@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import noregret as nr
 from noregret.algebra import add, norm, oldest, remove_coefficients, remove_support, scale, supports
 from noregret.algebra.internal_verbs import class_block, row
-from noregret.algebra.kernel import KernelRows
+from noregret.algebra.kernel import KernelRows, find_row
 from noregret.algebra.verbs import dot
 from noregret.learner.model_file import pack
 from noregret.rules.decorators import margin_rule
@@ -213,6 +213,7 @@ def test_scores_after_a_removal_are_those_of_the_rest_and_of_the_row_at_hand() -
     state, _, _, X = filled(2)
     x = X[3]
     z = example(state, x)
+    find_row(z)
     before = np.array([dot(state.u, class_block(z, c, 3)) for c in range(3)])
     own = np.array([rbf(x, X[1]) * state.u.coef[1 * 3 + c] for c in range(3)])
     growth.remove_support(state, 1)

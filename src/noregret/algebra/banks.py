@@ -13,7 +13,7 @@ supports there have been; how many of them are in the lists of an IndexedBank; t
 from typing import Any, NamedTuple, TypeAlias
 
 from noregret.algebra.arrays import Floats, Indices, Integers
-from noregret.algebra.internal_verbs import common, drop_row, expand_support, kernel, measure, same_row, write_row
+from noregret.algebra.internal_verbs import common, drop_row, expand_support, kernels, measure, same_row, write_row
 from noregret.algebra.kernel_functions import KernelFunction
 from noregret.algebra.verbs import helper, reassociate
 
@@ -22,7 +22,10 @@ SUPPORTS, AT_HAND, BORN, LISTED, BUDGET = range(COUNTS)
 
 
 class IndexedBank(NamedTuple):
-    """Sparse rows without gaps; lists: for feature j the places first[j] to first[j + 1] of who and what."""
+    """Sparse rows without gaps; lists: for feature j the places first[j] to first[j + 1] of who and what.
+
+    A list as long as there are listed supports has a value, perhaps 0, of each of them in order.
+    """
 
     start: Integers
     idx: Indices
@@ -126,6 +129,13 @@ def sum_dense(k: Any, val: Any, scratch: Any) -> Any:
     return total
 
 
+@helper
+def add_column(k: Any, column: Any, b: float, out: Any) -> Any:
+    """Add what a feature of value b adds to the sums of all supports that are listed."""
+    for i in range(column.size):
+        out[i] += common(k, column[i], b)
+
+
 @measure.on(IndexedBank)
 def measure_indexed(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     supports = bank.n[0]
@@ -136,18 +146,21 @@ def measure_indexed(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     for k in range(idx.size):
         j = idx[k]
         if j < known:
-            for place in range(bank.first[j], bank.first[j + 1]):
-                out[bank.who[place]] += common(bank.kernel, bank.what[place], val[k])
-    for i in range(listed):
-        out[i] = kernel(bank.kernel, out[i], bank.sq[i], xx)
+            first = bank.first[j]
+            last = bank.first[j + 1]
+            if last - first == listed:
+                add_column(bank.kernel, bank.what[first:last], val[k], out)
+            else:
+                for place in range(first, last):
+                    out[bank.who[place]] += common(bank.kernel, bank.what[place], val[k])
     if listed < supports:
         spread_row(bank.scratch, idx, val)
         for i in range(listed, supports):
             first = bank.start[i]
             last = bank.start[i + 1]
-            xz = sum_in_order(bank.kernel, bank.idx[first:last], bank.val[first:last], bank.scratch)
-            out[i] = kernel(bank.kernel, xz, bank.sq[i], xx)
+            out[i] = sum_in_order(bank.kernel, bank.idx[first:last], bank.val[first:last], bank.scratch)
         clear_row(bank.scratch, idx)
+    kernels(bank.kernel, out, bank.sq, xx, supports)
 
 
 @measure.on(SlotBank)
@@ -157,9 +170,9 @@ def measure_slots(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     for i in range(bank.n[0]):
         first = i * slot
         last = first + bank.size[i]
-        xz = sum_in_parts(bank.kernel, bank.idx[first:last], bank.val[first:last], bank.scratch)
-        out[i] = kernel(bank.kernel, xz, bank.sq[i], xx)
+        out[i] = sum_in_parts(bank.kernel, bank.idx[first:last], bank.val[first:last], bank.scratch)
     clear_row(bank.scratch, idx)
+    kernels(bank.kernel, out, bank.sq, xx, bank.n[0])
 
 
 @helper
@@ -168,8 +181,7 @@ def measure_spread(bank: Any, xx: float, out: Any) -> Any:
     width = bank.scratch.size
     for i in range(bank.n[0]):
         out[i] = sum_dense(bank.kernel, bank.val[i * width : (i + 1) * width], bank.scratch)
-    for i in range(bank.n[0]):
-        out[i] = kernel(bank.kernel, out[i], bank.sq[i], xx)
+    kernels(bank.kernel, out, bank.sq, xx, bank.n[0])
 
 
 @measure.on(DenseBank)

@@ -166,6 +166,11 @@ def kernel(k: Any, xz: float, xx: float, zz: float) -> Any:
 
 
 @Verb
+def kernels(k: Any, sums: Any, sq: Any, xx: float, n: int) -> None:
+    """Replace the first n sums by the kernels of a row, whose number is xx, and the supports, whose numbers are sq"""
+
+
+@Verb
 def measure(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> None:
     """Write the kernel of a row and every support into out; xx is the number of the row"""
 

@@ -85,9 +85,6 @@ def row_kernel(X: Any, t: Any) -> Any:
     sq = kernel(bank.kernel, sum_same(bank.kernel, val), qq, qq)
     measure(bank, idx, val, qq, bank.near)
     bank.n[1] = -1
-    for i in range(bank.n[0]):
-        if bank.sq[i] == qq and abs(bank.near[i] - sq) <= SAME * abs(sq) and same_row(bank, i, idx, val):
-            bank.n[1] = i
     return Kernel(idx, val, 1.0, 0, 1, sq, qq, bank)
 
 
@@ -145,10 +142,16 @@ def norm_kernel(z: Any, p: float) -> Any:
 
 @helper
 def block_sum(w: Any, bank: Any, stride: int, c: Any) -> Any:
-    total = 0.0
-    for i in range(bank.n[0]):
-        total += w.coef[i * stride + c] * bank.near[i]
-    return total
+    a = b = d = e = 0.0
+    n = bank.n[0] - bank.n[0] % 4
+    for i in range(0, n, 4):
+        a += w.coef[i * stride + c] * bank.near[i]
+        b += w.coef[(i + 1) * stride + c] * bank.near[i + 1]
+        d += w.coef[(i + 2) * stride + c] * bank.near[i + 2]
+        e += w.coef[(i + 3) * stride + c] * bank.near[i + 3]
+    for i in range(n, bank.n[0]):
+        a += w.coef[i * stride + c] * bank.near[i]
+    return (a + b) + (d + e)
 
 
 @dot.on(Expansion, Kernel)
@@ -169,21 +172,37 @@ def dots_expansion(w: Any, x: Any, stride: int, out: Floats) -> None:
 
 
 @helper
+def find_row(z: Any) -> Any:
+    """Look for the row at hand among the supports."""
+    bank = z.bank
+    for i in range(bank.n[0]):
+        if bank.sq[i] == z.qq and abs(bank.near[i] - z.sq) <= SAME * abs(z.sq) and same_row(bank, i, z.idx, z.val):
+            bank.n[1] = i
+
+
+@helper
 def store_row(z: Any) -> Any:
     """Return the number of the row at hand in the bank; add it if it is new."""
+    if z.bank.n[1] < 0:
+        find_row(z)
+    return z.bank.n[1] if z.bank.n[1] >= 0 else store_new_row(z)
+
+
+@helper
+def store_new_row(z: Any) -> Any:
+    """Add the row at hand to the bank and return its number."""
     bank = z.bank
-    if bank.n[1] < 0:
-        i = bank.n[0]
-        if i >= bank.sq.size:
-            raise IndexError("there is no room for another support")
-        write_row(bank, i, z.idx, z.val)
-        bank.sq[i] = z.qq
-        bank.near[i] = z.sq
-        bank.born[i] = bank.n[2]
-        bank.n[2] += 1
-        bank.n[0] = i + 1
-        bank.n[1] = i
-    return bank.n[1]
+    i = bank.n[0]
+    if i >= bank.sq.size:
+        raise IndexError("there is no room for another support")
+    write_row(bank, i, z.idx, z.val)
+    bank.sq[i] = z.qq
+    bank.near[i] = z.sq
+    bank.born[i] = bank.n[2]
+    bank.n[2] += 1
+    bank.n[0] = i + 1
+    bank.n[1] = i
+    return i
 
 
 @add.on(Expansion, object, Kernel)
@@ -202,8 +221,9 @@ def add_expansion_pair(w: Any, a: float, z: Any) -> None:
 
 @append.on(Expansion)
 def append_expansion(w: Any, a: float, z: Any) -> None:
-    z.bank.n[1] = -1
-    add(w, a, z)
+    if a * z.sign != 0.0:
+        store_new_row(z)
+        add(w, a, z)
 
 
 @helper

@@ -9,7 +9,8 @@ import math
 from typing import Any, NamedTuple, TypeAlias
 
 from noregret.algebra.arrays import Floats
-from noregret.algebra.internal_verbs import common, kernel, own
+from noregret.algebra.exponential import exp_below_zero
+from noregret.algebra.internal_verbs import common, kernel, kernels, own
 from noregret.algebra.verbs import helper
 
 
@@ -96,12 +97,12 @@ def kernel_polynomial(k: Any, xz: float, xx: float, zz: float) -> Any:
 
 @kernel.on(RBF)
 def kernel_rbf(k: Any, xz: float, xx: float, zz: float) -> Any:
-    return math.exp(-k.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
+    return exp_below_zero(-k.shape[0] * max(xx + zz - 2.0 * xz, 0.0))
 
 
 @kernel.on(Laplacian)
 def kernel_laplacian(k: Any, xz: float, xx: float, zz: float) -> Any:
-    return math.exp(-k.shape[0] * max(xx + zz + xz, 0.0))
+    return exp_below_zero(-k.shape[0] * max(xx + zz + xz, 0.0))
 
 
 @kernel.on(Sigmoid)
@@ -113,6 +114,34 @@ def kernel_sigmoid(k: Any, xz: float, xx: float, zz: float) -> Any:
 def kernel_cosine(k: Any, xz: float, xx: float, zz: float) -> Any:
     sizes = math.sqrt(xx) * math.sqrt(zz)
     return xz / sizes if sizes > 0.0 else 0.0
+
+
+@kernels.on(RBF)
+def kernels_rbf(k: Any, sums: Any, sq: Any, xx: float, n: int) -> Any:
+    gamma = k.shape[0]
+    for i in range(n):
+        sums[i] = exp_below_zero(-gamma * max(sq[i] + xx - 2.0 * sums[i], 0.0))
+
+
+@kernels.on(Laplacian)
+def kernels_laplacian(k: Any, sums: Any, sq: Any, xx: float, n: int) -> Any:
+    gamma = k.shape[0]
+    for i in range(n):
+        sums[i] = exp_below_zero(-gamma * max(sq[i] + xx + sums[i], 0.0))
+
+
+def kernels_one_by_one(k: Any, sums: Any, sq: Any, xx: float, n: int) -> Any:
+    for i in range(n):
+        sums[i] = kernel(k, sums[i], sq[i], xx)
+
+
+for _kind in (Polynomial, Sigmoid, Cosine):
+    kernels.on(_kind)(kernels_one_by_one)
+
+
+@kernels.on(Linear)
+def kernels_linear(k: Any, sums: Any, sq: Any, xx: float, n: int) -> Any:
+    return None
 
 
 @helper

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from noregret.algebra.examples import read_once
+from noregret.algebra.exponential import ROUND, power_of_two
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.jit.cache import INNER, LEAN
 from noregret.tasks import hooks
@@ -25,6 +27,7 @@ def register() -> None:
     for function in REASSOCIATED:
         overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
     overload(read_once, jit_options=INNER, strict=False)(lambda idx, i: lambda idx, i: load_once(idx, i))
+    overload(power_of_two, jit_options=INNER, strict=False)(lambda k: lambda k: set_exponent(k))
     overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
     overload(hooks.still, jit_options=INNER, strict=False)(choose_still)
 
@@ -69,6 +72,18 @@ def load_once(context: Any, idx: Any, i: Any) -> Any:
         return builder.load_atomic(place, "unordered", idx.dtype.bitwidth // 8)
 
     return idx.dtype(idx, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def set_exponent(context: Any, k: Any) -> Any:
+    """2^k for a whole number k: the lowest bits of k + 1.5 2^52, which are those of k, become an exponent."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, number = ir.IntType(64), ir.DoubleType()
+        bits = builder.bitcast(builder.fadd(arguments[0], ir.Constant(number, ROUND + 1023.0)), word)
+        return builder.bitcast(builder.shl(bits, ir.Constant(word, 52)), number)
+
+    return types.float64(types.float64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -52,11 +52,18 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
         block = fold_unknown(block, model.space.features - model.config.bias)
     if model.choose_algebra(block) in ("sparse", "kernel"):
         if grow and model.arrays is None:
-            model.dense_rows = isinstance(block, DenseBlock)
+            model.dense_rows = is_filled(block)
         block = to_sparse(block)
     elif isinstance(block, SparseBlock):
         block = to_dense(verify(block))
     return add_constant(model, verify(block), grow) if model.config.bias else block
+
+
+def is_filled(block: Block) -> bool:
+    """Whether rows are dense, and the first has more than a few values: it decides, however the rows are batched."""
+    if not isinstance(block, DenseBlock) or not block.rows:
+        return False
+    return int(np.count_nonzero(block.val[0])) * 4 >= block.width
 
 
 def add_constant(model: Model, block: Block, grow: bool) -> Block:

@@ -42,7 +42,7 @@ def build_bank(space: Space) -> Bank:
     values = (np.zeros(space.values, np.uint32), np.zeros(space.values))
     if space.layout == "slots":
         return SlotBank(np.zeros(space.supports, np.int64), *values, *own)
-    lists = (np.zeros(width + 1, np.int64), np.zeros(space.values, np.uint32), np.zeros(space.values))
+    lists = (np.zeros(width + 1, np.int64), np.zeros(2 * space.values, np.uint32), np.zeros(2 * space.values))
     return IndexedBank(np.zeros(space.supports + 1, np.int64), *values, *lists, *own)
 
 
@@ -117,11 +117,16 @@ def list_supports(bank: Bank) -> None:
         return
     values = int(bank.start[supports])
     order = np.argsort(bank.idx[:values], kind="stable")
+    features = bank.idx[:values][order].astype(np.int64)
+    who = np.repeat(np.arange(supports, dtype=np.uint32), np.diff(bank.start[: supports + 1]))[order]
+    counts = np.bincount(features, minlength=bank.first.size - 1)
+    long = 2 * counts > supports  # a list with a place for every support is quicker, and at most twice as long
     bank.n[LISTED] = 0  # until the lists are whole, none of them is read
-    bank.who[:values] = np.repeat(np.arange(supports, dtype=np.uint32), np.diff(bank.start[: supports + 1]))[order]
-    bank.what[:values] = bank.val[:values][order]
-    counts = np.bincount(bank.idx[:values], minlength=bank.first.size - 1)
-    np.cumsum(counts, out=bank.first[1:])
+    np.cumsum(np.where(long, supports, counts), out=bank.first[1:])
+    rank = np.arange(values) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = bank.first[features] + np.where(long[features], who, rank)
+    bank.what[: bank.first[-1]] = 0.0
+    bank.who[places], bank.what[places] = who, bank.val[:values][order]
     bank.n[LISTED] = supports
 
 
