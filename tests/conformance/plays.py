@@ -12,6 +12,7 @@ import pytest
 import noregret as nr
 from noregret.algebra.kernel_functions import KERNELS as KERNEL_NAMES
 from noregret.learner.config import COVARIANCES
+from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
 from noregret.state.growth import settle
@@ -97,8 +98,7 @@ class Play:
     def shape(self) -> dict[str, float]:
         """What the kernel is told, if there is one."""
         kernel = dict(self.options).get("kernel", "linear")
-        takes = {"linear": [], "polynomial": ["gamma", "coef0", "degree"], "rbf": ["gamma"]}[kernel]
-        return {name: getattr(KERNELS[kernel], name) for name in takes}
+        return {name: getattr(KERNELS[kernel], name) for name in KERNEL_TAKES[kernel]}
 
     @property
     def needed(self) -> dict[str, float]:

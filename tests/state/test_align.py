@@ -6,7 +6,7 @@ import pytest
 from noregret.errors import Error
 from noregret.state import covariance, plain, reservoir, scaled
 from noregret.state.align import rearrange, share_supports
-from noregret.state.bank_rows import BankRows, add_rows
+from noregret.state.bank_rows import BankRows, add_rows, read_rows
 from noregret.state.fields import Field
 from noregret.state.growth import State, bank_of, make, parts
 from noregret.state.space import Shape, Space, enlarge
@@ -86,6 +86,6 @@ def put_rows(state: State, rows: list[tuple[list[int], list[float]]]) -> None:
 
 
 def rows_of(state: State) -> list[tuple[list[int], list[float]]]:
-    bank = bank_of(state)
-    bounds = [(int(bank.start[i]), int(bank.start[i + 1])) for i in range(int(bank.n[0]))]
-    return [(bank.idx[first:last].tolist(), bank.val[first:last].tolist()) for first, last in bounds]
+    rows = read_rows(bank_of(state))
+    bounds = [(int(rows.start[i]), int(rows.start[i + 1])) for i in range(rows.sq.size)]
+    return [(rows.idx[first:last].tolist(), rows.val[first:last].tolist()) for first, last in bounds]

@@ -322,8 +322,6 @@ def test_what_makes_no_sense_is_said() -> None:
     learner = nr.make("pa1", task="ranking", native=False)
     with pytest.raises(nr.BadValue, match=r"give all rows of a list to learn, as in learn\(X, y, query=q\)"):
         learner.learn_one({"a": 1.0}, 2.0)
-    with pytest.raises(nr.BadValue, match="the kernel algebra has no differences of rows"):
-        nr.make("pa1", task="ranking", algebra="kernel")
     with pytest.raises(nr.BadValue, match="ranking has relevances, not classes"):
         nr.make("pa1", task="ranking", classes=[0, 1])
     with pytest.raises(nr.BadValue, match="ranking has relevances, not classes"):

@@ -9,6 +9,7 @@ from noregret.algebra import (  # each registers its implementations
     decayed,
     examples,
     grouped,
+    kernel_differences,
     kernel_functions,
     lazy,
     lazy_groups,
@@ -176,7 +177,12 @@ TYPES: dict[str, frozenset[type]] = {
     "sparse": frozenset(SPARSE | types_of(covariance) - DENSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "dense": frozenset(DENSE | types_of(covariance) - SPARSE | VECTORS | GROUPS | {reservoir.Reservoir}),
     "kernel": frozenset(
-        types_of(kernels) | types_of(banks) | types_of(kernel_functions) | {scaled.Scaled, averaged.Averaged} | CENTRES
+        types_of(kernels)
+        | types_of(kernel_differences)
+        | types_of(banks)
+        | types_of(kernel_functions)
+        | {scaled.Scaled, averaged.Averaged}
+        | CENTRES
     ),
     "reference": frozenset(
         types_of(reference)

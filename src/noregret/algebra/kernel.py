@@ -191,17 +191,23 @@ def store_row(z: Any) -> Any:
 @helper
 def store_new_row(z: Any) -> Any:
     """Add the row at hand to the bank and return its number."""
-    bank = z.bank
+    i = write_support(z.bank, z.idx, z.val, z.qq)
+    z.bank.near[i] = z.sq
+    z.bank.n[1] = i
+    return i
+
+
+@helper
+def write_support(bank: Any, idx: Any, val: Any, xx: float) -> Any:
+    """Add a row to the bank and return its number; xx is what the kernel needs of it."""
     i = bank.n[0]
     if i >= bank.sq.size:
         raise IndexError("there is no room for another support")
-    write_row(bank, i, z.idx, z.val)
-    bank.sq[i] = z.qq
-    bank.near[i] = z.sq
+    write_row(bank, i, idx, val)
+    bank.sq[i] = xx
     bank.born[i] = bank.n[2]
     bank.n[2] += 1
     bank.n[0] = i + 1
-    bank.n[1] = i
     return i
 
 

@@ -15,6 +15,7 @@ from noregret.algebra.internal_verbs import (
     weigh_support,
 )
 from noregret.algebra.kernel import Expansion, Kernel, KernelPair
+from noregret.algebra.kernel_differences import KernelDifference
 from noregret.algebra.scaled import LOST, Scaled, add_compensated
 from noregret.algebra.verbs import (
     coefficient,
@@ -204,6 +205,6 @@ def remove_support_kernel(w: Any, i: int, z: Any) -> Any:
 
 
 for _vector in (Expansion, Scaled, Averaged):  # of examples that only the kernel algebra has
-    for _example in (Kernel, KernelPair):
+    for _example in (Kernel, KernelPair, KernelDifference):
         remove_coefficients.on(_vector, object, _example)(remove_coefficients_kernel)
         remove_support.on(_vector, object, _example)(remove_support_kernel)

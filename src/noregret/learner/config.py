@@ -266,9 +266,6 @@ def check_rule(
         reason = card.why_not(algebra, choices)
         if reason is not None:
             raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
-        reason = task.why_not_algebra(algebra)
-        if reason is not None:
-            raise BadValue(reason)
     remembers = any(field.kind == "reservoir" for field in card.state.values())
     if remembers and not (card.kind == "margin" and task.signed_examples):
         raise BadValue(f"{card.name} remembers rows with their classes: only a margin rule in a task of classes can")

@@ -26,24 +26,19 @@ class BankRows(NamedTuple):
 
 def build_bank(space: Space) -> Bank:
     """Return a bank without supports, with room for as many as the space says."""
-    width = max(space.room, space.class_room)
+    width, size = max(space.room, space.class_room), space.supports
     n = np.zeros(COUNTS, np.int64)
     n[BUDGET] = space.budget
-    numbers = [np.zeros(space.supports) for _ in range(3)]
-    own = (
-        *numbers,
-        np.zeros(space.supports, np.int64),
-        np.zeros(width),
-        n,
-        KERNELS[space.kernel](np.array(space.shape)),
-    )
+    function = KERNELS[space.kernel](np.array(space.shape))
+    sq, near, beside, born, scratch = *np.zeros((3, size)), np.zeros(size, np.int64), np.zeros(width)
     if space.layout == "dense":
-        return DenseBank(np.zeros(space.supports * width), *own)
-    values = (np.zeros(space.values, np.uint32), np.zeros(space.values))
+        return DenseBank(np.zeros(size * width), sq, near, beside, born, scratch, n, function)
+    idx, val = np.zeros(space.values, np.uint32), np.zeros(space.values)
     if space.layout == "slots":
-        return SlotBank(np.zeros(space.supports, np.int64), *values, *own)
-    lists = (np.zeros(width + 1, np.int64), np.zeros(2 * space.values, np.uint32), np.zeros(2 * space.values))
-    return IndexedBank(np.zeros(space.supports + 1, np.int64), *values, *lists, *own)
+        return SlotBank(np.zeros(size, np.int64), idx, val, sq, near, beside, born, scratch, n, function)
+    first, who, what = np.zeros(width + 1, np.int64), np.zeros(2 * idx.size, np.uint32), np.zeros(2 * idx.size)
+    start = np.zeros(size + 1, np.int64)
+    return IndexedBank(start, idx, val, first, who, what, sq, near, beside, born, scratch, n, function)
 
 
 def bank_size(bank: Bank) -> tuple[int, int]:

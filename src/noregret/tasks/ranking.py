@@ -150,12 +150,6 @@ class Ranking(Task):
     no_classes = "ranking has relevances, not classes"
     play, score_rows = staticmethod(play), staticmethod(binary.score_rows)
 
-    @classmethod
-    def why_not_algebra(cls, algebra: str) -> str | None:
-        if algebra != "kernel":
-            return None
-        return "the kernel algebra has no differences of rows, which ranking learns from; leave algebra out"
-
     # ---- relevances in -------------------------------------------------------------------------------------------
 
     def accept(self, y: LabelsLike, query: Any) -> Any:

@@ -176,11 +176,6 @@ class Task:
         return "it updates on mistakes, not on losses" if cls.name in card.declared_tasks else ""
 
     @classmethod
-    def why_not_algebra(cls, algebra: str) -> str | None:
-        """Why this task cannot be played in an algebra that carries the rule; None where it can."""
-        return None
-
-    @classmethod
     def why_no_average(cls) -> str | None:
         """Why the weights cannot be averaged in this task; None where they can."""
         return None
