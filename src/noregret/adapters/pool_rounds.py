@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from noregret.adapters.pool_entries import Entry
 from noregret.adapters.pool_probabilities import find_used, score_columns
+from noregret.adapters.pool_sharing import Played, Sharing, share
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
-from noregret.adapters.pool_votes import Combination, any_of
+from noregret.adapters.pool_votes import ClassVotes, any_of
 from noregret.adapters.transcripts import join_transcripts
 from noregret.data.blocks import Block, DenseBlock, Rows, verify
 from noregret.data.transcript import Transcript
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Given = tuple[Any, Any, Any]  # labels, weights and queries, as they were given
-Played = list[Transcript | None]  # what every entry did; None for one that has stopped or sleeps
 SERIAL = 256  # rows up to which threads cost more than they save
 ALL = slice(None)
 
@@ -82,28 +82,28 @@ class PoolRounds:
         return played
 
     def play_some(self, numbers: Sequence[int], block: slice) -> Played:
-        """Play some rounds with some entries, on all cores where that pays."""
+        """Play some rounds with some entries, on all cores where that pays; most of them share rows and labels."""
+        if not numbers:
+            return []
+        entries = self.pool.entries
+        sharing = share(self.pool.model, entries, numbers, self.cut(entries[numbers[0]], block))
         threads = min(self.pool.threads or os.cpu_count() or 1, len(numbers))
         if threads < 2 or count_rows(self.X) <= SERIAL:
-            return [self.play_entry(number, block) for number in numbers]
-        with ThreadPoolExecutor(threads) as pool:
-            futures: list[Future[Transcript | None]] = [
-                pool.submit(self.play_entry, number, block) for number in numbers
-            ]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                wait(futures)
-                raise
+            found = [self.play_entry(number, block, sharing) for number in numbers]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                found = wait_for([pool.submit(self.play_entry, number, block, sharing) for number in numbers])
+        return found if sharing is None else sharing.read(found)
 
-    def play_entry(self, number: int, block: slice) -> Transcript | None:
-        """Play some rounds with one entry.
+    def play_entry(self, number: int, block: slice, sharing: Sharing | None = None) -> Any:
+        """Play some rounds with one entry: its transcript, what it wrote for rounds that it shares, or None.
 
         If a row makes it fail, it plays the rounds before that row, and stops: it loses every round from there on.
         """
         entry = self.pool.entries[number]
+        outcomes = None if sharing is None else sharing.play(number, entry.learner)
+        if outcomes is not None:
+            return outcomes
         try:
             return entry.learner.play(*self.cut(entry, block))
         except BadValue as error:
@@ -147,7 +147,7 @@ class PoolRounds:
         one = any_of(played)
         predicted = [None if some is None else combination.read(some) for some in played]
         scores = combination.combine(predicted, shares, one.lists)
-        if self.pool.has_probabilities:
+        if self.pool.has_probabilities and isinstance(combination, ClassVotes):
             self.learn_odds(played, before, combination)
         updated = np.zeros(len(losses), bool)
         for some in played:
@@ -161,13 +161,13 @@ class PoolRounds:
             relevant=one.relevant, lists=one.lists,
         )  # fmt: skip
 
-    def learn_odds(self, played: Played, before: int, combination: Combination) -> None:
+    def learn_odds(self, played: Played, before: int, combination: ClassVotes) -> None:
         """Let the probabilities learn from the rounds that are used for them, whose class had been seen before."""
         one, labels = any_of(played), combination.labels
-        classes, code = len(labels), dict(labels.code)
+        classes = len(labels)
         self.odds.widen(classes)
         used = find_used(before, one.rounds)
-        truth = np.array([code.get(label, -1) for label in one.truth.tolist()], np.int64)
+        truth = combination.encode(one.truth)
         if classes < 2 or not used.size:
             self.known = max(self.known, int(truth.max(initial=-1)) + 1)
             return
@@ -181,6 +181,17 @@ class PoolRounds:
                 scores[here, number] = score_columns(some.scores[used[here]], labels.signs(2), classes)
         unknown = np.arange(classes) >= known[used][:, None, None]
         self.odds.learn(np.where(unknown & ~np.isnan(scores), -np.inf, scores), truth[used])
+
+
+def wait_for(futures: Sequence[Future[Any]]) -> list[Any]:
+    """The results of calls in other threads; where one fails, or this one is interrupted, none goes on."""
+    try:
+        return [future.result() for future in futures]
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise
 
 
 def play_and_encode(learner: Any, X: Any, given: Given) -> tuple[Transcript, Any]:

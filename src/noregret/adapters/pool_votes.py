@@ -18,6 +18,7 @@ from noregret.learner.model import Model
 
 Floats = NDArray[np.float64]
 DEVIATIONS = 4.0  # the range of targets, in deviations of those so far: an error as large costs 1
+FEW = 16  # classes that are looked for one by one
 ABSTAINS = -1  # the code of an entry that has no vote
 
 
@@ -78,10 +79,7 @@ class ClassVotes(Combination):
 
     def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
         rows, classes = len(shares), max(len(self.labels), 1)
-        codes = np.full((rows, len(predictions)), ABSTAINS)
-        for number, labels in enumerate(predictions):
-            if labels is not None:
-                codes[: len(labels), number] = self.encode(labels)
+        codes = self.encode_all(predictions, rows)
         voting = codes != ABSTAINS
         cells = (np.arange(rows)[:, None] * classes + codes)[voting]
         votes: Floats = np.bincount(cells, shares[voting], rows * classes).astype(np.float64).reshape(rows, classes)
@@ -94,11 +92,27 @@ class ClassVotes(Combination):
         """Where one class is known: its votes, with its sign."""
         return votes[:, 0] * (self.labels.signs(1)[0] if len(self.labels) else 1.0)
 
+    def encode_all(self, predictions: Sequence[Any], rows: int) -> NDArray[np.int64]:
+        """The codes of the labels that every entry predicts, by row and entry."""
+        codes = np.full((rows, len(predictions)), ABSTAINS)
+        whole = [number for number, labels in enumerate(predictions) if labels is not None and len(labels) == rows]
+        alike = len({predictions[number].dtype for number in whole}) == 1
+        if alike:
+            found = self.encode(np.concatenate([predictions[number] for number in whole]))
+            codes[:, whole] = found.reshape(len(whole), rows).T
+        for number, labels in enumerate(predictions):
+            if labels is not None and not (alike and number in whole):
+                codes[: len(labels), number] = self.encode(labels)
+        return codes
+
     def encode(self, predictions: NDArray[Any]) -> NDArray[np.int64]:
         """The code of every predicted label; none for a prediction that is not one of the classes."""
         order = self.labels.order
-        if len(order) == 2 and predictions.dtype.kind in "fiubU":
-            return np.where(predictions == order[1], 1, np.where(predictions == order[0], 0, ABSTAINS))
+        if len(order) <= FEW and predictions.dtype.kind in "fiubU":
+            codes = np.full(len(predictions), ABSTAINS)
+            for number, label in enumerate(order):
+                codes[predictions == label] = number
+            return codes
         code = dict(self.labels.code)
         return np.fromiter((code.get(label, ABSTAINS) for label in predictions.tolist()), np.int64, len(predictions))
 

@@ -1,0 +1,60 @@
+"""Entries of a pool that play the same encoded rows: rows and labels are encoded once, and scores are read together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from noregret.adapters.pool_entries import Entry
+from noregret.data.blocks import Rows
+from noregret.data.transcript import Transcript
+from noregret.learner.model import Model
+from noregret.learner.shared_rows import (
+    PlayedRounds,
+    SharedRows,
+    may_share,
+    play_shared,
+    read_outcomes,
+    share_rows,
+)
+from noregret.learner.transaction import Overflow, RuleRaised
+from noregret.tasks.task import Outcome
+
+Played = list[Transcript | PlayedRounds | None]  # what every entry did; None for one that has stopped or sleeps
+Given = tuple[Any, Any, Any, Any]  # rows, labels, weights and queries, as an entry takes them
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Rounds that some entries share; `model` knows the labels, and is played by the pool's first rule learner."""
+
+    model: Model
+    rows: SharedRows
+    entries: frozenset[int]
+
+    def play(self, number: int, learner: Any) -> list[Outcome] | None:
+        """Play the rounds with an entry; None where it cannot, and must play by itself to find out why."""
+        if number not in self.entries:
+            return None
+        try:
+            return play_shared(learner, self.rows)
+        except (Overflow, RuleRaised, MemoryError):
+            return None
+
+    def read(self, found: Sequence[Any]) -> Played:
+        """What entries did, from what they wrote for the rounds that they share, or from their transcripts."""
+        played, together = list(found), [at for at, one in enumerate(found) if isinstance(one, list)]
+        if together:
+            read = read_outcomes(self.model, self.rows, [found[at] for at in together])
+            for at, one in zip(together, read, strict=True):
+                played[at] = one
+        return played
+
+
+def share(model: Model, entries: Sequence[Entry], numbers: Sequence[int], given: Given) -> Sharing | None:
+    """Encode rows and labels once, for those of some entries that can share them; None where fewer than two can."""
+    rows = given[0].block if isinstance(given[0], Rows) else given[0]
+    can = [number for number in numbers if may_share(entries[number].learner, model, rows, given[2] is not None)]
+    if len(can) < 2:
+        return None
+    encoded = share_rows(entries[can[0]].learner, *given[:3])
+    return None if encoded is None else Sharing(model, encoded, frozenset(can))
