@@ -93,7 +93,7 @@ class PoolRounds:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 found = wait_for([pool.submit(self.play_entry, number, block, sharing) for number in numbers])
-        return found if sharing is None else sharing.read(found)
+        return found if sharing is None else sharing.read(numbers, found)
 
     def play_entry(self, number: int, block: slice, sharing: Sharing | None = None) -> Any:
         """Play some rounds with one entry: its transcript, what it wrote for rounds that it shares, or None.
@@ -101,7 +101,7 @@ class PoolRounds:
         If a row makes it fail, it plays the rounds before that row, and stops: it loses every round from there on.
         """
         entry = self.pool.entries[number]
-        outcomes = None if sharing is None else sharing.play(number, entry.learner)
+        outcomes = None if sharing is None else sharing.play(number)
         if outcomes is not None:
             return outcomes
         try:

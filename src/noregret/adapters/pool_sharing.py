@@ -1,6 +1,6 @@
 """Entries of a pool that play the same encoded rows: rows and labels are encoded once, and scores are read together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from noregret.adapters.pool_entries import Entry
 from noregret.data.blocks import Rows
 from noregret.data.transcript import Transcript
 from noregret.learner.model import Model
+from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.shared_rows import (
     PlayedRounds,
     SharedRows,
@@ -25,26 +26,27 @@ Given = tuple[Any, Any, Any, Any]  # rows, labels, weights and queries, as an en
 
 @dataclass(frozen=True)
 class Sharing:
-    """Rounds that some entries share; `model` knows the labels, and is played by the pool's first rule learner."""
+    """Rounds that some entries share."""
 
-    model: Model
     rows: SharedRows
-    entries: frozenset[int]
+    learners: Mapping[int, RuleLearner]  # of the entries that share them, by number
 
-    def play(self, number: int, learner: Any) -> list[Outcome] | None:
+    def play(self, number: int) -> list[Outcome] | None:
         """Play the rounds with an entry; None where it cannot, and must play by itself to find out why."""
-        if number not in self.entries:
+        if number not in self.learners:
             return None
         try:
-            return play_shared(learner, self.rows)
+            return play_shared(self.learners[number], self.rows)
         except (Overflow, RuleRaised, MemoryError):
             return None
 
-    def read(self, found: Sequence[Any]) -> Played:
+    def read(self, numbers: Sequence[int], found: Sequence[Any]) -> Played:
         """What entries did, from what they wrote for the rounds that they share, or from their transcripts."""
-        played, together = list(found), [at for at, one in enumerate(found) if isinstance(one, list)]
+        played = list(found)
+        together = [at for at, one in enumerate(found) if isinstance(one, list)]
         if together:
-            read = read_outcomes(self.model, self.rows, [found[at] for at in together])
+            learners = [self.learners[numbers[at]] for at in together]
+            read = read_outcomes(learners, self.rows, [found[at] for at in together])
             for at, one in zip(together, read, strict=True):
                 played[at] = one
         return played
@@ -57,4 +59,4 @@ def share(model: Model, entries: Sequence[Entry], numbers: Sequence[int], given:
     if len(can) < 2:
         return None
     encoded = share_rows(entries[can[0]].learner, *given[:3])
-    return None if encoded is None else Sharing(model, encoded, frozenset(can))
+    return None if encoded is None else Sharing(encoded, {number: entries[number].learner for number in can})

@@ -5,7 +5,7 @@ Every loss is in [0, 1]. A round of an entry that did not play it costs 1, and i
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,12 @@ def mistakes_as_losses(played: Sequence[Transcript | None]) -> Floats:
     return found
 
 
+class Codes(NamedTuple):
+    """The codes of the labels that an entry predicts in all rounds."""
+
+    codes: NDArray[np.int64]
+
+
 class ClassVotes(Combination):
     """One class for every row: the weight of each entry votes for the class that it predicts."""
 
@@ -88,22 +94,23 @@ class ClassVotes(Combination):
         signs = self.labels.signs(2)
         return np.asarray(signs[0] * votes[:, 0] + signs[1] * votes[:, 1])
 
+    def read(self, played: Any) -> Any:
+        codes = getattr(played, "codes", None)
+        return played.predictions if codes is None else Codes(codes)
+
     def one_class(self, votes: Floats) -> Floats:
         """Where one class is known: its votes, with its sign."""
         return votes[:, 0] * (self.labels.signs(1)[0] if len(self.labels) else 1.0)
 
     def encode_all(self, predictions: Sequence[Any], rows: int) -> NDArray[np.int64]:
         """The codes of the labels that every entry predicts, by row and entry."""
-        codes = np.full((rows, len(predictions)), ABSTAINS)
-        whole = [number for number, labels in enumerate(predictions) if labels is not None and len(labels) == rows]
-        alike = len({predictions[number].dtype for number in whole}) == 1
-        if alike:
-            found = self.encode(np.concatenate([predictions[number] for number in whole]))
-            codes[:, whole] = found.reshape(len(whole), rows).T
+        codes = np.full((len(predictions), rows), ABSTAINS)
         for number, labels in enumerate(predictions):
-            if labels is not None and not (alike and number in whole):
-                codes[: len(labels), number] = self.encode(labels)
-        return codes
+            if isinstance(labels, Codes):
+                codes[number] = labels.codes
+            elif labels is not None:
+                codes[number, : len(labels)] = self.encode(labels)
+        return codes.T
 
     def encode(self, predictions: NDArray[Any]) -> NDArray[np.int64]:
         """The code of every predicted label; none for a prediction that is not one of the classes."""

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Block, SparseBlock
 from noregret.data.inputs import WeightsLike
+from noregret.data.labels import Labels
 from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import MANY_CLASSES, Transaction
+from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.tasks.task import Outcome, Segment
 
 Floats = NDArray[np.float64]
-NOTHING = np.zeros(0)
+NONE = np.zeros(3, np.int64)
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,27 @@ class SharedRows:
 
 @dataclass(frozen=True)
 class PlayedRounds:
-    """What a learner predicted in rounds whose truth is known elsewhere; the part of a transcript that weighs it."""
+    """What a learner predicted in rounds whose truth is known elsewhere; the part of a transcript that weighs it.
+
+    `codes` are those of the labels predicted, -1 for one that is not known yet; in regression predictions are scores.
+    """
 
     scores: Floats
-    predictions: NDArray[Any]
+    codes: NDArray[np.int64] | None
     mistakes: NDArray[np.bool_]
     updated: NDArray[np.bool_]
     truth: NDArray[Any]
-    relevant: NDArray[np.bool_] | None = None
-    lists: NDArray[np.int64] | None = None
+    relevant: None = None
+    lists: None = None
 
     @property
     def rounds(self) -> int:
         return len(self.mistakes)
+
+    @property
+    def predictions(self) -> Floats:
+        """The targets predicted in regression."""
+        return self.scores
 
 
 def share_rows(learner: RuleLearner, X: Any, y: Any, weight: WeightsLike) -> SharedRows | None:
@@ -92,6 +102,12 @@ class SharedTransaction(Transaction):
         self.block, self.codes, self.segments = shared.block, shared.codes, [shared.segment]
         self.h, self.weighted, self.class_counts = shared.h, shared.weighted, model.class_counts
 
+    def truth(self, segment: Segment) -> Floats:
+        return self.shared.truth
+
+    def count(self, outcome: Outcome) -> NDArray[np.int64]:
+        return NONE  # `read_outcomes` counts the rounds of all learners together
+
 
 def play_shared(learner: RuleLearner, shared: SharedRows) -> list[Outcome]:
     """Play all rounds with a learner; all, or none. What goes wrong is raised as `Overflow` or `RuleRaised`."""
@@ -100,14 +116,28 @@ def play_shared(learner: RuleLearner, shared: SharedRows) -> list[Outcome]:
         return SharedTransaction(learner, shared).run(learner._change)
 
 
-def read_outcomes(model: Model, shared: SharedRows, outcomes: Sequence[Sequence[Outcome]]) -> list[PlayedRounds]:
-    """What learners predicted in the same rounds, from the scores of all of them at once."""
-    size, rounds = len(outcomes), len(shared.truth)
-    parts = [part for own in outcomes for part in own]
-    task, labels, scores = model.task, model.labels, np.concatenate([part.scores for part in parts])
-    updated = np.concatenate([part.updated for part in parts])
-    together = Outcome(task, shared.segment, 0, scores, updated, np.tile(shared.truth, size), NOTHING)
-    truth, scores = task.report_truth(labels, shared.y), scores.reshape(size, rounds, *scores.shape[1:])
-    predictions, mistakes = task.predictions(labels, together), task.mistakes(labels, together)
-    each = (found.reshape(size, rounds) for found in (predictions, mistakes, task.updated(together)))
-    return [PlayedRounds(*own, truth) for own in zip(scores, *each, strict=True)]
+def read_outcomes(
+    learners: Sequence[RuleLearner], shared: SharedRows, outcomes: Sequence[Sequence[Outcome]]
+) -> list[PlayedRounds]:
+    """What learners predicted in the same rounds; adds these to the totals of their models."""
+    task, labels, rounds = learners[0].model.task, learners[0].model.labels, len(shared.truth)
+    scores = np.stack([np.concatenate([part.scores for part in own]) for own in outcomes])
+    updated = np.stack([np.concatenate([part.updated for part in own]) for own in outcomes]).astype(bool)
+    codes = find_codes(scores, labels, shared.segment.known, task.many) if task.one_label else None
+    mistakes = np.zeros(updated.shape, bool) if codes is None else codes != shared.codes
+    wrong, moved = np.count_nonzero(mistakes, axis=1), np.count_nonzero(updated, axis=1)
+    truth = task.report_truth(labels, shared.y)
+    found = []
+    for number, learner in enumerate(learners):
+        learner.model.totals[[ROUNDS, UPDATES, MISTAKES]] += rounds, moved[number], wrong[number]
+        own = None if codes is None else codes[number]
+        found.append(PlayedRounds(scores[number], own, mistakes[number], updated[number], truth))
+    return found
+
+
+def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> NDArray[np.int64]:
+    """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen."""
+    if many:
+        return np.argmax(scores, axis=2)
+    negative, positive = (labels.code.get(side, -1) for side in labels.sides(known))
+    return np.where(scores >= 0.0, positive, negative)

@@ -140,11 +140,11 @@ class Transaction:
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
-                truth = model.task.truth(model.labels, segment, self.codes)
+                truth = self.truth(segment)
                 for start, stop in model.task.slices(segment, self.y, self.slice_size()):
                     self.make_room_for_supports(start, stop)
                     outcome = self.play(segment, truth, start, stop)
-                    self.played += count(outcome, model)
+                    self.played += self.count(outcome)
                     if model.recent is not None:
                         model.recent.record(outcome, self.h[start:stop] if self.weighted else None, model.labels)
                     if self.keeps_outcomes:
@@ -154,6 +154,14 @@ class Transaction:
         if model.arrays is not None:
             allow_folding(model.arrays, False)  # the fast path may go on with it, and saves only the cells of its row
         return outcomes
+
+    def truth(self, segment: Segment) -> NDArray[np.float64]:
+        """The truth of a segment as the loop reads it."""
+        return self.model.task.truth(self.model.labels, segment, self.codes)
+
+    def count(self, outcome: Outcome) -> NDArray[np.int64]:
+        """Rounds, updates and mistakes of a slice of rounds."""
+        return count(outcome, self.model)
 
     def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
         task, engine, size = self.model.task, self.loops.engine, stop - start
@@ -189,7 +197,8 @@ class Transaction:
         base = old or model.config.space(model.choose_algebra(self.block), model.dense_rows)
         supports, values = self.supports_needed(base, segment.start, segment.start)
         space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
-        model.check_size(space)
+        if old is None or space != old:
+            model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_arrays is not None and rooms == (base.room, base.class_room, base.supports, base.values)
         if self.savepoint.contents is None and old_arrays is not None:
