@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from noregret.adapters.pool_entries import Entry
-from noregret.data.blocks import Rows
-from noregret.data.transcript import Transcript
+from noregret.adapters.pool_votes import Rounds
 from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.shared_rows import (
-    PlayedRounds,
     SharedRows,
     may_share,
     play_shared,
@@ -20,7 +18,7 @@ from noregret.learner.shared_rows import (
 from noregret.learner.transaction import Overflow, RuleRaised
 from noregret.tasks.task import Outcome
 
-Played = list[Transcript | PlayedRounds | None]  # what every entry did; None for one that has stopped or sleeps
+Played = list[Rounds | None]  # what every entry did; None for one that has stopped or sleeps
 Given = tuple[Any, Any, Any, Any]  # rows, labels, weights and queries, as an entry takes them
 
 
@@ -54,9 +52,20 @@ class Sharing:
 
 def share(model: Model, entries: Sequence[Entry], numbers: Sequence[int], given: Given) -> Sharing | None:
     """Encode rows and labels once, for those of some entries that can share them; None where fewer than two can."""
-    rows = given[0].block if isinstance(given[0], Rows) else given[0]
-    can = [number for number in numbers if may_share(entries[number].learner, model, rows, given[2] is not None)]
+    can = find_sharing(model, entries, numbers, given)
     if len(can) < 2:
         return None
-    encoded = share_rows(entries[can[0]].learner, *given[:3])
-    return None if encoded is None else Sharing(encoded, {number: entries[number].learner for number in can})
+    encoded = share_rows(next(iter(can.values())), *given[:3])
+    return None if encoded is None else Sharing(encoded, can)
+
+
+def find_sharing(
+    model: Model, entries: Sequence[Entry], numbers: Sequence[int], given: Given
+) -> dict[int, RuleLearner]:
+    """The learners of those of some entries that can share rows, by number."""
+    found, weighted = {}, given[2] is not None
+    for number in numbers:
+        learner = entries[number].learner
+        if may_share(learner, model, given[0], weighted):
+            found[number] = learner
+    return found

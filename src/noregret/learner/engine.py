@@ -14,6 +14,7 @@ from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
 from noregret.state.plain_counters import with_plain_counters
+from noregret.state.savepoint import Spare
 from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
 
@@ -119,6 +120,7 @@ class Loops:
         self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
         self.hidden: FastPath | None = None  # the fast path while a change is under way
         self.history: list[ModelSavepoint] | None = None  # savepoints of calls that belong to a larger change
+        self.spare: Spare = {}  # memory for the savepoints of calls that belong to a larger change
         self.encoded: list[Block] | None = None  # what calls encode their rows to, where others want them as well
 
     @property

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock
+from noregret.data.blocks import Block, Rows, verify
 from noregret.data.inputs import WeightsLike
 from noregret.data.labels import Labels
 from noregret.learner.model import Model
@@ -59,34 +59,55 @@ class PlayedRounds:
 
 
 def share_rows(learner: RuleLearner, X: Any, y: Any, weight: WeightsLike) -> SharedRows | None:
-    """Encode rows of column numbers for all learners that may share them with this one; None without rounds."""
-    model = learner.model
-    one = Transaction(model, learner._loops, X, y, weight)
-    one.encode(checked=True)
-    if len(one.segments) != 1 or (model.task.labelled and one.codes.min() < 0):
-        return None
+    """Encode rows and labels for all learners that may share them with this one; None where each must by itself.
+
+    The learner may learn the names of features from them, but no label. What this changes is undone with its calls.
+    """
+    model, loops = learner.model, learner._loops
+    with learner._lock:
+        learner._change.settle()
+        savepoint = model.savepoint()
+        if loops.history is not None:
+            loops.history.append(savepoint)
+        loops.hide_fast_path()
+        one = Transaction(model, loops, X, y, weight)
+        try:
+            one.encode(checked=True)
+        except BaseException:
+            loops.roll_back(savepoint)
+            raise
+        fresh = len(model.labels) > savepoint.labels
+        if fresh or len(one.segments) != 1 or (model.task.labelled and one.codes.min() < 0):
+            loops.roll_back(savepoint)
+            return None
+        loops.show_fast_path()
     truth = model.task.truth(model.labels, one.segments[0], one.codes)
-    return SharedRows(one.block, one.y, one.codes, one.segments[0], truth, one.h, one.weighted)
+    return SharedRows(verify(one.block), one.y, one.codes, one.segments[0], truth, one.h, one.weighted)
 
 
-def may_share(learner: Any, like: Model, block: Block, weighted: bool) -> bool:
-    """Whether a learner plays encoded rows as they are, and knows the labels that another model knows."""
+def may_encode(learner: Any) -> TypeGuard[RuleLearner]:
+    """Whether a learner can encode rows for itself and others before it plays them."""
     if type(learner) is not RuleLearner:
         return False
+    model, task = learner.model, learner.model.task
+    plain = not model.transforms and model.config.class_weight is None and not model.card.ignores_features
+    one_number = (task.one_label or task.prediction == "target") and not task.queries_labels
+    return plain and one_number and model.arrays is not None and len(model.labels) <= MANY_CLASSES
+
+
+def may_share(learner: Any, like: Model, X: Any, weighted: bool) -> TypeGuard[RuleLearner]:
+    """Whether a learner plays encoded rows as they are, and knows the labels that another model knows."""
+    sparse = isinstance(X, Rows)
+    if not may_encode(learner) or not (sparse or isinstance(X, np.ndarray)):
+        return False
     model, config = learner.model, learner.model.config
-    task = model.task
     return (
-        model.arrays is not None
-        and learner._loops.engine.native
-        and model.algebra == ("sparse" if isinstance(block, SparseBlock) else "dense")
-        and (isinstance(block, SparseBlock) or config.grows or model.learned_features == block.width)
-        and not (model.transforms or config.bias or config.class_weight is not None or model.card.ignores_features)
-        and (task.one_label or task.prediction == "target")
-        and not task.queries_labels
+        model.algebra == ("sparse" if sparse else "dense")
+        and (sparse or config.grows or model.learned_features == X.shape[1])
+        and not config.bias
         and (model.card.supports_weights or not weighted)
         and model.labels.code == like.labels.code
-        and len(like.labels) <= MANY_CLASSES
-        and type(task) is type(like.task)  # then equal scores give equal predictions and mistakes
+        and type(model.task) is type(like.task)  # then equal scores give equal predictions and mistakes
     )
 
 
@@ -138,6 +159,6 @@ def read_outcomes(
 def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> NDArray[np.int64]:
     """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen."""
     if many:
-        return np.argmax(scores, axis=2)
+        return np.asarray(np.argmax(scores, axis=2))
     negative, positive = (labels.code.get(side, -1) for side in labels.sides(known))
     return np.where(scores >= 0.0, positive, negative)

@@ -231,7 +231,7 @@ class Transaction:
         rows = None
         if isinstance(self.block, SparseBlock):
             rows = SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
-        self.savepoint.contents = take_savepoint(arrays, space, reach, rows)
+        self.savepoint.contents = take_savepoint(arrays, space, reach, rows, self.loops.spare)
 
     def touched_features(self) -> NDArray[np.int32]:
         """The features of the rows, checked."""
