@@ -7,6 +7,7 @@ import pytest
 
 import noregret as nr
 from noregret.adapters import pool_rounds, pool_sharing
+from noregret.adapters.pool_sleep import BLOCK
 from noregret.learner import shared_rows
 from noregret.learner.model_file import pack
 from noregret.learner.transaction import SLICE
@@ -105,6 +106,21 @@ def test_an_entry_that_overflows_stops_before_that_row_and_the_others_go_on(shar
     assert list(parts.stopped) == list(whole.stopped) == [parts.entries[1].name]
     assert parts.entries[1].learner.rounds == 50
     assert [entry.learner.rounds for entry in parts.entries] == [60, 50, 60]
+    assert parts.shares == whole.shares
+
+
+def test_an_entry_that_has_stopped_does_not_sleep_whatever_the_chunks() -> None:
+    X, y = noisy(BLOCK + 40, columns=2, noise=0.0)
+    X[30] = 1e200
+    pool = ["perceptron", ("ogd", {"loss": "squared_hinge"}), "pa1"]
+    whole: Any = nr.make("auto", pool=pool, prune=True)
+    parts = whole.copy()
+    whole.learn(X, y)
+    for start in (0, 20, 60):
+        stop = {0: 20, 20: 60, 60: len(y)}[start]
+        parts.learn(X[start:stop], y[start:stop])
+    assert list(whole.stopped) == [whole.entries[1].name]
+    assert parts.sleep == whole.sleep
     assert parts.shares == whole.shares
 
 

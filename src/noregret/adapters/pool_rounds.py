@@ -66,7 +66,7 @@ class PoolRounds:
             self.check_some_play(own)
             parts.append(self.weigh(own, awake, at))
             if self.pool.prunes and (at + parts[-1].rounds) % BLOCK == 0:
-                able = [number in followers for number in range(len(own))]
+                able = [number in followers and number in self.running for number in range(len(own))]
                 self.sleep = self.sleep.decide(self.mixture.current(), at + parts[-1].rounds, able)
         return parts[0] if len(parts) == 1 else join_blocks(parts)
 

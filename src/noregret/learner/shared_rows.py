@@ -1,15 +1,16 @@
 """Rows and labels that are encoded once, for several rule learners that play the same rounds."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, Rows, verify
+from noregret.data.blocks import Block, DenseBlock, Rows, verify
 from noregret.data.inputs import WeightsLike
 from noregret.data.labels import Labels
+from noregret.learner.engine import Rounds
 from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import MANY_CLASSES, Transaction
@@ -31,6 +32,7 @@ class SharedRows:
     truth: Floats
     h: Floats
     weighted: bool
+    rounds: dict[Any, Rounds] = field(default_factory=dict)  # what loops read of them, by space and slice
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,16 @@ class SharedTransaction(Transaction):
 
     def truth(self, segment: Segment) -> Floats:
         return self.shared.truth
+
+    def rounds(self, y: Floats, start: int, stop: int) -> Rounds:
+        """Sound rows are only read, so that learners with as much room for classes share them."""
+        if not isinstance(self.block, DenseBlock) and not self.block.ready:
+            return super().rounds(y, start, stop)
+        space = self.model.known_space
+        key = (space.algebra, space.stride, start, stop)
+        if key not in self.shared.rounds:
+            self.shared.rounds[key] = super().rounds(y, start, stop)
+        return self.shared.rounds[key]
 
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
         return NONE  # `read_outcomes` counts the rounds of all learners together

@@ -13,7 +13,7 @@ from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
-from noregret.learner.engine import Loops, Unchecked, check_read
+from noregret.learner.engine import Loops, Rounds, Unchecked, check_read
 from noregret.learner.model import Model
 from noregret.state.bank_rows import bank_size, list_supports
 from noregret.state.class_changes import mirror, split
@@ -168,21 +168,25 @@ class Transaction:
         out = task.make_scores(size, segment.known)
         updated, aux = np.zeros(size, np.uint8), np.zeros(size)
         y = truth[start - segment.start : stop - segment.start]
-        rows = engine.rows(self.block, start, stop)
+        given = self.rounds(y, start, stop)
         try:
-            ended = engine.play(rows, y, self.h[start:stop], out, updated, aux)
+            ended = engine.play(given, out, updated, aux)
         except Exception as error:
             if engine.native or is_quit(error):
                 raise
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        check_read(rows)
+        check_read(given.values[0])
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
         outcome = Outcome(task, segment, start, out, updated, y, aux)
         task.hide_unknown(outcome)
         return outcome
+
+    def rounds(self, y: NDArray[np.float64], start: int, stop: int) -> Rounds:
+        """What the loop reads of some rounds, whose truth is given."""
+        return Rounds(self.loops.engine.rows(self.block, start, stop), y, self.h[start:stop])
 
     # ---- growth --------------------------------------------------------------------------------------------------
 
@@ -205,7 +209,7 @@ class Transaction:
             self.save_contents(old_arrays, base, same)
         if not same:
             model.arrays = make(shape, space) if old_arrays is None else grow(shape, old_arrays, base, space)
-        elif model.full_covariance and space.features > base.features:
+        elif space.features > base.features and model.full_covariance:
             use_features(model.arrays, space.features)
         if self.savepoint.contents is None:
             self.savepoint.contents = take_savepoint(model.arrays, space, "nothing")
