@@ -9,6 +9,7 @@ from noregret.adapters.pool_votes import Rounds
 from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.shared_rows import (
+    Outcomes,
     SharedRows,
     may_share,
     play_shared,
@@ -16,7 +17,6 @@ from noregret.learner.shared_rows import (
     share_rows,
 )
 from noregret.learner.transaction import Overflow, RuleRaised
-from noregret.tasks.task import Outcome
 
 Played = list[Rounds | None]  # what every entry did; None for one that has stopped or sleeps
 Given = tuple[Any, Any, Any, Any]  # rows, labels, weights and queries, as an entry takes them
@@ -29,7 +29,7 @@ class Sharing:
     rows: SharedRows
     learners: Mapping[int, RuleLearner]  # of the entries that share them, by number
 
-    def play(self, number: int) -> list[Outcome] | None:
+    def play(self, number: int) -> Outcomes | None:
         """Play the rounds with an entry; None where it cannot, and must play by itself to find out why."""
         if number not in self.learners:
             return None

@@ -18,6 +18,7 @@ from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.tasks.task import Outcome, Segment
 
 Floats = NDArray[np.float64]
+Outcomes = list[Outcome]  # what a learner wrote for the rounds, slice by slice
 NONE = np.zeros(3, np.int64)
 
 
@@ -142,7 +143,7 @@ class SharedTransaction(Transaction):
         return NONE  # `read_outcomes` counts the rounds of all learners together
 
 
-def play_shared(learner: RuleLearner, shared: SharedRows) -> list[Outcome]:
+def play_shared(learner: RuleLearner, shared: SharedRows) -> Outcomes:
     """Play all rounds with a learner; all, or none. What goes wrong is raised as `Overflow` or `RuleRaised`."""
     with learner._lock:
         learner._change.settle()
@@ -150,7 +151,7 @@ def play_shared(learner: RuleLearner, shared: SharedRows) -> list[Outcome]:
 
 
 def read_outcomes(
-    learners: Sequence[RuleLearner], shared: SharedRows, outcomes: Sequence[Sequence[Outcome]]
+    learners: Sequence[RuleLearner], shared: SharedRows, outcomes: Sequence[Outcomes]
 ) -> list[PlayedRounds]:
     """What learners predicted in the same rounds; adds these to the totals of their models."""
     task, labels, rounds = learners[0].model.task, learners[0].model.labels, len(shared.truth)
