@@ -168,7 +168,7 @@ def test_an_error_between_entries_undoes_those_that_have_played(monkeypatch: pyt
     learner = few().learn(X, y)
     before = [entry.learner.rounds for entry in learner.entries], learner.shares, learner.rounds
     last = learner.entries[-1].learner
-    monkeypatch.setattr(last, "play", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(last._change, "run", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         learner.learn(X, y)
     assert ([entry.learner.rounds for entry in learner.entries], learner.shares, learner.rounds) == before
@@ -240,6 +240,20 @@ def test_a_class_that_comes_in_a_round_which_is_not_used_has_a_probability() -> 
     assert learner.predict_proba(X[:4]).shape == (4, 3)
     assert learner.predict_proba(X[:4]).tolist() == batch.predict_proba(X[:4]).tolist()
     assert pack(learner) == pack(batch)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_probabilities_stay_finite_when_scores_are_huge(native: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2)) * 1e-160
+    y = np.sign(X[:, 0]).astype(int)
+    X[40:] *= 1e300
+    X[45:] *= 1e60
+    learner: Any = nr.make("auto", pool=["pa1", "perceptron"], native=native).learn(X, y)
+    assert np.isfinite(learner.odds.entries).all()
+    assert np.isfinite(learner.predict_proba(X)).all()
+    learner.save(tmp_path / "model.nr")
+    assert np.isfinite(nr.load(tmp_path / "model.nr").predict_proba(X)).all()
 
 
 # ---- what it is made of ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from noregret.cli import screen
 from noregret.evaluation.capabilities import compile_jobs
 from noregret.learner import config
 from noregret.learner import rule_file as rule_file  # imported here, or it would keep what a test puts in place
-from noregret.learner.engine import Engine
+from noregret.learner.engine import Engine, Rounds
 from noregret.tasks.assemble import Plan
 from tests.support.cover import ALL
 
@@ -59,10 +59,11 @@ class FewLoops:
             start(engine, plan, params, native and self.allows(plan))
             engine.asked = native
 
-        def played(engine: Engine, rows: Any, y: Any, *rest: Any) -> bool:
+        def played(engine: Engine, given: Rounds, *rest: Any) -> bool:
+            rows, y, _ = given.values
             if engine.asked and not engine.native and is_long(engine, rows, len(y)):
                 engine.native, engine.loops = True, None
-            return play(engine, rows, y, *rest)
+            return play(engine, given, *rest)
 
         def jobs(*told: Any) -> Any:
             return [] if self.active else jobs_of(*told)

@@ -20,6 +20,7 @@ from noregret.learner.header_fields import corrupt
 
 Floats = NDArray[np.float64]
 FIRST, EVERY = 4096, 8  # rounds that are used: so many, and then one of so many
+LARGEST = 1e300  # a power beyond this counts as this one
 LEAST = 1e-4  # of the probability is shared by all classes, so that no label is impossible
 SLOPE, CURVATURE, SQUARES, SEEN, LOSS = range(5)  # the numbers of an entry; SQUARES and SEEN are of its scores
 OFFSET, OFFSET_CURVATURE = range(2)  # the numbers of an entry for a class
@@ -69,7 +70,9 @@ def calibrate(scores: Floats, entry: Floats, classes: Floats, out: Floats) -> No
     size = math.sqrt(entry[SQUARES] / entry[SEEN]) if entry[SQUARES] > 0.0 else 1.0
     top = -math.inf
     for k in range(K):
-        out[k] = entry[SLOPE] * scores[k] / size + classes[OFFSET, k] if scores[k] > -math.inf else -math.inf
+        out[k] = -math.inf
+        if scores[k] > -math.inf:
+            out[k] = max(-LARGEST, min(LARGEST, entry[SLOPE] * scores[k] / size + classes[OFFSET, k]))
         top = max(top, out[k])
     total = known = 0.0
     for k in range(K):
@@ -99,8 +102,9 @@ def improve(scores: Floats, y: int, entry: Floats, classes: Floats, probabilitie
             known += 1.0
             classes[OFFSET_CURVATURE, k] += q * (1.0 - q)
             classes[OFFSET, k] -= (q - (1.0 if k == y else 0.0)) / (1.0 + classes[OFFSET_CURVATURE, k])
-    entry[CURVATURE] += max(square - mean * mean, 0.0)
-    entry[SLOPE] = max(entry[SLOPE] - gradient / (1.0 + entry[CURVATURE]), 0.0)
+    if square < math.inf and mean * mean < math.inf:
+        entry[CURVATURE] += max(square - mean * mean, 0.0)
+        entry[SLOPE] = max(entry[SLOPE] - gradient / (1.0 + entry[CURVATURE]), 0.0)
     if squares < math.inf:
         entry[SQUARES] += squares
         entry[SEEN] += known
@@ -141,7 +145,8 @@ class ProbabilityMixture:
         each = np.zeros(scores.shape[1:])
         arrays = (np.ascontiguousarray(scores), truth, self.entries, self.classes, each, self.total)
         if not self.native:
-            aggregate(*arrays)
+            with np.errstate(all="ignore"):
+                aggregate(*arrays)
             return
         places, slots = place_arrays()
         compile_function(entry, places)(np.zeros(slots, np.int64), *arrays)
@@ -174,7 +179,7 @@ class ProbabilityMixture:
         one, offsets = self.entries[:, number], self.classes[OFFSET, number, : scores.shape[1]]
         size = math.sqrt(one[SQUARES] / one[SEEN]) if one[SQUARES] > 0.0 else 1.0
         with np.errstate(invalid="ignore", over="ignore"):
-            powers = np.where(known, one[SLOPE] * scores / size + offsets, -np.inf)
+            powers = np.where(known, np.clip(one[SLOPE] * scores / size + offsets, -LARGEST, LARGEST), -np.inf)
             powers = np.exp(powers - powers.max(axis=1, keepdims=True))
         shared = LEAST * known / known.sum(axis=1, keepdims=True)
         found = np.zeros((len(scores), self.classes.shape[2]))

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +10,21 @@ from numpy.typing import NDArray
 
 from noregret.adapters.pool_entries import Entry
 from noregret.adapters.pool_probabilities import find_used, score_columns
+from noregret.adapters.pool_sharing import Played, Sharing, find_sharing, share
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
-from noregret.adapters.pool_votes import Combination, any_of
+from noregret.adapters.pool_threads import Workers
+from noregret.adapters.pool_votes import ClassVotes, Combination, Rounds, any_of
 from noregret.adapters.transcripts import join_transcripts
 from noregret.data.blocks import Block, DenseBlock, Rows, verify
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
+from noregret.learner.shared_rows import SharedRows, may_encode, share_rows
 
 if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
 
 Floats = NDArray[np.float64]
 Given = tuple[Any, Any, Any]  # labels, weights and queries, as they were given
-Played = list[Transcript | None]  # what every entry did; None for one that has stopped or sleeps
 SERIAL = 256  # rows up to which threads cost more than they save
 ALL = slice(None)
 
@@ -34,6 +35,7 @@ class PoolRounds:
     def __init__(self, pool: "Auto", X: Any, given: Given) -> None:
         self.pool, self.X, self.given = pool, X, given
         self.encoded: Any = X  # the rows as the entry that encodes has made them
+        self.shared: SharedRows | None = None  # with their labels, where it plays them together with the others
         self.mixture, self.odds = pool.mixture.copy(), pool.odds.copy()
         self.sleep, self.targets = pool.sleep, pool.targets
         self.stopped = dict(pool.stopped)
@@ -42,23 +44,29 @@ class PoolRounds:
         self.last_error = BadValue("no entry of the pool could play these rounds")
 
     def play(self) -> Transcript:
-        """Play all rounds; returns what the pool predicted and lost."""
+        """Play all rounds, on all cores where that pays; returns what the pool predicted and lost."""
+        most = min(self.pool.threads or os.cpu_count() or 1, len(self.running))
+        with Workers(1 if count_rows(self.X) <= SERIAL else most) as self.workers:
+            return self.play_blocks()
+
+    def play_blocks(self) -> Transcript:
+        """Play all rounds, up to each at which it is decided who sleeps."""
         played = self.play_whole()
-        followers = [number for number in self.running if self.pool.entries[number].sees == "encoded"]
+        followers = [number for number in self.running if self.is_follower(number)]
         before, size = self.pool.rounds, max((one.rounds for one in played if one is not None), default=0)
         blocks = cut_blocks(before, size) if self.pool.prunes else [ALL]
         parts = []
         for block in blocks:
             at = before + (block.start or 0)
             awake = self.sleep.awake(at)
-            own = [one if one is None or block == ALL else cut_transcript(one, block) for one in played]
+            own = [cut_transcript(one, block) for one in played]
             some = [number for number in followers if awake[number] and number in self.running]
             for number, result in zip(some, self.play_some(some, block), strict=True):
                 own[number] = result
             self.check_some_play(own)
             parts.append(self.weigh(own, awake, at))
             if self.pool.prunes and (at + parts[-1].rounds) % BLOCK == 0:
-                able = [number in followers for number in range(len(own))]
+                able = [number in followers and number in self.running for number in range(len(own))]
                 self.sleep = self.sleep.decide(self.mixture.current(), at + parts[-1].rounds, able)
         return parts[0] if len(parts) == 1 else join_blocks(parts)
 
@@ -66,6 +74,11 @@ class PoolRounds:
     def running(self) -> list[int]:
         """The numbers of the entries that have not stopped."""
         return [number for number, entry in enumerate(self.pool.entries) if entry.name not in self.stopped]
+
+    def is_follower(self, number: int) -> bool:
+        """Whether an entry plays rows that are encoded."""
+        sees = self.pool.entries[number].sees
+        return sees == "encoded" or (sees == "encodes" and self.shared is not None)
 
     # ---- the entries -------------------------------------------------------------------------------------------------
 
@@ -75,38 +88,49 @@ class PoolRounds:
         for number in self.running:
             entry = self.pool.entries[number]
             if entry.sees == "encodes":
-                played[number], self.encoded = play_and_encode(entry.learner, self.X, self.given)
+                if not self.pool.prunes and may_encode(entry.learner) and self.given[2] is None:
+                    self.shared = share_rows(entry.learner, self.X, *self.given[:2])
+                if self.shared is not None:
+                    self.encoded = as_rows(self.shared.block)
+                else:
+                    played[number], self.encoded = play_and_encode(entry.learner, self.X, self.given)
         for number in self.running:
             if self.pool.entries[number].sees == "given":
                 played[number] = self.play_entry(number, ALL)
         return played
 
     def play_some(self, numbers: Sequence[int], block: slice) -> Played:
-        """Play some rounds with some entries, on all cores where that pays."""
-        threads = min(self.pool.threads or os.cpu_count() or 1, len(numbers))
-        if threads < 2 or count_rows(self.X) <= SERIAL:
-            return [self.play_entry(number, block) for number in numbers]
-        with ThreadPoolExecutor(threads) as pool:
-            futures: list[Future[Transcript | None]] = [
-                pool.submit(self.play_entry, number, block) for number in numbers
-            ]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                wait(futures)
-                raise
+        """Play some rounds with some entries; most of them share rows and labels."""
+        if not numbers:
+            return []
+        sharing = self.share(numbers, block)
+        found = self.workers.map(lambda number: self.play_entry(number, block, sharing), numbers)
+        return found if sharing is None else sharing.read(numbers, found)
 
-    def play_entry(self, number: int, block: slice) -> Transcript | None:
-        """Play some rounds with one entry.
+    def share(self, numbers: Sequence[int], block: slice) -> Sharing | None:
+        """Let those of some entries share rows and labels that can."""
+        entries, model = self.pool.entries, self.pool.model
+        given = self.cut(entries[numbers[-1]], block)
+        if self.shared is None:
+            return share(model, entries, numbers, given)
+        can = find_sharing(model, entries, [number for number in numbers if entries[number].sees == "encoded"], given)
+        leads = {number: entries[number].learner for number in numbers if entries[number].sees == "encodes"}
+        return Sharing(self.shared, {**leads, **can})  # type: ignore[dict-item]
+
+    def play_entry(self, number: int, block: slice, sharing: Sharing | None = None) -> Any:
+        """Play some rounds with one entry: its transcript, what it wrote for rounds that it shares, or None.
 
         If a row makes it fail, it plays the rounds before that row, and stops: it loses every round from there on.
         """
         entry = self.pool.entries[number]
+        outcomes = None if sharing is None else sharing.play(number)
+        if outcomes is not None:
+            return outcomes
         try:
             return entry.learner.play(*self.cut(entry, block))
         except BadValue as error:
+            if entry.sees == "encodes":
+                raise
             self.stopped[entry.name] = str(error)  # in one step: other threads do the same
             self.last_error = error
             start = block.start or 0
@@ -140,6 +164,7 @@ class PoolRounds:
     def weigh(self, played: Played, awake: NDArray[np.bool_], before: int) -> Transcript:
         """Weigh the entries by their losses, round by round, and combine what they predicted."""
         combination = self.pool.combination(self.targets)
+        learned_odds = self.workers.start(lambda: self.learn_odds(played, before, combination))
         losses = combination.losses(played)
         sleeping = None if awake.all() else np.broadcast_to(awake, losses.shape)
         shares = self.mixture.play(losses, sleeping)
@@ -147,15 +172,15 @@ class PoolRounds:
         one = any_of(played)
         predicted = [None if some is None else combination.read(some) for some in played]
         scores = combination.combine(predicted, shares, one.lists)
-        if self.pool.has_probabilities:
-            self.learn_odds(played, before, combination)
         updated = np.zeros(len(losses), bool)
         for some in played:
             if some is not None:
                 updated[: some.rounds] |= some.updated
-        updated |= losses.min(axis=1) < losses.max(axis=1)
+        first = losses[:, :1]
+        updated |= (losses != first).any(axis=1)
         suffered = np.einsum("ij,ij->i", shares, losses)
         mistakes = combination.mistakes(scores, one)
+        learned_odds()
         return Transcript(
             scores, combination.decide(scores), suffered, mistakes, updated, one.truth,
             relevant=one.relevant, lists=one.lists,
@@ -163,11 +188,13 @@ class PoolRounds:
 
     def learn_odds(self, played: Played, before: int, combination: Combination) -> None:
         """Let the probabilities learn from the rounds that are used for them, whose class had been seen before."""
+        if not self.pool.has_probabilities or not isinstance(combination, ClassVotes):
+            return
         one, labels = any_of(played), combination.labels
-        classes, code = len(labels), dict(labels.code)
+        classes = len(labels)
         self.odds.widen(classes)
         used = find_used(before, one.rounds)
-        truth = np.array([code.get(label, -1) for label in one.truth.tolist()], np.int64)
+        truth = combination.encode(one.truth)
         if classes < 2 or not used.size:
             self.known = max(self.known, int(truth.max(initial=-1)) + 1)
             return
@@ -175,10 +202,11 @@ class PoolRounds:
         self.known = int(known[-1])
         used = used[(truth[used] >= 0) & (truth[used] < known[used]) & (known[used] >= 2)]
         scores = np.full((len(used), len(played), classes), np.nan)
+        signs = labels.signs(2)
         for number, some in enumerate(played):
             if some is not None and some.scores is not None:
-                here = used < some.rounds
-                scores[here, number] = score_columns(some.scores[used[here]], labels.signs(2), classes)
+                here = used if some.rounds == one.rounds else used[used < some.rounds]
+                scores[: len(here), number] = score_columns(some.scores[here], signs, classes)
         unknown = np.arange(classes) >= known[used][:, None, None]
         self.odds.learn(np.where(unknown & ~np.isnan(scores), -np.inf, scores), truth[used])
 
@@ -204,8 +232,11 @@ def count_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def cut_transcript(transcript: Transcript, block: slice) -> Transcript | None:
+def cut_transcript(transcript: Rounds | None, block: slice) -> Rounds | None:
     """Some rounds of a transcript; None where it ended before them."""
+    if transcript is None or block == ALL:
+        return transcript
+    assert isinstance(transcript, Transcript)
     if transcript.rounds <= block.start:
         return None
     whole = {one.name: getattr(transcript, one.name) for one in fields(transcript)}

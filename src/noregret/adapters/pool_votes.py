@@ -5,7 +5,7 @@ Every loss is in [0, 1]. A round of an entry that did not play it costs 1, and i
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,12 @@ from noregret.data.query_groups import count_ordered, group_slices
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.learner.model import Model
+from noregret.learner.shared_rows import PlayedRounds
 
 Floats = NDArray[np.float64]
+Rounds = Transcript | PlayedRounds  # what an entry did
 DEVIATIONS = 4.0  # the range of targets, in deviations of those so far: an error as large costs 1
+FEW = 16  # classes that are looked for one by one
 ABSTAINS = -1  # the code of an entry that has no vote
 
 
@@ -28,14 +31,14 @@ class Combination(ABC):
         self.task, self.labels = model.task, model.labels
 
     @abstractmethod
-    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+    def losses(self, played: Sequence[Rounds | None]) -> Floats:
         """The loss of every entry in every round; an entry that did not play loses 1."""
 
     @abstractmethod
     def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
         """The scores of the pool, from what its entries predict; None for one that predicts nothing."""
 
-    def read(self, played: Transcript) -> Any:
+    def read(self, played: Rounds) -> Any:
         """What an entry predicted in the rounds it played."""
         return played.predictions
 
@@ -48,7 +51,7 @@ class Combination(ABC):
         return share if said[0] == label else -share
 
     @abstractmethod
-    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+    def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
         """Which rounds the pool predicted wrongly, as any entry tells the truth of them."""
 
     def decide(self, scores: Floats) -> NDArray[Any]:
@@ -56,53 +59,75 @@ class Combination(ABC):
         return self.task.decide(self.labels, scores)
 
 
-def any_of(played: Sequence[Transcript | None]) -> Transcript:
+def any_of(played: Sequence[Rounds | None]) -> Rounds:
     """The transcript of an entry that played all rounds."""
     return max((one for one in played if one is not None), key=lambda one: one.rounds)
 
 
-def mistakes_as_losses(played: Sequence[Transcript | None]) -> Floats:
+def mistakes_as_losses(played: Sequence[Rounds | None]) -> Floats:
     """1 for a mistake, and for a round that an entry did not play."""
-    found = np.ones((any_of(played).rounds, len(played)))
+    found = np.ones((len(played), any_of(played).rounds))
     for number, one in enumerate(played):
         if one is not None:
-            found[: one.rounds, number] = one.mistakes
-    return found
+            found[number, : one.rounds] = one.mistakes
+    return np.ascontiguousarray(found.T)
+
+
+class Codes(NamedTuple):
+    """The codes of the labels that an entry predicts in all rounds."""
+
+    codes: Any  # of the dtype int64
 
 
 class ClassVotes(Combination):
     """One class for every row: the weight of each entry votes for the class that it predicts."""
 
-    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+    def losses(self, played: Sequence[Rounds | None]) -> Floats:
         return mistakes_as_losses(played)
 
     def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
         rows, classes = len(shares), max(len(self.labels), 1)
-        codes = np.full((rows, len(predictions)), ABSTAINS)
-        for number, labels in enumerate(predictions):
-            if labels is not None:
-                codes[: len(labels), number] = self.encode(labels)
-        voting = codes != ABSTAINS
-        cells = (np.arange(rows)[:, None] * classes + codes)[voting]
-        votes: Floats = np.bincount(cells, shares[voting], rows * classes).astype(np.float64).reshape(rows, classes)
+        codes = self.encode_all(predictions, rows)
+        cells, given = np.arange(rows)[:, None] * classes + codes, shares
+        if (voting := codes != ABSTAINS).all():
+            cells, given = cells.ravel(), given.ravel()
+        else:
+            cells, given = cells[voting], given[voting]
+        votes: Floats = np.bincount(cells, given, rows * classes).astype(np.float64).reshape(rows, classes)
         if self.task.many or classes < 2:
             return votes if self.task.many else self.one_class(votes)
         signs = self.labels.signs(2)
         return np.asarray(signs[0] * votes[:, 0] + signs[1] * votes[:, 1])
 
+    def read(self, played: Rounds) -> Any:
+        return Codes(played.codes) if isinstance(played, PlayedRounds) else played.predictions
+
     def one_class(self, votes: Floats) -> Floats:
         """Where one class is known: its votes, with its sign."""
         return votes[:, 0] * (self.labels.signs(1)[0] if len(self.labels) else 1.0)
 
+    def encode_all(self, predictions: Sequence[Any], rows: int) -> NDArray[np.int64]:
+        """The codes of the labels that every entry predicts, by row and entry."""
+        codes = np.full((len(predictions), rows), ABSTAINS)
+        for number, labels in enumerate(predictions):
+            if isinstance(labels, Codes):
+                codes[number] = labels.codes
+            elif labels is not None:
+                codes[number, : len(labels)] = self.encode(labels)
+        return codes.T
+
     def encode(self, predictions: NDArray[Any]) -> NDArray[np.int64]:
         """The code of every predicted label; none for a prediction that is not one of the classes."""
         order = self.labels.order
-        if len(order) == 2 and predictions.dtype.kind in "fiubU":
-            return np.where(predictions == order[1], 1, np.where(predictions == order[0], 0, ABSTAINS))
+        if len(order) <= FEW and predictions.dtype.kind in "fiubU":
+            codes = np.full(len(predictions), ABSTAINS)
+            for number, label in enumerate(order):
+                codes[predictions == label] = number
+            return codes
         code = dict(self.labels.code)
         return np.fromiter((code.get(label, ABSTAINS) for label in predictions.tolist()), np.int64, len(predictions))
 
-    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+    def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
         predictions = self.decide(scores)
         truth = played.truth
         if truth.dtype == object or predictions.dtype == object:
@@ -123,7 +148,7 @@ class TargetMeans(Combination):
         super().__init__(model)
         self.seen = seen
 
-    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+    def losses(self, played: Sequence[Rounds | None]) -> Floats:
         truth = np.asarray(any_of(played).truth, np.float64)
         width = self.ranges(truth)
         found = np.ones((len(truth), len(played)))
@@ -163,7 +188,7 @@ class TargetMeans(Combination):
     def share_of(self, said: Any, share: float, label: Any) -> float:
         return share * float(said[0])
 
-    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+    def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
         return np.zeros(len(scores), bool)
 
 
@@ -179,7 +204,7 @@ class LabelVotes(Combination):
     A round costs an entry 1 - F1: the labels it has wrong or missing, over the sizes of both sets.
     """
 
-    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+    def losses(self, played: Sequence[Rounds | None]) -> Floats:
         found = np.ones((any_of(played).rounds, len(played)))
         for number, one in enumerate(played):
             if one is not None:
@@ -188,7 +213,7 @@ class LabelVotes(Combination):
                 found[: one.rounds, number] = (predicted != truth).sum(axis=1) / np.maximum(sizes, 1)
         return found
 
-    def read(self, played: Transcript) -> Any:
+    def read(self, played: Rounds) -> Any:
         return played.scores > 0.0
 
     def ask(self, learner: Any, X: Any) -> Any:
@@ -206,7 +231,7 @@ class LabelVotes(Combination):
                 votes[: len(sets), : sets.shape[1]] += shares[: len(sets), number, None] * sets
         return votes - 0.5
 
-    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+    def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
         truth = np.zeros(scores.shape, bool)
         truth[:, : played.relevant.shape[1]] = played.relevant  # type: ignore[union-attr]
         return np.asarray(((scores > 0.0) != truth).any(axis=1))
@@ -218,7 +243,7 @@ class RankMeans(Combination):
     A list costs an entry the share of its pairs in the wrong order, equal scores counting half.
     """
 
-    def read(self, played: Transcript) -> Any:
+    def read(self, played: Rounds) -> Any:
         return played.scores
 
     def ask(self, learner: Any, X: Any) -> Any:
@@ -227,7 +252,7 @@ class RankMeans(Combination):
     def share_of(self, said: Any, share: float, label: Any) -> float:
         raise BadValue("auto cannot explain one row in ranking: what it says is an order of all rows of a list")
 
-    def losses(self, played: Sequence[Transcript | None]) -> Floats:
+    def losses(self, played: Sequence[Rounds | None]) -> Floats:
         found = np.ones((any_of(played).rounds, len(played)))
         for number, one in enumerate(played):
             if one is not None and one.lists is not None:
@@ -245,7 +270,7 @@ class RankMeans(Combination):
                     scores[some] += shares[place, number] * places(one[some])
         return scores
 
-    def mistakes(self, scores: Floats, played: Transcript) -> NDArray[np.bool_]:
+    def mistakes(self, scores: Floats, played: Rounds) -> NDArray[np.bool_]:
         groups = [] if played.lists is None else group_slices(played.lists)
         return np.array([misordered_share(played.truth[rows], scores[rows]) > 0.0 for rows in groups], bool)
 

@@ -1,5 +1,6 @@
 """The engine: the loops of a plan bound to a state, compiled or the same text in plain Python."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from noregret.algebra.examples import DenseRows, SparseRows
 from noregret.algebra.kernel import KernelRows
 from noregret.algebra.reference import ReferenceRows
 from noregret.data.blocks import Block, DenseBlock, freeze
-from noregret.jit.layout import Layout, address, fill
+from noregret.jit.layout import Layout, address, count_words, fill
 from noregret.learner.model import Model, ModelSavepoint
 from noregret.rules.specialize import rebind
 from noregret.state.growth import bank_of, set_classes
 from noregret.state.plain_counters import with_plain_counters
+from noregret.state.savepoint import Spare
 from noregret.state.space import Space
 from noregret.tasks.assemble import Plan, assemble
 
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
 
 class Unchecked(Exception):
     """A sparse row that had not been checked yet is not sound, or not sorted."""
+
+
+class Rounds:
+    """What compiled rounds read: rows, the truth of each and its weight, also as words of a table."""
+
+    def __init__(self, rows: Any, y: NDArray[np.float64], h: NDArray[np.float64]) -> None:
+        self.values = rows, y, h
+
+    @cached_property
+    def words(self) -> NDArray[np.int64]:
+        """The words, in the order of `Layout`."""
+        found = np.zeros(count_words(self.values), np.int64)
+        fill(found, 0, self.values)
+        return found
 
 
 class Engine:
@@ -83,18 +99,17 @@ class Engine:
             fill(self.table, self.layout.first["state"], self.state)  # type: ignore[union-attr]
             self.bound = True
 
-    def play(
-        self, rows: Any, y: np.ndarray, h: np.ndarray, out: np.ndarray, updated: np.ndarray, aux: np.ndarray
-    ) -> bool:
+    def play(self, given: "Rounds", out: np.ndarray, updated: np.ndarray, aux: np.ndarray) -> bool:
         """Predict, then learn, every round. False when the rule raised an error."""
         if self.loops is not None:
+            rows, y, h = given.values
             with np.errstate(all="ignore"):
                 self.loops[0](self.params, self.setting, self.plain_state, rows, y, h, out, updated, aux)
             return True
-        entry = self.prepare(rows)
+        entry = self.prepare(given.values[0])
         first = self.layout.first  # type: ignore[union-attr]
-        for name, value in (("rows", rows), ("y", y), ("h", h), ("out", out), ("updated", updated), ("aux", aux)):
-            fill(self.table, first[name], value)
+        self.table[first["rows"] : first["out"]] = given.words
+        fill(self.table, first["out"], (out, updated, aux))
         self.table[0] = 1
         return bool(entry.run(self.at) == 0)
 
@@ -119,6 +134,7 @@ class Loops:
         self.fast_path: FastPath | None = None  # tables over the same arrays, valid until the next bind
         self.hidden: FastPath | None = None  # the fast path while a change is under way
         self.history: list[ModelSavepoint] | None = None  # savepoints of calls that belong to a larger change
+        self.spare: Spare = {}  # memory for the savepoints of calls that belong to a larger change
         self.encoded: list[Block] | None = None  # what calls encode their rows to, where others want them as well
 
     @property

@@ -80,10 +80,12 @@ class RecentScores:
         """Record rounds, of which the last are given: as many as there were, or as are remembered."""
         before, size = self.count, len(self.table)
         kept = min(count, size)
-        at = np.arange(before + count - kept, before + count) % size
-        table = self.table
-        table[at, 0] = truth[len(truth) - kept :]
-        table[at, 1:] = scores[len(scores) - kept :].reshape(kept, self.columns)
+        new = np.empty((kept, 1 + self.columns))
+        new[:, 0] = truth[len(truth) - kept :]
+        new[:, 1:] = scores[len(scores) - kept :].reshape(kept, self.columns)
+        first = (before + count - kept) % size
+        table, until_end = self.table, min(kept, size - first)
+        table[first : first + until_end], table[: kept - until_end] = new[:until_end], new[until_end:]
         self.cells[0] = before + count
 
     def resize(self, columns: int, labels: Labels) -> None:

@@ -13,7 +13,7 @@ from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
-from noregret.learner.engine import Loops, Unchecked, check_read
+from noregret.learner.engine import Loops, Rounds, Unchecked, check_read
 from noregret.learner.model import Model
 from noregret.state.bank_rows import bank_size, list_supports
 from noregret.state.class_changes import mirror, split
@@ -140,11 +140,11 @@ class Transaction:
         with np.errstate(over="ignore", invalid="ignore"):
             for segment in self.segments:
                 self.make_room(segment)
-                truth = model.task.truth(model.labels, segment, self.codes)
+                truth = self.truth(segment)
                 for start, stop in model.task.slices(segment, self.y, self.slice_size()):
                     self.make_room_for_supports(start, stop)
                     outcome = self.play(segment, truth, start, stop)
-                    self.played += count(outcome, model)
+                    self.played += self.count(outcome)
                     if model.recent is not None:
                         model.recent.record(outcome, self.h[start:stop] if self.weighted else None, model.labels)
                     if self.keeps_outcomes:
@@ -155,26 +155,38 @@ class Transaction:
             allow_folding(model.arrays, False)  # the fast path may go on with it, and saves only the cells of its row
         return outcomes
 
+    def truth(self, segment: Segment) -> NDArray[np.float64]:
+        """The truth of a segment as the loop reads it."""
+        return self.model.task.truth(self.model.labels, segment, self.codes)
+
+    def count(self, outcome: Outcome) -> NDArray[np.int64]:
+        """Rounds, updates and mistakes of a slice of rounds."""
+        return count(outcome, self.model)
+
     def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
         task, engine, size = self.model.task, self.loops.engine, stop - start
         out = task.make_scores(size, segment.known)
         updated, aux = np.zeros(size, np.uint8), np.zeros(size)
         y = truth[start - segment.start : stop - segment.start]
-        rows = engine.rows(self.block, start, stop)
+        given = self.rounds(y, start, stop)
         try:
-            ended = engine.play(rows, y, self.h[start:stop], out, updated, aux)
+            ended = engine.play(given, out, updated, aux)
         except Exception as error:
             if engine.native or is_quit(error):
                 raise
             raise RuleRaised from error
         if not ended:
             raise RuleRaised
-        check_read(rows)
+        check_read(given.values[0])
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
         outcome = Outcome(task, segment, start, out, updated, y, aux)
         task.hide_unknown(outcome)
         return outcome
+
+    def rounds(self, y: NDArray[np.float64], start: int, stop: int) -> Rounds:
+        """What the loop reads of some rounds, whose truth is given."""
+        return Rounds(self.loops.engine.rows(self.block, start, stop), y, self.h[start:stop])
 
     # ---- growth --------------------------------------------------------------------------------------------------
 
@@ -189,14 +201,15 @@ class Transaction:
         base = old or model.config.space(model.choose_algebra(self.block), model.dense_rows)
         supports, values = self.supports_needed(base, segment.start, segment.start)
         space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
-        model.check_size(space)
+        if old is None or space != old:
+            model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_arrays is not None and rooms == (base.room, base.class_room, base.supports, base.values)
         if self.savepoint.contents is None and old_arrays is not None:
             self.save_contents(old_arrays, base, same)
         if not same:
             model.arrays = make(shape, space) if old_arrays is None else grow(shape, old_arrays, base, space)
-        elif model.full_covariance and space.features > base.features:
+        elif space.features > base.features and model.full_covariance:
             use_features(model.arrays, space.features)
         if self.savepoint.contents is None:
             self.savepoint.contents = take_savepoint(model.arrays, space, "nothing")
@@ -222,7 +235,7 @@ class Transaction:
         rows = None
         if isinstance(self.block, SparseBlock):
             rows = SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
-        self.savepoint.contents = take_savepoint(arrays, space, reach, rows)
+        self.savepoint.contents = take_savepoint(arrays, space, reach, rows, self.loops.spare)
 
     def touched_features(self) -> NDArray[np.int32]:
         """The features of the rows, checked."""

@@ -8,6 +8,9 @@ from noregret.learner.change import Change, Result, Undo
 from noregret.learner.model import ModelSavepoint
 from noregret.learner.protocol import Learner, Revertible
 from noregret.learner.rule_learner import RuleLearner
+from noregret.state.savepoint import gather_spare
+
+SPARE = 1 << 22  # bytes of memory that a learner keeps for the savepoint of its next call
 
 
 def run_whole(
@@ -30,7 +33,11 @@ def run_whole(
                     undo_one()
             undo()
 
-        return change.run(act, undo_all)
+        result = change.run(act, undo_all)
+        for one in learners:
+            if isinstance(one, RuleLearner) and one._loops.history:
+                one._loops.spare = gather_spare(one._loops.history[0].contents, SPARE)
+        return result
 
 
 def undo_by_copy(learner: Learner) -> Undo:

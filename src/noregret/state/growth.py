@@ -30,7 +30,14 @@ def state_class(names: tuple[str, ...], stores: tuple[Store[Any], ...]) -> Any:
     """Return the class of states with these fields, kept in these stores."""
     kind = namedtuple("State", (*names, "n"))  # type: ignore[misc]
     kind._stores = stores  # type: ignore[attr-defined]  # no field of a tuple has a name like this
+    kind._folding = overriding(stores, "allow_folding")  # type: ignore[attr-defined]
+    kind._remembering = overriding(stores, "make_room")  # type: ignore[attr-defined]
     return kind
+
+
+def overriding(stores: tuple[Store[Any], ...], method: str) -> list[int]:
+    """The numbers of the stores that do something in a method which does nothing by default."""
+    return [number for number, store in enumerate(stores) if getattr(type(store), method) is not getattr(Store, method)]
 
 
 def stores_and_values(state: State) -> Iterator[tuple[Store[Any], Any]]:
@@ -160,8 +167,8 @@ def refresh(state: State) -> State:
 
 def allow_folding(state: State, allowed: bool) -> None:
     """Say whether a round may change all cells, which can be undone only if all were saved."""
-    for store, value in stores_and_values(state):
-        store.allow_folding(value, allowed)
+    for number in state._folding:
+        state._stores[number].allow_folding(state[number], allowed)
 
 
 def set_classes(state: State, classes: int) -> None:
@@ -178,6 +185,8 @@ def use_features(state: State, features: int) -> None:
 
 def make_room(state: State, rows: int, values: int) -> State:
     """Return the state with room to remember so many more rows with so many values in all."""
+    if not state._remembering:
+        return state
     return replace_values(state, [store.make_room(value, rows, values) for store, value in stores_and_values(state)])
 
 

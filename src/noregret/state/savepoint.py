@@ -48,8 +48,17 @@ class Savepoint(Protocol):
         """Bring back and return the state as it was; may be repeated."""
 
 
-def take_savepoint(state: State, space: Space, reach: Reach, rows: SparseRows | None = None) -> Savepoint:
-    """Save what the rounds of a call may change; rows are given where the reach is "row" and the rows are sparse."""
+Spare = dict[int, NDArray[Any]]
+"""Memory for copies of arrays, by the identity of the array: that of savepoints which are not needed any more."""
+
+
+def take_savepoint(
+    state: State, space: Space, reach: Reach, rows: SparseRows | None = None, spare: Spare | None = None
+) -> Savepoint:
+    """Save what the rounds of a call may change; rows are given where the reach is "row" and the rows are sparse.
+
+    Copies are made in spare memory, as far as there is some: new memory can cost more than to write it.
+    """
     if reach == "nothing":
         return Untouched(state)
     if reach == "top_k" and all(store.lists_nonzeros for store, _ in stores_and_values(state)):
@@ -58,7 +67,7 @@ def take_savepoint(state: State, space: Space, reach: Reach, rows: SparseRows | 
         arrays = memory(state)
         if 4 * rows.nonzeros * space.class_room * len(arrays) < sum(array.size for array in arrays):
             return SavedCells(state, arrays, rows, space.class_room)
-    return SavedWhole(state, everything=reach == "all")
+    return SavedWhole(state, everything=reach == "all", spare=spare)
 
 
 class Untouched:
@@ -81,14 +90,30 @@ class Untouched:
 class SavedWhole(Untouched):
     """A copy of all cells; where everything may change, also of what rounds usually only append to."""
 
-    def __init__(self, state: State, everything: bool) -> None:
+    def __init__(self, state: State, everything: bool, spare: Spare | None = None) -> None:
         super().__init__(state)
-        self.copies = [(array, array.copy()) for array in memory(state, everything)]
+        self.copies = [(array, copy_into(spare or {}, array)) for array in memory(state, everything)]
 
     def rollback(self) -> State:
         for array, copy in self.copies:
             array[...] = copy
         return super().rollback()
+
+
+def copy_into(spare: Spare, array: NDArray[Any]) -> NDArray[Any]:
+    """A copy of an array, in spare memory that fits; that is taken out, since no other copy may use it."""
+    found = spare.pop(id(array), None)
+    if found is None or found.shape != array.shape or found.dtype != array.dtype:
+        return array.copy()
+    found[...] = array
+    return found
+
+
+def gather_spare(contents: Savepoint | None, most: int) -> Spare:
+    """The memory of a savepoint that is not needed any more, unless it has more bytes than that."""
+    if not isinstance(contents, SavedWhole) or sum(copy.nbytes for _, copy in contents.copies) > most:
+        return {}
+    return {id(array): copy for array, copy in contents.copies}
 
 
 class SavedCells(Untouched):

@@ -61,6 +61,9 @@ def enlarge(space: Space, features: int, classes: int, supports: int = 0, values
 
     Values are those of all supports together; where supports have slots, those of the longest.
     """
+    more = features > space.features or classes > space.classes or supports > space.supports or values > space.values
+    if space.room and not more and space.algebra != "kernel":
+        return space
     step = 5 / 4 if space.covariance == "full" else 2
     room = space.room if features <= space.room else max(features, int(space.room * step))
     if isinstance(space.groups, int):  # a group is never cut in two

@@ -1,0 +1,47 @@
+"""The threads that the entries of a pool play in: compiled rounds of several entries run at the same time."""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Self, TypeVar
+
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+class Workers:
+    """So many threads; with fewer than two, everything is done at once by the caller."""
+
+    def __init__(self, threads: int) -> None:
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown(wait=True)
+
+    def map(self, act: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """The results of an act for some items. Where one fails, or the caller is interrupted, no other goes on."""
+        if self.pool is None:
+            return [act(item) for item in items]
+        return finish([self.pool.submit(act, item) for item in items])
+
+    def start(self, act: Callable[[], Result]) -> Callable[[], Result]:
+        """Start an act beside what the caller does next; returns how to wait for its result."""
+        if self.pool is None:
+            result = act()
+            return lambda: result
+        future = self.pool.submit(act)
+        return lambda: finish([future])[0]
+
+
+def finish(futures: Sequence[Future[Any]]) -> list[Any]:
+    """Wait for results; where one fails, or the caller is interrupted, none goes on."""
+    try:
+        return [future.result() for future in futures]
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise

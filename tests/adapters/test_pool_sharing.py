@@ -1,0 +1,169 @@
+"""Entries that share encoded rows and labels learn what they learn alone, and fail and are undone as they are alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import noregret as nr
+from noregret.adapters import pool_rounds, pool_sharing
+from noregret.adapters.pool_sleep import BLOCK
+from noregret.learner import shared_rows
+from noregret.learner.model_file import pack
+from noregret.learner.transaction import SLICE
+from tests.adapters.pools import FEW, few, fresh, noisy
+from tests.support import by_name
+
+TASKS = ["binary", "multiclass", "regression"]
+
+
+def rows_of(task: str, size: int = 60) -> tuple[np.ndarray, Any]:
+    X, y = noisy(size, seed=4)
+    return X, {"binary": y, "multiclass": np.argmax(X[:, :3], axis=1), "regression": X[:, 0] - X[:, 1]}[task]
+
+
+def play_in_turn(learner: Any, rows: Any, y: Any, weight: Any = None) -> list[Any]:
+    """Play three calls; only the first brings new classes."""
+    parts = [slice(0, 20), slice(20, 41), slice(41, 60)]
+    return [learner.play(rows[at], y[at], None if weight is None else weight[at]) for at in parts]
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many entries shared the rows of each call."""
+    counts: list[int] = []
+
+    def read(learners: Any, *rest: Any) -> Any:
+        counts.append(len(learners))
+        return shared_rows.read_outcomes(learners, *rest)
+
+    monkeypatch.setattr(pool_sharing, "read_outcomes", read)
+    return counts
+
+
+@pytest.mark.parametrize("form", ["dense", "dicts", "weighted", "constant", "scaled"])
+@pytest.mark.parametrize("task", TASKS)
+def test_sharing_changes_no_bit(task: str, form: str, shared: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows_of(task)
+    options = {"constant": {"bias": True}, "scaled": {"scale": True}}.get(form, {})
+    rows: Any = [by_name(row) for row in X] if form == "dicts" else X
+    weight = np.linspace(0.0, 2.0, 60) if form == "weighted" else None
+    pool = [*FEW[:2], "arow", ("ogd", {"eta0": 0.1})]
+    together = few(pool, task=task, **options)
+    found = play_in_turn(together, rows, y, weight)
+    assert shared == [3, 3] if form == "scaled" else [4, 4]
+    monkeypatch.setattr(pool_sharing, "may_share", lambda *given: False)
+    monkeypatch.setattr(pool_rounds, "may_encode", lambda learner: False)
+    alone = few(pool, task=task, **options)
+    expected = play_in_turn(alone, rows, y, weight)
+    assert pack(together) == pack(alone)
+    for one, other in zip(found, expected, strict=True):
+        for name in ("scores", "predictions", "losses", "mistakes", "updated", "truth"):
+            assert getattr(one, name).tolist() == getattr(other, name).tolist()
+
+
+def test_counts_are_those_of_the_learner_alone(shared: list[int]) -> None:
+    X, y = rows_of("binary")
+    learner = few()
+    play_in_turn(learner, X, y)
+    assert shared == [4, 4]
+    for entry, part in zip(learner.entries, FEW, strict=True):
+        alone = fresh(part).learn(X, y)
+        own = entry.learner
+        assert (own.rounds, own.updates, own.mistakes) == (alone.rounds, alone.updates, alone.mistakes)
+
+
+def test_new_classes_and_rounds_of_no_class_are_played_by_every_entry_itself(shared: list[int]) -> None:
+    X, y = rows_of("binary")
+    pool = ["pa1", ("pa1", {"C": 0.1}), "arow"]
+    whole, parts = few(pool), few(pool)
+    labels: Any = y.tolist()
+    labels[50] = 7
+    labels[30] = nr.UNIVERSUM
+    whole.play(X, labels)
+    play_in_turn(parts, X, labels)
+    assert shared == []
+    assert pack(parts) == pack(whole)
+
+
+def test_more_rows_than_a_slice_are_shared(shared: list[int]) -> None:
+    X, y = noisy(SLICE + 5, columns=2)
+    learner: Any = nr.make("auto", pool=["pa1", "arow"])
+    learner.learn(X[:50], y[:50])
+    learner.learn(X[50:], y[50:])
+    assert shared == [2]
+    assert [entry.learner.rounds for entry in learner.entries] == [SLICE + 5, SLICE + 5]
+
+
+def test_an_entry_that_overflows_stops_before_that_row_and_the_others_go_on(shared: list[int]) -> None:
+    X, y = rows_of("binary")
+    X[50] = 1e200
+    pool = ["perceptron_averaged", ("ogd", {"loss": "squared_hinge"}), "pa1"]
+    whole, parts = few(pool), few(pool)
+    whole.play(X, y)
+    play_in_turn(parts, X, y)
+    assert shared[-1] == 2
+    assert list(parts.stopped) == list(whole.stopped) == [parts.entries[1].name]
+    assert parts.entries[1].learner.rounds == 50
+    assert [entry.learner.rounds for entry in parts.entries] == [60, 50, 60]
+    assert parts.shares == whole.shares
+
+
+def test_an_entry_that_has_stopped_does_not_sleep_whatever_the_chunks() -> None:
+    X, y = noisy(BLOCK + 40, columns=2, noise=0.0)
+    X[30] = 1e200
+    pool = ["perceptron", ("ogd", {"loss": "squared_hinge"}), "pa1"]
+    whole: Any = nr.make("auto", pool=pool, prune=True)
+    parts = whole.copy()
+    whole.learn(X, y)
+    for start in (0, 20, 60):
+        stop = {0: 20, 20: 60, 60: len(y)}[start]
+        parts.learn(X[start:stop], y[start:stop])
+    assert list(whole.stopped) == [whole.entries[1].name]
+    assert parts.sleep == whole.sleep
+    assert parts.shares == whole.shares
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_call_that_is_cut_off_after_an_entry_has_played_is_undone(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows_of("binary")
+    rows = [by_name(row) for row in X]
+    learner = few()
+    learner.learn(rows[:40], y[:40])
+    before = pack(learner)
+    cut_off = learner.entries[number].learner
+
+    def play(learner: Any, rows: Any) -> Any:
+        played = shared_rows.play_shared(learner, rows)
+        if learner is cut_off:
+            raise KeyboardInterrupt
+        return played
+
+    monkeypatch.setattr(pool_sharing, "play_shared", play)
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn([*rows[40:], {"new": 1.0}], [*y[40:], 1])
+    assert pack(learner) == before
+    monkeypatch.undo()
+    learner.learn(rows[40:], y[40:])
+    assert pack(learner) == pack(few().learn(rows, y))
+
+
+def test_what_is_cut_off_while_the_losses_are_weighed_is_undone_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Savepoints write into memory of earlier ones, which no later call may change while it is needed."""
+    X, y = rows_of("binary")
+    learner = few()
+    learner.learn(X[:20], y[:20])
+    for start in (20, 30):
+        before = pack(learner)
+        with monkeypatch.context() as patch:
+            patch.setattr(pool_rounds.PoolRounds, "weigh", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+            for _ in range(2):
+                with pytest.raises(KeyboardInterrupt):
+                    learner.learn(X[start:], y[start:])
+                assert pack(learner) == before
+        learner.learn(X[start : start + 10], y[start : start + 10])
+    assert pack(learner) == pack(few().learn(X[:40], y[:40]))
