@@ -150,6 +150,16 @@ BY_HAND: dict[str, list[Case]] = {
     "multitask": [({"gamma": 0.5}, AVERAGE, (1 + 18) * 4)],
     "narow": [(FULL, {"comparator_precision": 3, "variances_on_updates": 5}, 4)],
     "nherd": [({"C": 0.5}, {"loss_before": 6, "variance_before": 4}, 2)],
+    "norma": [
+        ({"eta": 0.25}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 72),
+        (
+            {"eta": 0.25, "lam": 0.5, "schedule": "inv_sqrt"},
+            {"radius": 3, "norm": 2, "rounds": 16},
+            64 * 4 / 0.5 + 4.5 * 7,
+        ),
+        ({"eta": 4.0, "lam": 0.25, "schedule": "inv_t"}, {"radius": 3, "rounds": math.e**2}, 18 * 3 / 0.25),
+        ({"lam": 0.25, "nu": 0.1}, {"radius": 3}, 12),
+    ],
     "ofs": [({"lam": 0.25}, {}, 2), ({"lam": 0}, {}, math.inf)],
     "ofs_partial": [({"R": 7}, {}, 7)],
     "ogd": [

@@ -18,6 +18,7 @@ from . import (
     gradient,
     groups,
     mirror,
+    norma,
     p_norm,
     passive_aggressive,
     pegasos,
@@ -31,11 +32,11 @@ from . import (
     ultraconservative,
     winnow,
 )
-from .kernels import Expansion, Kernel
+from .kernels import Expansion, Kernel, KernelRule
 from .rules import FirstOrder, Rule
 from .tasks import Binary, Multiclass, Regression, TaskRow
 
-__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule", "twin"]
+__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule", "twin", "with_kernel"]
 
 RULES: dict[str, Any] = {
     **adaptive.RULES,
@@ -47,6 +48,7 @@ RULES: dict[str, Any] = {
     **gradient.RULES,
     **groups.RULES,
     **mirror.RULES,
+    **norma.RULES,
     **p_norm.RULES,
     **passive_aggressive.RULES,
     **pegasos.RULES,
@@ -82,6 +84,16 @@ def rule(name: str, **params: object) -> Rule:
     return made
 
 
+def with_kernel(made: Rule, function: Kernel) -> Rule:
+    """Return a rule as it plays with a kernel."""
+    if isinstance(made, KernelRule):
+        made.kernel = function
+        return made
+    if not isinstance(made, FirstOrder):
+        raise ValueError(f"{type(made).__name__} does not play with kernels")
+    return Expansion(made, function)
+
+
 def binary(name: str, **params: object) -> Binary:
     """Return a twin for labels -1 and +1."""
     return Binary(rule(name, **params))
@@ -108,8 +120,5 @@ def kernel(
     **params: object,
 ) -> TaskRow:
     """Return a twin over kernel supports: binary, or multiclass when k is given."""
-    made = rule(name, **params)
-    if not isinstance(made, FirstOrder):
-        raise ValueError(f"{name} does not play with kernels")
-    expansion = Expansion(made, function)
+    expansion = with_kernel(rule(name, **params), function)
     return Binary(expansion) if k is None else Multiclass(expansion, k, fixed)
