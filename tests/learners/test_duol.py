@@ -66,16 +66,13 @@ def test_a_pair_of_steps_solves_its_bounded_problem(seed: int) -> None:
     a, e = solve_pair(q, C, C - g * C)
     assert 0.0 <= a <= C
     assert -g * C <= e <= C - g * C
-    best = max(
-        -minimize(
-            lambda v: -dual_gain(q, v[0], v[1]),
-            start,
-            bounds=[(0.0, C), (-g * C, C - g * C)],
-            method="L-BFGS-B",
-            options={"ftol": 1e-15, "gtol": 1e-12},
-        ).fun
-        for start in ((0.0, 0.0), (C, C - g * C))
-    )
+    limits: Any = [(0.0, C), (-g * C, C - g * C)]
+
+    def lost(v: Array) -> float:
+        return -dual_gain(q, float(v[0]), float(v[1]))
+
+    starts = (np.zeros(2), np.array([C, C - g * C]))
+    best = max(-float(minimize(lost, start, bounds=limits, method="L-BFGS-B", tol=1e-14).fun) for start in starts)
     assert dual_gain(q, a, e) >= best - 1e-9
 
 
@@ -117,7 +114,7 @@ def test_every_round_is_the_best_step_on_at_most_two_variables(C: float, rho: fl
             return -run.dual(run.at, g)
 
         limits = [(0.0, C), *((-before[b], C - before[b]) for b in opposed)]
-        best = minimize(lost, np.zeros(len(limits)), bounds=limits, method="L-BFGS-B", options={"ftol": 1e-15})
+        best = minimize(lost, np.zeros(len(limits)), bounds=limits, method="L-BFGS-B", tol=1e-14)
         assert run.dual(run.at, after) >= -best.fun - 1e-9
         alone = min(C, 1.0 - margin)  # k(x, x) = 1
         single = alone * (1.0 - margin) - 0.5 * alone**2
@@ -125,7 +122,9 @@ def test_every_round_is_the_best_step_on_at_most_two_variables(C: float, rho: fl
         assert (after >= 0.0).all()
         assert (after <= C + 1e-12).all()
         cached = run.learner.model.arrays.F.coef[: len(run.at)]
-        np.testing.assert_allclose(cached, y[run.at] * (run.K[np.ix_(run.at, run.at)] @ (after * y[run.at])), atol=1e-10)
+        np.testing.assert_allclose(
+            cached, y[run.at] * (run.K[np.ix_(run.at, run.at)] @ (after * y[run.at])), atol=1e-10
+        )
     assert pairs > 10
 
 

@@ -39,14 +39,16 @@ def test_norma_by_hand() -> None:
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 def test_without_a_penalty_and_a_margin_it_is_the_perceptron(told: dict[str, Any], task: str) -> None:
     X, y = streams.dense(150, 4, seed=3)
-    y = y if task == "binary" else (np.arange(150) + (y > 0)) % 3
-    ours = norma(task=task, eta=0.3, lam=0.0, rho=0.0, **told).play(X, y)
-    theirs = nr.make("perceptron", task=task, eta=0.3, native=False, **told).play(X, y)
+    labels: Any = y if task == "binary" else (np.arange(150) + (y > 0)) % 3
+    ours = norma(task=task, eta=0.3, lam=0.0, rho=0.0, **told).play(X, labels)
+    theirs = nr.make("perceptron", task=task, eta=0.3, native=False, **told).play(X, labels)
     assert ours.scores.tolist() == theirs.scores.tolist()
     assert ours.updated.tolist() == theirs.updated.tolist()
 
 
-@pytest.mark.parametrize(("task", "nu", "schedule"), list(product(["binary", "regression"], [0.0, 0.3], ["constant", "inv_sqrt"])))
+@pytest.mark.parametrize(
+    ("task", "nu", "schedule"), list(product(["binary", "regression"], [0.0, 0.3], ["constant", "inv_sqrt"]))
+)
 def test_the_linear_kernel_is_gradient_descent_on_weights(task: str, nu: float, schedule: str) -> None:
     X, y = streams.dense(120, 4, seed=4)
     told = {"task": task, "eta": 0.2, "lam": 0.05, "nu": nu, "schedule": schedule, **unscaled(task)}
@@ -101,7 +103,11 @@ def test_in_regression_eps_is_where_the_width_begins() -> None:
 
 # ---- theorems -------------------------------------------------------------------------------------------------------
 
-RATES = {"constant": {"eta": 0.05, "lam": 0.1}, "inv_sqrt": {"eta": 0.5, "lam": 0.5}, "inv_t": {"eta": 4.0, "lam": 0.25}}
+RATES = {
+    "constant": {"eta": 0.05, "lam": 0.1},
+    "inv_sqrt": {"eta": 0.5, "lam": 0.5},
+    "inv_t": {"eta": 4.0, "lam": 0.25},
+}
 
 
 @pytest.mark.parametrize(("task", "schedule"), list(product(["binary", "regression"], RATES)))

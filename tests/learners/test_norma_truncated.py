@@ -22,7 +22,9 @@ def coefficients(learner: nr.RuleLearner) -> list[float]:
     return list(learner.model.arrays.w.coef[: learner.nonzeros]) if learner.rounds else []
 
 
-@pytest.mark.parametrize("told", [{}, {"nu": 0.2, "offset": True}, {"task": "regression"}, {"loss": "squared", "eta": 0.01}])
+@pytest.mark.parametrize(
+    "told", [{}, {"nu": 0.2, "offset": True}, {"task": "regression"}, {"loss": "squared", "eta": 0.01}]
+)
 def test_while_no_term_is_old_it_is_norma(told: dict[str, Any]) -> None:
     X, y = streams.dense(80, 4, seed=1)
     told = {"eta": 0.2, "lam": 0.1, **RBF, **told}

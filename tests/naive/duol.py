@@ -53,7 +53,9 @@ class DUOL(KernelRule):
         y, C = float(r.signs[0]), self.C
         margins = [label * float(self.scores(row)[0]) for label, row in zip(self.labels, self.rows, strict=True)]
         signed = {
-            i: y * self.labels[i] * self.kernel(self.rows[i], r.x) for i in range(len(self.g)) if margins[i] <= 1.0 + 1e-9
+            i: y * self.labels[i] * self.kernel(self.rows[i], r.x)
+            for i in range(len(self.g))
+            if margins[i] <= 1.0 + 1e-9
         }
         b = min(signed, key=lambda i: signed[i], default=None)
         own = self.sqnorm(r)

@@ -1,4 +1,4 @@
-"""The incremental kernel perceptron (Aizerman, Braverman and Rozonoer 1964): how often each row was wrong, by passes."""
+"""The incremental kernel perceptron (Aizerman, Braverman and Rozonoer 1964): how often each row was wrong."""
 
 from collections.abc import Callable
 

@@ -38,13 +38,13 @@ share = unbound
 
 def alike(s: S, i: int, total: float) -> float:
     """Every support is as likely to be dropped as any other (BOGD)."""
-    return 1.0 / supports(s.w)
+    return float(1.0 / supports(s.w))
 
 
 def by_size(s: S, i: int, total: float) -> float:
     """The larger |alpha_i| sqrt(k(x_i, x_i)), the less likely a support is dropped (BOGD++)."""
     if total <= 0.0 or supports(s.w) < 2:
-        return 1.0 / supports(s.w)
+        return float(1.0 / supports(s.w))
     return float((1.0 - term_size(s, i) / total) / (supports(s.w) - 1.0))
 
 
@@ -135,8 +135,8 @@ def forgets_enough(p: P) -> str | None:
             "expected regret",
             "expected regret of lam |w|^2 / 2 plus the loss against u <= "
             "|u|^2 / (2 eta) + (eta R^2 T / 2) ((1 + eta lam B)^2 + 1), where B = budget; never more than B supports",
-            "1 / (B - 1) <= eta lam <= 1; ceiling >= 1; B >= 3; every k(x, x) <= R^2; any u that does not depend on the "
-            "draws; all importance weights 1",
+            "1 / (B - 1) <= eta lam <= 1; ceiling >= 1; B >= 3; every k(x, x) <= R^2; any u that does not depend on "
+            "the draws; all importance weights 1",
             expected_regret,
             options={"loss": SLOPE_ONE},
             requires=forgets_enough,

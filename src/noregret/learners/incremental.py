@@ -59,7 +59,7 @@ def perceptron_kernel_incremental(p: P, s: S, z: Z, margin: float) -> bool:
     last = supports(s.y) - 1
     set_coefficient(s.F, last, margin)
     updated = count_if_wrong(s, last)
-    for _ in range(int(math.floor(p.passes))):
+    for _ in range(math.floor(p.passes)):
         again = False
         for i in range(last + 1):
             again = count_if_wrong(s, i) or again

@@ -58,7 +58,9 @@ class RuleCard(Card):
     start_within: Limits | None = None  # the limits of every weight, which random initial weights keep too, or None
     forgets_start: bool = False  # whether the first step leaves nothing of the weights before it
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
-    counter_laws: Mapping[str, Law] = field(default_factory=dict)  # of counters that a merge averages as it does weights
+    counter_laws: Mapping[str, Law] = field(
+        default_factory=dict
+    )  # of counters that a merge averages as it does weights
     penalty: Callable[..., float] | None = None  # (p, norm, norm_1): what its objective adds to the loss of each round
     check: Check | None = None  # what is wrong with some parameters and options together, or None
 
