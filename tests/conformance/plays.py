@@ -18,8 +18,8 @@ from noregret.rules.parameters import Param
 from noregret.state.growth import settle
 from tests import naive
 from tests.naive import streams
-from tests.naive.kernels import Expansion, Kernel
-from tests.naive.rules import Array, FirstOrder
+from tests.naive.kernels import Kernel
+from tests.naive.rules import Array
 from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
 from tests.support.cover import ALL as ALL
 from tests.support.cover import cover
@@ -116,8 +116,7 @@ class Play:
         kernel = options.pop("kernel", None)
         rule = naive.rule(self.name, **numbers, **options)
         if kernel is not None:
-            assert isinstance(rule, FirstOrder)
-            rule = Expansion(rule, KERNELS[kernel])
+            rule = naive.with_kernel(rule, KERNELS[kernel])
         if self.task == "multiclass":
             return Multiclass(rule, CLASSES, fixed)
         return Regression(rule, eps, scaled=True) if self.task == "regression" else Binary(rule)

@@ -95,8 +95,16 @@ BY_HAND: dict[str, list[Case]] = {
         ({"gamma": 0.25}, {"comparator_loss": 9, "norm": 3, "classes": 8, "rounds": 100}, 9 + 25 + 3 * 576 + 72),
         ({"gamma": 0.25}, {"comparator_loss": 0, "norm": 1, "classes": 2, "rounds": 2e6}, 5e5 + 3 * 1000),
     ],
+    "bogd": [
+        (
+            {"budget": 5.9, "eta": 0.5, "lam": 0.5},
+            {"radius": 3, "norm": 2, "rounds": 16},
+            4 + 36 * ((1 + 1.25) ** 2 + 1),
+        )
+    ],
     "cw": [({"eta": 0.8413447460685429, **FULL}, {"variance_after": 4}, 2)],
     "cw_variance": [({"eta": 0.8413447460685429, **FULL}, {"variance_after": 4}, 4)],
+    "duol": [({"C": 0.05}, {"radius": 3, "norm": 2, "comparator_loss": 5}, 20 * 4.5)],
     "eg": [
         ({"eta": 0.25}, {"divergence": 3, "squared_gradients_inf": 8}, 12 + 1),
         (
@@ -150,6 +158,24 @@ BY_HAND: dict[str, list[Case]] = {
     "multitask": [({"gamma": 0.5}, AVERAGE, (1 + 18) * 4)],
     "narow": [(FULL, {"comparator_precision": 3, "variances_on_updates": 5}, 4)],
     "nherd": [({"C": 0.5}, {"loss_before": 6, "variance_before": 4}, 2)],
+    "norma": [
+        ({"eta": 0.25}, {"radius": 3, "norm": 2, "rounds": 16}, 8 + 72),
+        (
+            {"eta": 0.25, "lam": 0.5, "schedule": "inv_sqrt"},
+            {"radius": 3, "norm": 2, "rounds": 16},
+            64 * 4 / 0.5 + 4.5 * 7,
+        ),
+        ({"eta": 4.0, "lam": 0.25, "schedule": "inv_t"}, {"radius": 3, "rounds": math.e**2}, 18 * 3 / 0.25),
+        ({"lam": 0.25, "nu": 0.1}, {"radius": 3}, 12),
+    ],
+    "norma_truncated": [
+        (
+            {"eta": 2.0, "lam": 0.25, "budget": 3.9},
+            {"radius": 3, "norm": 2, "rounds": 16},
+            1 + 4 * 9 * 16 + 2.5 * 0.125 * 9 * 16 / 0.25,
+        ),
+        ({"lam": 0.25, "nu": 0.1}, {"radius": 3}, 12),
+    ],
     "ofs": [({"lam": 0.25}, {}, 2), ({"lam": 0}, {}, math.inf)],
     "ofs_partial": [({"R": 7}, {}, 7)],
     "ogd": [
@@ -200,6 +226,7 @@ BY_HAND: dict[str, list[Case]] = {
         ({"batch": 2.5}, {"radius": 6, "margin": 2}, 27),
         ({"batch": 2.5, "b": 3, "rho": 0.5}, {"radius": 6, "margin": 2}, 27 + 3),
     ],
+    "perceptron_kernel_incremental": [NOVIKOFF],
     "perceptron_margin": [
         ({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4),
         ({"b": 0, "eta": 4}, {"radius": 3, "margin": 2}, 13.5 / 4),

@@ -12,12 +12,16 @@ from . import (
     adaptive,
     bandit,
     batch,
+    bogd,
     bottou,
+    duol,
     exponentiated,
     fobos,
     gradient,
     groups,
+    incremental,
     mirror,
+    norma,
     p_norm,
     passive_aggressive,
     pegasos,
@@ -31,22 +35,26 @@ from . import (
     ultraconservative,
     winnow,
 )
-from .kernels import Expansion, Kernel
+from .kernels import Expansion, Kernel, KernelRule
 from .rules import FirstOrder, Rule
 from .tasks import Binary, Multiclass, Regression, TaskRow
 
-__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule", "twin"]
+__all__ = ["RULES", "Kernel", "binary", "kernel", "multiclass", "regression", "rule", "twin", "with_kernel"]
 
 RULES: dict[str, Any] = {
     **adaptive.RULES,
     **bandit.RULES,
     **batch.RULES,
+    **bogd.RULES,
     **bottou.RULES,
+    **duol.RULES,
     **exponentiated.RULES,
     **fobos.RULES,
     **gradient.RULES,
     **groups.RULES,
+    **incremental.RULES,
     **mirror.RULES,
+    **norma.RULES,
     **p_norm.RULES,
     **passive_aggressive.RULES,
     **pegasos.RULES,
@@ -82,6 +90,16 @@ def rule(name: str, **params: object) -> Rule:
     return made
 
 
+def with_kernel(made: Rule, function: Kernel) -> Rule:
+    """Return a rule as it plays with a kernel."""
+    if isinstance(made, KernelRule):
+        made.kernel = function
+        return made
+    if not isinstance(made, FirstOrder):
+        raise ValueError(f"{type(made).__name__} does not play with kernels")
+    return Expansion(made, function)
+
+
 def binary(name: str, **params: object) -> Binary:
     """Return a twin for labels -1 and +1."""
     return Binary(rule(name, **params))
@@ -108,8 +126,5 @@ def kernel(
     **params: object,
 ) -> TaskRow:
     """Return a twin over kernel supports: binary, or multiclass when k is given."""
-    made = rule(name, **params)
-    if not isinstance(made, FirstOrder):
-        raise ValueError(f"{name} does not play with kernels")
-    expansion = Expansion(made, function)
+    expansion = with_kernel(rule(name, **params), function)
     return Binary(expansion) if k is None else Multiclass(expansion, k, fixed)

@@ -38,6 +38,12 @@ class Kernel:
         raise ValueError(f"unknown kernel {self.name}")
 
 
+class KernelRule(Rule):
+    """A rule that exists only with a kernel, which is set before it plays."""
+
+    kernel = Kernel("linear")
+
+
 class Expansion(Rule):
     """Plays a first-order rule on a plain list of supports, one entry per update."""
 
@@ -65,7 +71,7 @@ class Expansion(Rule):
         return total
 
     def scores(self, x: Array) -> Array:
-        return self.expand(self.coefficients, x)
+        return self.expand(self.coefficients, x) + self.rule.b
 
     def final_scores(self, x: Array) -> Array:
         if isinstance(self.rule, VotedPerceptron):

@@ -126,7 +126,7 @@ def align(a: Model, b: Model, order: list[int] | None = None) -> None:
         if not task.many:
             for model in (a, b):
                 if sign_of_first(model, model.labels.committed) != sign_of_first(a, len(a.labels), model):
-                    mirror(model.shape, model.arrays, model.known_space)
+                    mirror(model.shape, model.arrays, model.known_space, model.card.signed_counters)
     names = a.names.known
     bias = int(a.config.bias)
     features = max(a.known_space.features, b.known_space.features, *(place + 1 for place in order or ()))
@@ -207,7 +207,8 @@ def combine(a: Model, b: Model) -> None:
     for name in a.arrays.n.dtype.names:
         ours, others = float(a.arrays.n[name]), float(b.arrays.n[name])
         total = ours + others if name == "t" or name in ROW_SUMS else max(ours, others)
-        a.arrays.n[name] = share * ours + (1.0 - share) * others if name == "w_height" else total
+        mixes = name == "w_height" or name in a.card.counter_laws
+        a.arrays.n[name] = share * ours + (1.0 - share) * others if mixes else total
 
 
 def raise_centres(a: Any, b: Any) -> None:

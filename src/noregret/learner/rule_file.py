@@ -18,6 +18,7 @@ from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
 from noregret.learner.recent_scores import is_window
+from noregret.rules.card import Card
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
 from noregret.tasks import TASKS
@@ -94,10 +95,11 @@ def transforms_of(model: Model) -> Iterator[tuple[str, FittedTransform, int | No
 # ---- in --------------------------------------------------------------------------------------------------------------
 
 
-def upgrade(header: Header) -> Header:
+def upgrade(header: Header, card: Card) -> Header:
     """The header of an older format in today's words."""
     known = header.get("counters") or {"reach": 0.0}
-    if header.get("task") == OneClass.name and "reach" not in known:  # older than a radius that is learned by default
+    has_ball = header.get("task") == OneClass.name and getattr(card, "level", None) is None
+    if has_ball and "reach" not in known:  # older than a radius that is learned by default
         given = header["parameters"]
         header = {**header, "parameters": given if "task.radius" in given else {"radius": 1.0, **given}}
     if header.get("format", FORMAT) >= WITHOUT_PACKED:
@@ -115,8 +117,8 @@ def upgrade(header: Header) -> Header:
 
 def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     """The model that a header and arrays describe; nothing of them is used before it is checked."""
-    header = upgrade(header)
     card = find_card(header["rule"])
+    header = upgrade(header, card)
     parameters = dict(header["parameters"])
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])

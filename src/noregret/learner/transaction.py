@@ -221,7 +221,7 @@ class Transaction:
             negative, positive = (0, 1) if model.labels.signs(2)[1] > 0 else (1, 0)
             split(shape, model.arrays, space, negative, positive)
         elif flips:
-            mirror(shape, model.arrays, space)
+            mirror(shape, model.arrays, space, model.card.signed_counters)
         if not same or successor is not None or flips or space != old:
             model.space = space
             self.loops.bind(model)

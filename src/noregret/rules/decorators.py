@@ -17,7 +17,7 @@ from noregret.rules.parameters import Choice, Component, Param
 from noregret.rules.registry import register, title_of
 from noregret.rules.rule_card import Check, Limits, RuleCard
 from noregret.rules.schedules import NUMBERS, OF_STEPS, SCHEDULES
-from noregret.state.fields import Field
+from noregret.state.fields import Field, Law
 
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], RuleCard]
@@ -58,8 +58,10 @@ class Declared(TypedDict, total=False):
     weight: Function | None
     final: Function | None
     chances: Function | None
+    level: Function | None
     check: Check | None
     penalty: Callable[..., float] | None
+    counter_laws: Mapping[str, Law]
     tasks: tuple[TaskName, ...]
     guarantees: tuple[Guarantee, ...]
     merge: Merge
@@ -186,7 +188,8 @@ def with_random_start(card: RuleCard) -> RuleCard:
 
 def check_functions(who: str, rule: Function, declared: Mapping[str, Any]) -> None:
     """A rule and its hooks are plain functions that use nothing of a function around them."""
-    hooks = [declared[hook] for hook in ("score", "weight", "final", "chances") if declared.get(hook) is not None]
+    names = ("score", "weight", "final", "chances", "level")
+    hooks = [declared[hook] for hook in names if declared.get(hook) is not None]
     for function in (rule, *hooks):
         if not isinstance(function, types.FunctionType):
             raise BadValue(f"{who}: a hook is a plain Python function, not {shown(function)}")

@@ -7,14 +7,14 @@ from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 from noregret.algebra import CENTRES, TYPES
-from noregret.algebra.verbs import Verb, scale
+from noregret.algebra.verbs import Verb, scale, side
 from noregret.rules import probing
 from noregret.rules.card import Card
 from noregret.rules.names import AlgebraName, RuleKind, TaskName
 from noregret.rules.parameters import Choice, Param, bindings
 from noregret.rules.row_size import ROW_COUNTERS
 from noregret.rules.schedules import OF_STEPS
-from noregret.state.fields import Field, averaged, centre
+from noregret.state.fields import Field, Law, averaged, centre
 from noregret.state.space import Shape
 from noregret.state.stores import GROUPS, field_counters
 
@@ -31,6 +31,7 @@ Limits: TypeAlias = Callable[[Mapping[str, float], Mapping[str, str]], tuple[flo
 STEPS = ("add", "put", "take_snapshot")  # verbs that move weights by steps, wherever they begin
 TOGETHER = ("norm", "keep", "contract", "apportion", "shorten", "clip_peaks")  # verbs that look at all weights at once
 DECAYING = frozenset({"add", "dot", "sqnorm", "sqsource"})  # verbs of rules whose weights may decay
+SEVERAL_SCORES = ("multiclass", "multilabel", "ranking", "structured", "convex")  # examples there have no side
 ROW_ONLY = ("add", "sharpen", "multiply", "put")  # verbs that write only the cells of the row and class they are given
 
 
@@ -47,6 +48,7 @@ class RuleCard(Card):
     weight: Callable[..., Any] | None = None
     final: Callable[..., Any] | None = None
     chances: Callable[..., Any] | None = None  # of a bandit rule: the probability of each class, from the scores
+    level: Callable[..., Any] | None = None  # of novelty detection: the score from which a row is one of the class
     weight_param: str | None = (
         None  # the parameter an importance weight multiplies, or divides: "C", "1/r"; "" for none
     )
@@ -56,6 +58,9 @@ class RuleCard(Card):
     start_within: Limits | None = None  # the limits of every weight, which random initial weights keep too, or None
     forgets_start: bool = False  # whether the first step leaves nothing of the weights before it
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
+    counter_laws: Mapping[str, Law] = field(
+        default_factory=dict
+    )  # of counters that a merge averages as it does weights
     penalty: Callable[..., float] | None = None  # (p, norm, norm_1): what its objective adds to the loss of each round
     check: Check | None = None  # what is wrong with some parameters and options together, or None
 
@@ -79,6 +84,11 @@ class RuleCard(Card):
         """The state where w is the centre of the rows, at a height above them, of a ball that reaches so far."""
         fields = {"w": centre}
         return Shape(fields, {**self.counters, **field_counters(fields), "w_height": height, "reach": reach})
+
+    @property
+    def signed_counters(self) -> tuple[str, ...]:
+        """The counters that change their sign when positive and negative are swapped."""
+        return tuple(name for name, law in self.counter_laws.items() if law == "add")
 
     @property
     def supports_weights(self) -> bool:
@@ -105,7 +115,7 @@ class RuleCard(Card):
 
     def functions(self) -> Iterator[Callable[..., Any]]:
         """The rule and its hooks."""
-        hooks = (self.rule, self.score, self.weight, self.final, self.chances)
+        hooks = (self.rule, self.score, self.weight, self.final, self.chances, self.level)
         yield from (hook for hook in hooks if hook is not None)
 
     @cached_property
@@ -253,12 +263,14 @@ class RuleCard(Card):
 
     def tasks_with(self, chosen: Mapping[str, str]) -> tuple[TaskName, ...]:
         """The tasks the rule can play with these options; regression and one-class need a loss-driven rule."""
-        driven = self.kind != "margin" or probing.is_loss_driven(self, tuple(chosen.items()))
+        driven = self.kind != "margin" or "loss" in chosen or probing.is_loss_driven(self, tuple(chosen.items()))
+        one_score = {} if side not in self.verbs_with(chosen) else dict.fromkeys(SEVERAL_SCORES, False)
         able = {
             "regression": driven,
-            "one-class": driven and self.keeps_one_vector(chosen),
+            "one-class": driven and (self.level is not None or self.keeps_one_vector(chosen)),
             "structured": all(field.kind != "reservoir" for field in self.state.values()),
             "convex": self.kind in ("gradient", "coordinate") and self.final is None,  # it plays the point it moves
+            **one_score,
         }
         return tuple(task for task in self.declared_tasks if able.get(task, True))
 

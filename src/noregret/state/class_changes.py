@@ -1,6 +1,6 @@
 """States whose classes change: one of two classes becomes one of many, or positive and negative are swapped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -39,9 +39,11 @@ def split(shape: Shape, state: State, space: Space, negative: int, positive: int
     settle_others(shape, state, space)
 
 
-def mirror(shape: Shape, state: State, space: Space) -> None:
-    """Swap positive and negative: make the state what the opposite labels would have led to."""
+def mirror(shape: Shape, state: State, space: Space, signed: Iterable[str] = ()) -> None:
+    """Swap positive and negative: make the state what the opposite labels would have led to; some counters, too."""
     refuse_lost_starts(shape, state, space)
+    for name in signed:
+        state.n[name] = 0.0 - state.n[name]
     for store, value in stores_and_values(state):
         store.flip_signs(value)
     for store, value, start in values_with_starts(shape, state, space):

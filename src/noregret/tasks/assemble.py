@@ -107,12 +107,14 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
     own = specializer(moves, maker, tag)
     if card.chances is not None:
         bound["chances"] = graft(card.chances)
+    if card.level is not None:
+        bound["level"] = graft(card.level)
     bound |= {name: own(move) if isinstance(move, types.FunctionType) else move for name, move in moves.items()}
 
     def loop(function: Callable[..., Any]) -> Callable[..., Any]:
         return text(function, **{name: bound[name] for name in function.__code__.co_names if name in bound})
 
-    return loop(play), loop(plan.task.score_rows)
+    return loop(play), loop(plan.task.select_scoring(card))
 
 
 def hooked(move: Any, hooks: Mapping[str, Any]) -> Any:

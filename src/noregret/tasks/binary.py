@@ -69,7 +69,7 @@ class Binary(Classification):
                 f"the binary task has two classes, and {labels.order[2]!r} is a third; "
                 'leave task out, or make the learner with task="multiclass"'
             )
-        if len(labels) > 2 and "multiclass" not in self.card.tasks:
+        if len(labels) > 2 and "multiclass" not in self.card.tasks_with(self.rule_options):
             raise BadValue(f"{self.card.name} plays two classes only, and {labels.order[2]!r} is a third")
 
     def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:

@@ -3,10 +3,12 @@
 The reach is the radius that was given or, without one, the distance of the farthest row so far from the centre of its
 round; the centre begins at the first row then. A radius is learned by the height of the centre above the rows: the ball
 cuts the rows in one of radius sqrt(reach^2 - height^2). Rows labelled as outside are scored, and not learned.
+
+A rule that keeps a level itself has no ball: a row is inside if its score is at least the level (`level_set`).
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from noregret.errors import BadValue, shown
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape
+from noregret.tasks import level_set
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
@@ -69,7 +72,7 @@ FEW = 50  # with fewer rounds, nothing is said about the radius
 
 
 class OneClass(Task):
-    """A score is how far a row lies outside the ball; up to 0 it is inside, which is label +1."""
+    """A score is how far a row lies outside the ball, or below the level; up to 0 it is inside, which is label +1."""
 
     name = "one-class"
     about = "a ball around rows of one kind, and how far outside it others are"
@@ -107,6 +110,8 @@ class OneClass(Task):
         cls, card: RuleCard, rule_options: Mapping[str, str], cost: Costs | None, given: dict[str, Any]
     ) -> Task:
         radius, learns = cls.take(given, "radius"), cls.take(given, "learn_radius")
+        if card.level is not None and (radius is not None or learns is not None):
+            raise BadValue(f"{card.name} finds a level of the scores, not a ball; leave radius and learn_radius out")
         if learns is None:
             learns = "rows" if radius is None else "no"
         if isinstance(learns, bool):
@@ -126,7 +131,17 @@ class OneClass(Task):
     def why_no_random_start(cls) -> str | None:
         return "a centre begins at the first row"
 
+    @classmethod
+    def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
+        return cls.play if card.level is None else level_set.play
+
+    @classmethod
+    def select_scoring(cls, card: RuleCard) -> Callable[..., Any]:
+        return cls.score_rows if card.level is None else level_set.score_rows
+
     def state_shape(self, average: int | None) -> Shape:
+        if self.card.level is not None:
+            return super().state_shape(average)
         learns, radius = self.chosen["learn_radius"], self.numbers["radius"]
         return self.card.centre_shape(radius if learns == "yes" else 0.0, 0.0 if learns == "rows" else radius)
 

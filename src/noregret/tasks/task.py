@@ -200,6 +200,11 @@ class Task:
         """The loop that a kind of rule, or an option, asks for."""
         return cls.play
 
+    @classmethod
+    def select_scoring(cls, card: RuleCard) -> Callable[..., Any]:
+        """The loop that only scores."""
+        return cls.score_rows
+
     def state_shape(self, average: int | None) -> Shape:
         """The fields and counters of the state."""
         fields, counters = self.card.state_shape(average)
