@@ -40,7 +40,7 @@ GAMMA = Param(
 
 def count_param(default: float, about: str, most: float = MOST_FEATURES) -> Param:
     """Declare a parameter that is a whole number."""
-    return Param(default, at_least=1.0, at_most=most, about=about, grid=())
+    return Param(default, at_least=1.0, at_most=most, about=about, untuned="more features are more exact and slower")
 
 
 def map_loop(plain: Callable[..., None], entry: Callable[..., int], others: Mapping[str, Any]) -> Loop:

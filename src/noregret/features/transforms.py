@@ -14,8 +14,8 @@ from noregret.features.expansions import OneHot, Pairs, Squares
 from noregret.features.feature_selectors import MAX_GROUPS, FeatureSelectors, SelectorParam, selected_names
 from noregret.features.fitted import FittedTransform, Runner
 from noregret.features.fourier import Fourier
-from noregret.features.keys import HashedKeys
 from noregret.features.kernel_maps import KernelMap
+from noregret.features.keys import HashedKeys
 from noregret.features.min_max import MinMax
 from noregret.features.missing import POLICIES, Missing
 from noregret.features.rowwise import Clip, Log1p, UnitNorm
@@ -26,7 +26,18 @@ from noregret.rules.parameters import Choice, Param, suggestion
 KINDS: Mapping[str, type[FittedTransform]] = {
     kind.name: kind
     for kind in (
-        Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, Conjunctions, OneHot, Fourier,
+        Scaling,
+        MinMax,
+        UnitNorm,
+        Clip,
+        Log1p,
+        TfIdf,
+        Missing,
+        Squares,
+        Pairs,
+        Conjunctions,
+        OneHot,
+        Fourier,
     )  # fmt: skip
 }
 

@@ -17,6 +17,7 @@ from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
+from noregret.learner.named import dump_name, restore_name
 from noregret.learner.recent_scores import is_window
 from noregret.rules.rule_card import RuleCard
 from noregret.state.files import SavedState, load_state, save_arrays, save_counters
@@ -61,6 +62,7 @@ def dump_header(model: Model) -> Header:
         "mistakes": model.mistakes,
         "updates": model.updates,
         "random": {"seed": config.seed},
+        **dump_name(config),
     }
 
 
@@ -128,7 +130,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         option = parameters.get(name)
         if choice.own is not None and isinstance(option, str) and option not in choice.among:
             parameters[name] = find_card.find_option(card, name, option)
-    model = Model.new(resolve(card, parameters))
+    model = Model.new(restore_name(resolve(card, parameters), header.get("named"), find_card))
     for label in header["labels"]:
         model.labels.code[label]
     if model.labels.order != header["labels"]:
