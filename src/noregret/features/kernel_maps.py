@@ -43,9 +43,14 @@ def count_param(default: float, about: str, most: float = MOST_FEATURES) -> Para
     return Param(default, at_least=1.0, at_most=most, about=about, untuned="more features are more exact and slower")
 
 
-def map_loop(plain: Callable[..., None], entry: Callable[..., int], others: Mapping[str, Any]) -> Loop:
-    """Describe the loop of a map: over rows, the statistics of the kernel's width, and other arrays."""
-    return Loop(plain, entry, VALUES | dict.fromkeys((*FIELDS, *COUNTERS), np.float64) | others)
+def map_loop(
+    plain: Callable[..., None],
+    entry: Callable[..., int],
+    others: Mapping[str, Any],
+    statistics: tuple[str, ...] = (*FIELDS, *COUNTERS),
+) -> Loop:
+    """Describe the loop of a map: over rows, its statistics (by default those of the width), and other arrays."""
+    return Loop(plain, entry, {**VALUES, **dict.fromkeys(statistics, np.float64), **others})
 
 
 class KernelMap(FittedTransform):

@@ -18,27 +18,19 @@ from noregret.features.kernel_maps import KernelMap
 from noregret.features.keys import HashedKeys
 from noregret.features.min_max import MinMax
 from noregret.features.missing import POLICIES, Missing
+from noregret.features.nystrom import Nystrom
 from noregret.features.rowwise import Clip, Log1p, UnitNorm
 from noregret.features.scaling import Scaling
+from noregret.features.tensor_sketch import TensorSketch
 from noregret.features.tf_idf import TfIdf
 from noregret.rules.parameters import Choice, Param, suggestion
 
+VALUES = (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing)
+DERIVED = (Squares, Pairs, Conjunctions, OneHot)
+MAPS = (Fourier, Nystrom, TensorSketch)
 KINDS: Mapping[str, type[FittedTransform]] = {
     kind.name: kind
-    for kind in (
-        Scaling,
-        MinMax,
-        UnitNorm,
-        Clip,
-        Log1p,
-        TfIdf,
-        Missing,
-        Squares,
-        Pairs,
-        Conjunctions,
-        OneHot,
-        Fourier,
-    )  # fmt: skip
+    for kind in (*VALUES, *DERIVED, *MAPS)
 }
 
 
@@ -256,3 +248,34 @@ def conjunctions(order: float = 2, limit: float = 20_000.0, negate: Names = (), 
 def one_hot(only: Names = ()) -> Transform:
     """One-hot encode: the feature j with the value v becomes the feature j=v with the value 1."""
     return transform("one_hot", only=only)
+
+
+def fourier(features: float = 1000, gamma: float = 0.0, kernel: str = "rbf") -> Transform:
+    """Random Fourier features of the kernel "rbf", exp(-gamma |x - z|^2), or "laplacian", exp(-gamma |x - z|_1).
+
+    With gamma=0, the first 256 rows decide it. The row becomes `features` features, whatever it had.
+    """
+    return transform("fourier", features=features, gamma=gamma, kernel=kernel)
+
+
+def nystrom(
+    features: float = 100,
+    gamma: float = 0.0,
+    kernel: str = "rbf",
+    coef0: float = 1.0,
+    degree: float = 3,
+    novelty: float = 0.1,
+) -> Transform:
+    """Nystrom features of a kernel: "rbf", "laplacian", "polynomial", "cosine" or "linear".
+
+    Up to `features` of the first rows become landmarks: those of whose kernel more than the share `novelty` is not
+    explained by the landmarks before. With gamma=0, the first 256 rows decide it.
+    """
+    return transform(
+        "nystrom", features=features, gamma=gamma, kernel=kernel, coef0=coef0, degree=degree, novelty=novelty
+    )
+
+
+def tensor_sketch(features: float = 1000, gamma: float = 0.0, coef0: float = 1.0, degree: float = 2) -> Transform:
+    """Hashed features of the polynomial kernel (gamma x.z + coef0)^degree; with gamma=0, the first 256 rows decide."""
+    return transform("tensor_sketch", features=features, gamma=gamma, coef0=coef0, degree=degree)
