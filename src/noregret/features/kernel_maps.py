@@ -60,6 +60,7 @@ class KernelMap(FittedTransform):
     counters = COUNTERS
     whole: ClassVar[tuple[str, ...]] = ("features",)  # the parameters that are whole numbers
     seed = 0
+    rows_done: NDArray[np.int64] | None = None  # how many rows the loop has finished, if it may stop before the last
 
     def __init__(self, options: Mapping[str, Any], run: Runner, selectors: FeatureSelectors | None = None) -> None:
         super().__init__(options, run, selectors)

@@ -135,7 +135,8 @@ class Nystrom(KernelMap):
         most = self.features
         self.sizes, self.dots, self.inverse = np.zeros(most), np.zeros(most), np.zeros(most)
         self.lower, self.starts = np.zeros(most * most), np.zeros(most + 1, np.int64)
-        self.built, self.stopped = np.zeros(2), np.zeros(1, np.int64)
+        self.built = np.zeros(2)
+        self.rows_done: NDArray[np.int64] = np.zeros(1, np.int64)
         self.table, self.land_idx, self.land_val = np.zeros(0), np.zeros(0, np.int32), np.zeros(0)
 
     @property
@@ -154,7 +155,7 @@ class Nystrom(KernelMap):
     def extra_arrays(self) -> tuple[NDArray[Any], ...]:
         options = [self.law, self.SHARE, self.kernel, *(self.options[name] for name in ("coef0", "degree", "novelty"))]
         return (np.array(options), self.table, self.sizes, self.dots, self.inverse, self.lower, self.starts,
-                self.land_idx, self.land_val, self.built, self.stopped)  # fmt: skip
+                self.land_idx, self.land_val, self.built, self.rows_done)  # fmt: skip
 
     def map_rows(self, rows: Arrays, learn: bool, out: NDArray[np.float64]) -> None:
         indptr, idx, val = rows
@@ -162,7 +163,7 @@ class Nystrom(KernelMap):
         while True:
             left = (indptr[first:], idx, val, out[first * self.features :])
             self.run(self.loop, learn, (*left, *self.arrays.values(), *self.extra_arrays()))
-            first += int(self.stopped[0])
+            first += int(self.rows_done[0])
             if first == indptr.size - 1:
                 return
             self.make_room(int(indptr[first + 1] - indptr[first]))
