@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from noregret.features.fourier import Fourier
+from noregret.features.nystrom import Nystrom
 from noregret.features.transforms import Transform, as_pipeline, scale, transform
 from noregret.learner.config import resolve
 from noregret.learner.factory import card_of
@@ -62,3 +63,18 @@ def make_mapped(name: str, kind: str, given: dict[str, Any]) -> RuleLearner:
 def fogd(**given: Any) -> RuleLearner:
     """Fourier online gradient descent: gradient descent on random Fourier features, which approximate a kernel."""
     return make_mapped("fogd", "fourier", given)
+
+
+@method_card(
+    name="nogd",
+    title="NOGD",
+    paper=LU_2016,
+    kind="rule",
+    tasks=TASKS,
+    params=map_params(Nystrom.params),
+    options=SHARED,
+    weights=True,
+)
+def nogd(**given: Any) -> RuleLearner:
+    """Nystrom online gradient descent: gradient descent on the coordinates of rows among landmarks, by a kernel."""
+    return make_mapped("nogd", "nystrom", given)

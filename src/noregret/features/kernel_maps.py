@@ -56,8 +56,8 @@ def map_loop(
 class KernelMap(FittedTransform):
     """A map in use. Its statistics are those of the kernel's width; a subclass adds what else it keeps."""
 
-    fields = FIELDS
-    counters = COUNTERS
+    fields: ClassVar[tuple[str, ...]] = FIELDS
+    counters: ClassVar[tuple[str, ...]] = COUNTERS
     whole: ClassVar[tuple[str, ...]] = ("features",)  # the parameters that are whole numbers
     seed = 0
     rows_done: NDArray[np.int64] | None = None  # how many rows the loop has finished, if it may stop before the last

@@ -6,6 +6,7 @@ landmarks change no earlier feature, and phi(x).phi(y) is the Nystrom approximat
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -200,7 +201,7 @@ class Nystrom(KernelMap):
         starts = saved["starts"].tolist()
         self.make_room(int(starts[-1]))
         landmarks, kept = (self.starts, self.land_idx, self.land_val), (self.arrays["slot"], self.table, self.sizes)
-        for number, (first, last) in enumerate(zip(starts, starts[1:], strict=False)):
+        for number, (first, last) in enumerate(pairwise(starts)):
             row = (saved["idx"][first:last], saved["val"][first:last])
             store_landmark(row, number, (*kept, self.dots), self.arrays["slots"], landmarks, self.law == ABSOLUTE)
         self.arrays["count"][0] = len(starts) - 1

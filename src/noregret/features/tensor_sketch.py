@@ -92,8 +92,14 @@ class TensorSketch(KernelMap):
     loop = map_loop(
         sketch_values,
         sketch_rows,
-        {"options": np.float64, "seed": np.uint64, "product": np.float64, "longer": np.float64, "cells": np.int64,
-         "values": np.float64},
+        {
+            "options": np.float64,
+            "seed": np.uint64,
+            "product": np.float64,
+            "longer": np.float64,
+            "cells": np.int64,
+            "values": np.float64,
+        },
     )
     SHARE: ClassVar[float] = 1.0
 

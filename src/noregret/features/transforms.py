@@ -28,10 +28,7 @@ from noregret.rules.parameters import Choice, Param, suggestion
 VALUES = (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing)
 DERIVED = (Squares, Pairs, Conjunctions, OneHot)
 MAPS = (Fourier, Nystrom, TensorSketch)
-KINDS: Mapping[str, type[FittedTransform]] = {
-    kind.name: kind
-    for kind in (*VALUES, *DERIVED, *MAPS)
-}
+KINDS: Mapping[str, type[FittedTransform]] = {kind.name: kind for kind in (*VALUES, *DERIVED, *MAPS)}
 
 
 @dataclass(frozen=True)

@@ -84,4 +84,3 @@ def choose_mapped(model: Model) -> type[FastPath] | None:
     if model.names.mode == "names":
         return MappedNames
     return MappedHashes if not model.selectors.bits else None
-

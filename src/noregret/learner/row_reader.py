@@ -181,7 +181,11 @@ class PreparedRound:
     def add_map(self, transform: KernelMap, row: StepRow) -> StepRow:
         """Add the loop of a kernel map, which makes a row of a fixed number of features."""
         made = StepRow.make(transform.features)
-        made.ends[1], made.idx[:], made.numbers[:] = transform.features, np.arange(made.idx.size), np.arange(made.idx.size)
+        made.ends[1], made.idx[:], made.numbers[:] = (
+            transform.features,
+            np.arange(made.idx.size),
+            np.arange(made.idx.size),
+        )
         arrays: tuple[NDArray[Any], ...]
         arrays = (row.ends, row.idx, row.val, made.val, *transform.arrays.values(), *transform.extra_arrays())
         fields, counters = len(transform.fields), len(transform.counters)

@@ -13,6 +13,7 @@ import numpy as np
 from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
+from noregret.features.kernel_maps import KernelMap
 from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
@@ -196,6 +197,8 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
         if not transform.restore(saved, features if width is None else width):
             raise BadValue(f"{CORRUPT}: what {transform.name} has seen does not fit together")
         features = features if transform.output_width() is None else transform.output_width()
+    if model.space is None and any(isinstance(one, KernelMap) for one in model.transforms):
+        return  # a map makes as many features before the first round as after it
     if model.makes_features and features != model.learned_features:
         raise BadValue(f"{CORRUPT}: its features are not those that its transforms make")
 
