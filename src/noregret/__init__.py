@@ -38,13 +38,16 @@ if TYPE_CHECKING:
     from noregret.features.transforms import Transform as Transform
     from noregret.features.transforms import clip as clip
     from noregret.features.transforms import conjunctions as conjunctions
+    from noregret.features.transforms import fourier as fourier
     from noregret.features.transforms import log1p as log1p
     from noregret.features.transforms import min_max as min_max
     from noregret.features.transforms import missing as missing
+    from noregret.features.transforms import nystrom as nystrom
     from noregret.features.transforms import one_hot as one_hot
     from noregret.features.transforms import pairs as pairs
     from noregret.features.transforms import scale as scale
     from noregret.features.transforms import squares as squares
+    from noregret.features.transforms import tensor_sketch as tensor_sketch
     from noregret.features.transforms import tf_idf as tf_idf
     from noregret.features.transforms import unit_norm as unit_norm
     from noregret.learner.bandit import Chosen as Chosen
@@ -108,8 +111,8 @@ _HOMES = {
     "data.transcript": ("Transcript",),
     "errors": ("BadValue", "Error", "NotLearned"),
     "features.transforms": (
-        "Pipeline", "Transform", "clip", "conjunctions", "log1p", "min_max", "missing", "one_hot", "pairs", "scale",
-        "squares", "tf_idf", "unit_norm",
+        "Pipeline", "Transform", "clip", "conjunctions", "fourier", "log1p", "min_max", "missing", "nystrom", "one_hot",
+        "pairs", "scale", "squares", "tensor_sketch", "tf_idf", "unit_norm",
     ),
     "data.labels": ("UNIVERSUM",),
     "learner.outside_steps": ("half_space",),

@@ -244,7 +244,7 @@ def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -
         "copy": lambda w, sign: w,
         "keep": lambda w, sign: w,
     }
-    for name_of_field, field in learner.card.state.items():
+    for name_of_field, field in learner.config.card.state.items():
         if field.kind == "reservoir":
             continue  # it has no weights
         array = state(learner)[name_of_field]

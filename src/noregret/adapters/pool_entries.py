@@ -128,8 +128,10 @@ def name_learner(learner: Learner) -> str:
     config = getattr(learner, "config", None)
     if config is None:
         return learner.card.name
-    steps = "".join(f"{step} | " for step in config.transforms)
-    return steps + name_entry(learner.card, {key: one for key, one in config.given.items() if key not in UNNAMED})
+    named = config.named
+    given, transforms = (config.given, config.transforms) if named is None else (named.given, ())
+    steps = "".join(f"{step} | " for step in transforms)
+    return steps + name_entry(learner.card, {key: one for key, one in given.items() if key not in UNNAMED})
 
 
 def check_names(names: Sequence[str]) -> None:

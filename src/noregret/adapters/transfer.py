@@ -56,7 +56,7 @@ def warm_start(learner: RuleLearner, **changes: float) -> RuleLearner:
             able = ", ".join(one for one in learner.card.numbers if one != "random_start") or "none"
             raise BadValue(f"warm_start cannot change {name!r}: of {learner.card.name} it may change {able}")
     model = learner.model.copy()
-    model.config = make(learner.card, **{**learner.config.given, **changes}).config
+    model.config = make(learner.config.card, **{**learner.config.given, **changes}).config
     return RuleLearner.of(model)
 
 
@@ -221,7 +221,7 @@ def match_classes(source: RuleLearner, target: RuleLearner) -> RuleLearner:
     if target.task != "binary":
         raise BadValue(f"transfer is for learners of two classes; the target plays {target.task}")
     if not target.classes:
-        return make(target.card, **{**target.config.given, "classes": list(source.classes)})
+        return make(target.config.card, **{**target.config.given, "classes": list(source.classes)})
     if target.model.labels.sides(len(target.classes)) != source.model.labels.sides(2):
         raise BadValue(f"the source knows {source.classes}, the target {target.classes}; classes must be the same")
     return target

@@ -78,6 +78,11 @@ class FittedTransform:
         self.width = 0  # features learned so far; the arrays may be longer
         self.savepoint: Any = None
 
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> str | None:
+        """Return what is wrong with options that are valid one by one, or None."""
+        return None
+
     @property
     def has_state(self) -> bool:
         """Whether it keeps statistics of the rows learned."""

@@ -13,18 +13,22 @@ from noregret.features.derived import DerivedTransform
 from noregret.features.expansions import OneHot, Pairs, Squares
 from noregret.features.feature_selectors import MAX_GROUPS, FeatureSelectors, SelectorParam, selected_names
 from noregret.features.fitted import FittedTransform, Runner
+from noregret.features.fourier import Fourier
+from noregret.features.kernel_maps import KernelMap
 from noregret.features.keys import HashedKeys
 from noregret.features.min_max import MinMax
 from noregret.features.missing import POLICIES, Missing
+from noregret.features.nystrom import Nystrom
 from noregret.features.rowwise import Clip, Log1p, UnitNorm
 from noregret.features.scaling import Scaling
+from noregret.features.tensor_sketch import TensorSketch
 from noregret.features.tf_idf import TfIdf
 from noregret.rules.parameters import Choice, Param, suggestion
 
-KINDS: Mapping[str, type[FittedTransform]] = {
-    kind.name: kind
-    for kind in (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing, Squares, Pairs, Conjunctions, OneHot)
-}
+VALUES = (Scaling, MinMax, UnitNorm, Clip, Log1p, TfIdf, Missing)
+DERIVED = (Squares, Pairs, Conjunctions, OneHot)
+MAPS = (Fourier, Nystrom, TensorSketch)
+KINDS: Mapping[str, type[FittedTransform]] = {kind.name: kind for kind in (*VALUES, *DERIVED, *MAPS)}
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,16 @@ class Transform:
         return POLICIES[options["policy"]] if self.name == Missing.name else KINDS[self.name]
 
     def create_fitted(
-        self, run: Runner, selectors: FeatureSelectors, keys: HashedKeys | None = None
+        self, run: Runner, selectors: FeatureSelectors, keys: HashedKeys | None = None, seed: int = 0
     ) -> FittedTransform:
-        """Create the stateful form of this transform; with `keys`, derived features are hashed."""
+        """Create the stateful form of this transform; with `keys`, derived features are hashed; `seed` is for draws."""
         options, kind = dict(self.options), self.kind
         if issubclass(kind, DerivedTransform):
             return kind(options, run, selectors, keys)
-        return kind(options, run, selectors)
+        fitted = kind(options, run, selectors)
+        if isinstance(fitted, KernelMap):
+            fitted.seed = seed
+        return fitted
 
 
 @dataclass(frozen=True)
@@ -115,12 +122,21 @@ def transform(name: str, **options: Any) -> Transform:
         takes = f"it takes {', '.join(f'{key}=' for key in params)}" if params else "it takes none"
         raise BadValue(f"{name} has no parameter {unknown!r}; {takes}")
     checked = {key: param.check(name, key, options.get(key, param.default)) for key, param in params.items()}
+    wrong = KINDS[name].check_options(checked)
+    if wrong is not None:
+        raise BadValue(f"{name}: {wrong}")
     return Transform(name, tuple((key, value) for key, value in checked.items() if value != ()))
 
 
 def parse_transform(text: str) -> Transform:
-    """Parse a transform as the command line and model files write it: name, or name:parameter=value,..."""
+    """Parse a transform as the command line and model files write it: name, or name:parameter=value,...
+
+    It may be written as a call, too: name(parameter=value, ...).
+    """
     name, colon, rest = text.strip().partition(":")
+    if name.endswith(")") and "(" in name and not colon:
+        name, colon, rest = name[:-1].partition("(")
+        colon = rest.strip()
     options: dict[str, Any] = {}
     for part in rest.split(",") if colon else ():
         key, equals, value = part.partition("=")
@@ -229,3 +245,34 @@ def conjunctions(order: float = 2, limit: float = 20_000.0, negate: Names = (), 
 def one_hot(only: Names = ()) -> Transform:
     """One-hot encode: the feature j with the value v becomes the feature j=v with the value 1."""
     return transform("one_hot", only=only)
+
+
+def fourier(features: float = 1000, gamma: float = 0.0, kernel: str = "rbf") -> Transform:
+    """Random Fourier features of the kernel "rbf", exp(-gamma |x - z|^2), or "laplacian", exp(-gamma |x - z|_1).
+
+    With gamma=0, the first 256 rows decide it. The row becomes `features` features, whatever it had.
+    """
+    return transform("fourier", features=features, gamma=gamma, kernel=kernel)
+
+
+def nystrom(
+    features: float = 100,
+    gamma: float = 0.0,
+    kernel: str = "rbf",
+    coef0: float = 1.0,
+    degree: float = 3,
+    novelty: float = 0.1,
+) -> Transform:
+    """Nystrom features of a kernel: "rbf", "laplacian", "polynomial", "cosine" or "linear".
+
+    Up to `features` of the first rows become landmarks: those of whose kernel more than the share `novelty` is not
+    explained by the landmarks before. With gamma=0, the first 256 rows decide it.
+    """
+    return transform(
+        "nystrom", features=features, gamma=gamma, kernel=kernel, coef0=coef0, degree=degree, novelty=novelty
+    )
+
+
+def tensor_sketch(features: float = 1000, gamma: float = 0.0, coef0: float = 1.0, degree: float = 2) -> Transform:
+    """Hashed features of the polynomial kernel (gamma x.z + coef0)^degree; with gamma=0, the first 256 rows decide."""
+    return transform("tensor_sketch", features=features, gamma=gamma, coef0=coef0, degree=degree)

@@ -1,6 +1,7 @@
 """Choose the fast path of a model: what learns and scores single rows in one call of a compiled function."""
 
 from noregret.features.derived import DerivedTransform
+from noregret.features.kernel_maps import KernelMap
 from noregret.jit import dict_reader
 from noregret.learner.change import Change
 from noregret.learner.dense_path import DensePath
@@ -8,6 +9,7 @@ from noregret.learner.derived_path import DerivedPath
 from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
 from noregret.learner.hashed_path import HashedPath
+from noregret.learner.mapped_path import choose_mapped
 from noregret.learner.model import Model
 from noregret.tasks.binary import Binary
 from noregret.tasks.multiclass import Multiclass
@@ -40,6 +42,8 @@ def choose_kind(model: Model, loops: Loops) -> type[FastPath] | None:
     undecided = config.bias and config.bias_value is None and model.constant == 0.0
     if undecided or (balanced and model.class_counts.size != len(model.labels)):
         return None
+    if any(isinstance(transform, KernelMap) for transform in model.transforms):
+        return choose_mapped(model)
     kind = KINDS.get((str(model.algebra), str(model.names.mode)))
     if any(isinstance(transform, DerivedTransform) for transform in model.transforms):
         return DerivedPath if kind is FastPath and DerivedPath.serves(model) else None

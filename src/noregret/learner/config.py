@@ -22,6 +22,7 @@ from noregret.learner.kernel_options import (
     check_kernel,
     check_kernel_params,
 )
+from noregret.learner.named import Named
 from noregret.learner.weight_decay import add_decay, check_decay
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
@@ -68,6 +69,7 @@ class Config:
     bits: int | None
     grows: bool  # whether matrices may have new columns
     given: Mapping[str, Any]
+    named: Named | None = None  # the card of a method that is this rule with options of its own
 
     @cached_property
     def state_shape(self) -> Shape:

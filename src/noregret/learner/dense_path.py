@@ -22,9 +22,13 @@ class DensePath(FastPath):
 
     def name_features(self, model: Model) -> None:
         self.known = self.scored_names = {}
-        self.used = self.room = self.limit = self.width = model.known_space.features - self.bias
-        self.numbers = np.arange(self.width).tobytes()
-        self.form = struct.Struct(f"{self.width}d")
+        self.set_width(model.known_space.features - self.bias)
+
+    def set_width(self, width: int) -> None:
+        """Take rows of so many numbers."""
+        self.used = self.room = self.limit = self.width = width
+        self.numbers = np.arange(width).tobytes()
+        self.form = struct.Struct(f"{width}d")
 
     def make_reader(self, features: int, learn: bool) -> RowReader:
         return RowReader(self, self.width, learn)

@@ -5,6 +5,7 @@ from functools import cache
 from noregret.learners import load_all
 from noregret.rules.card import Card
 from noregret.rules.registry import load_package
+from noregret.rules.rule_card import RuleCard
 
 FAMILIES = ("adapters", "experts")  # packages of learners that are not rules; each module registers its cards and kinds
 
@@ -14,6 +15,13 @@ def load_families() -> None:
     """Import every module of every family."""
     for family in FAMILIES:
         load_package(f"noregret.{family}")
+
+
+def find_rule(name: str) -> RuleCard:
+    """The card of a built-in rule; the families, which may be made of rules, need not be loaded."""
+    card = load_all()[name]
+    assert isinstance(card, RuleCard)
+    return card
 
 
 def load_cards() -> dict[str, Card]:

@@ -9,6 +9,7 @@ from noregret.data.class_weights import ROOT
 from noregret.features import canonicalize
 from noregret.features.derived import DerivedTransform
 from noregret.features.fitted import LEARN, FittedTransform, Loop
+from noregret.features.kernel_maps import KernelMap
 from noregret.features.keys import Keys
 from noregret.jit import dict_reader
 from noregret.jit.compiled import get_function, vectors
@@ -20,7 +21,7 @@ from noregret.learner.prepared_round import (
     PreparedSlots,
     prepared_round,
 )
-from noregret.learner.row_stages import FIND_GROUPS, MERGE, PLACE_KEYS, SELECT
+from noregret.learner.row_stages import FIND_GROUPS, MERGE, PLACE_KEYS, REQUIRE_ROW, SELECT
 from noregret.learner.transform_loops import place_arrays
 from noregret.state.guarded_round import LARGEST, SIGN
 from noregret.state.slots import count_slots
@@ -137,6 +138,8 @@ class PreparedRound:
         """Add the steps of a transform; returns the row that they leave."""
         if isinstance(transform, DerivedTransform):
             return self.add_derived(transform, row)
+        if isinstance(transform, KernelMap):
+            return self.add_map(transform, row)
         for loop in transform.row_loops() or ():
             if not transform.only or not self.path.model.selectors.bits:
                 row = self.add_values(transform, loop, row)
@@ -173,6 +176,23 @@ class PreparedRound:
         self.add_stage(PLACE_KEYS, row, (first, second, size, *keys.known, options, path.missing, made.ends, made.idx,
                                          made.numbers))  # fmt: skip
         self.level += 1
+        return made
+
+    def add_map(self, transform: KernelMap, row: StepRow) -> StepRow:
+        """Add the loop of a kernel map, which makes a row of a fixed number of features."""
+        made = StepRow.make(transform.features)
+        made.ends[1], made.idx[:], made.numbers[:] = (
+            transform.features,
+            np.arange(made.idx.size),
+            np.arange(made.idx.size),
+        )
+        arrays: tuple[NDArray[Any], ...]
+        arrays = (row.ends, row.idx, row.val, made.val, *transform.arrays.values(), *transform.extra_arrays())
+        fields, counters = len(transform.fields), len(transform.counters)
+        self.add_step(transform.loop, row, arrays, (0, fields, counters))
+        self.saved_words += fields * row.idx.size + counters
+        if transform.rows_done is not None:
+            self.add_stage(REQUIRE_ROW, row, (transform.rows_done,))
         return made
 
     def add_stage(self, loop: Loop, row: StepRow, arrays: tuple[NDArray[Any], ...]) -> None:

@@ -14,7 +14,7 @@ from noregret.features.keys import number_key
 read_ends = read_numbers = read_by_number = read_groups = read_mask = read_val = read_out = unbound
 read_sub_ends = read_sub_idx = read_sub_numbers = read_sub_val = unbound
 read_first = read_second = read_made = read_slots = read_left = read_right = read_size = unbound
-read_options = read_missing = read_idx = unbound
+read_options = read_missing = read_idx = read_done = unbound
 
 LEARNS, GROW, LIMIT, UNKNOWN, CHAINED = 0, 1, 2, 3, 4  # the cells of `options`: see `place_keys`
 
@@ -82,6 +82,13 @@ def place_keys(table: Any) -> int:
     return 0
 
 
+def require_row(table: Any) -> int:
+    """Raise where a loop did not finish its row: the general path makes room for it."""
+    if read_done(table)[0] == 0:
+        raise ArithmeticError
+    return 0
+
+
 def stage(entry: Any, **arrays: type[np.generic]) -> Loop:
     """Describe a stage: its function, and the types of its arrays by name."""
     return Loop(entry, entry, arrays)
@@ -97,3 +104,4 @@ PLACE_KEYS = stage(
     place_keys, first=np.int64, second=np.int64, made=np.int64, slots=np.int64, left=np.int64, right=np.int64,
     size=np.int64, options=np.int64, missing=np.int64, ends=np.int64, idx=np.int32, numbers=np.int64,
 )  # fmt: skip
+REQUIRE_ROW = stage(require_row, done=np.int64)

@@ -13,10 +13,12 @@ import numpy as np
 from noregret.errors import BadValue
 from noregret.features.fitted import FittedTransform
 from noregret.features.hashing import HashedNames
+from noregret.features.kernel_maps import KernelMap
 from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
+from noregret.learner.named import dump_name, restore_name
 from noregret.learner.recent_scores import is_window
 from noregret.rules.card import Card
 from noregret.rules.rule_card import RuleCard
@@ -62,6 +64,7 @@ def dump_header(model: Model) -> Header:
         "mistakes": model.mistakes,
         "updates": model.updates,
         "random": {"seed": config.seed},
+        **dump_name(config),
     }
 
 
@@ -130,7 +133,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         option = parameters.get(name)
         if choice.own is not None and isinstance(option, str) and option not in choice.among:
             parameters[name] = find_card.find_option(card, name, option)
-    model = Model.new(resolve(card, parameters))
+    model = Model.new(restore_name(resolve(card, parameters), header.get("named"), find_card))
     for label in header["labels"]:
         model.labels.code[label]
     if model.labels.order != header["labels"]:
@@ -196,6 +199,8 @@ def restore_transforms(model: Model, arrays: Arrays) -> None:
         if not transform.restore(saved, features if width is None else width):
             raise BadValue(f"{CORRUPT}: what {transform.name} has seen does not fit together")
         features = features if transform.output_width() is None else transform.output_width()
+    if model.space is None and any(isinstance(one, KernelMap) for one in model.transforms):
+        return  # a map makes as many features before the first round as after it
     if model.makes_features and features != model.learned_features:
         raise BadValue(f"{CORRUPT}: its features are not those that its transforms make")
 

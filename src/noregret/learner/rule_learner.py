@@ -14,7 +14,7 @@ from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.features.frames import convert_frame, labels_to_list
 from noregret.features.hashing import HashedNames
-from noregret.features.transforms import Pipeline, Transform
+from noregret.features.transforms import Pipeline, Transform, as_pipeline
 from noregret.jit.cache import seconds_waited
 from noregret.learner.bandit import BanditFeedback
 from noregret.learner.change import LOCKING, Locked
@@ -33,6 +33,7 @@ from noregret.learner.scoring import score_block
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.learner.weights import NamedWeights
+from noregret.rules.method_card import MethodCard
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
@@ -194,7 +195,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
 
     def _one(self, x: RowLike) -> Any:
         """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
-        return [x] if self.card.ignores_features else one_row(x, self.model.config.allows_missing)
+        return [x] if self.model.card.ignores_features else one_row(x, self.model.config.allows_missing)
 
     def _encode(self, X: RowsLike, include_unknown: bool = False) -> Block:
         """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""
@@ -311,20 +312,26 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
             raise BadValue(f"{self.card.name} has learned already; cannot add transforms to a trained learner. "
                            "Create a new one")  # fmt: skip
         config = self.model.config
-        return type(self)(resolve(self.card, {**config.given, "transforms": [*steps, *config.transforms]}))
+        if config.named is not None:
+            before = [*steps, *as_pipeline(config.named.given.get("transforms"))]
+            return config.named.card.build(**{**config.named.given, "transforms": before})  # type: ignore[no-any-return]
+        return type(self)(resolve(config.card, {**config.given, "transforms": [*steps, *config.transforms]}))
 
     def __repr__(self) -> str:
-        steps = "".join(f"{step!r} | " for step in self.model.config.transforms)
-        parameters = sorted(item for item in self.model.config.given.items() if item[0] != "transforms")
+        named, config = self.model.config.named, self.model.config
+        given = config.given if named is None else named.given
+        steps = "".join(f"{step!r} | " for step in as_pipeline(given.get("transforms")))
+        parameters = sorted(item for item in given.items() if item[0] != "transforms")
         options = "".join(f", {name}={value!r}" for name, value in parameters)
         return f"<{steps}{self.card.name}{options}: {self.task}, {self.rounds} rounds, {self.mistakes} mistakes>"
 
     # ---- looking at it -------------------------------------------------------------------------------------------
 
     @property
-    def card(self) -> RuleCard:
+    def card(self) -> RuleCard | MethodCard:
         """What the rule declares: paper, parameters, guarantee, merge law."""
-        return self.model.card
+        named = self.model.config.named
+        return self.model.card if named is None else named.card
 
     @property
     def config(self) -> Config:
@@ -387,4 +394,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
         """Every parameter of the rule and of the task, as in use."""
         config, task = self.model.config, self.model.config.task
         found = {**config.numbers, **dict(config.choices), **task.numbers, **task.chosen}
+        if config.named is not None:
+            mapped = dict(config.transforms.steps[-1].options) if config.transforms else {}
+            found = {**{name: value for name, value in mapped.items() if name in config.named.card.params}, **found}
         return found if task.queries_labels else {name: found[name] for name in found if name not in ("labels", "ask")}

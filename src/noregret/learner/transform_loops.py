@@ -19,7 +19,7 @@ def start_transforms(config: Config, selectors: FeatureSelectors) -> list[Fitted
     steps = (*config.transforms, *(scale() if config.scale else ()))
     sort = sort_rows_compiled if config.native else sort_rows
     keys = None if config.bits is None else HashedKeys(1 << config.bits, sort)
-    return [step.create_fitted(choose_runner(config.native), selectors, keys) for step in steps]
+    return [step.create_fitted(choose_runner(config.native), selectors, keys, config.seed) for step in steps]
 
 
 def choose_runner(native: bool) -> Runner:

@@ -48,7 +48,7 @@ def confidence_ellipse(learner: str = "cw") -> Figure:
 
 def plane_covariance(learner: RuleLearner) -> Floats:
     """The covariance of two weights, from the variances of three rows."""
-    if not learner.card.keeps_covariance:
+    if not learner.config.card.keeps_covariance:
         raise BadValue(f"{learner.card.name} keeps no covariance; use cw, arow, scw1 ...")
     first, second, both = row_variances(learner.model, as_block(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])))[:, 0]
     mixed = (both - first - second) / 2.0

@@ -88,7 +88,7 @@ def learn_average(learner: AnyLearner, rows: LabelledRows) -> AnyLearner:
     rule = check_rule_learner(learner, 'by="average"', "other learners have no weights to average")
     if rule.rounds:
         raise BadValue(f'by="average" starts from a fresh learner; this one has learned {rule.rounds} rounds')
-    averaged: Any = make(rule.card, **{**rule.config.given, "average": True})
+    averaged: Any = make(rule.config.card, **{**rule.config.given, "average": True})
     return rows.teach(averaged)  # type: ignore[no-any-return]
 
 
