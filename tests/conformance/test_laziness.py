@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 import noregret as nr
 from noregret.algebra.verbs import Verb
+from noregret.learner.engine import Rounds
 from tests.conformance.plays import CARDS, Play, firsts, plays, unusual
 from tests.naive import streams
 from tests.support.cover import ALL, cover
@@ -75,9 +76,8 @@ def cells_touched(play: Play, features: int) -> int:
     out = np.zeros((20, 3) if play.task == "multiclass" else 20)
     truth = np.asarray(y[20:], dtype=float)
     Counting.cells = 0
-    learner._loops.engine.play(
-        learner._loops.engine.rows(block, 0, 20), truth, np.ones(20), out, np.zeros(20, np.uint8), np.zeros(20)
-    )
+    given = Rounds(learner._loops.engine.rows(block, 0, 20), truth, np.ones(20))
+    learner._loops.engine.play(given, out, np.zeros(20, np.uint8), np.zeros(20))
     return Counting.cells
 
 
