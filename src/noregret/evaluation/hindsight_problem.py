@@ -38,6 +38,7 @@ class Hindsight:
     rounds: Rounds
     config: Config
     norm: float | None = None
+    kernel_params: tuple[float, ...] = ()
     owed: Floats | None = None  # by how much a class must beat each other one, where mistakes have costs
 
     @property
@@ -46,7 +47,7 @@ class Hindsight:
         config = self.config
         task = tuple({**config.task.numbers, **config.task.chosen}.items())
         shifts = (has_threshold(config) and config.numbers["theta"], config.task.cost)
-        kernel = (config.kernel, config.kernel_params) if self.rounds.of_kernel else None
+        kernel = (config.kernel, self.kernel_params) if self.rounds.of_kernel else None
         return (self.rounds.kind, loss_name(config), task, repr(self.find_set()), shifts, kernel)
 
     def solve(self, rows: int, start: Floats | None) -> Comparator:
@@ -146,8 +147,9 @@ def look_back(encoded: EncodedRounds, learner: Learner) -> Hindsight:
         return Hindsight(rounds, config, owed=config.task.required_margins(encoded.model.labels, rounds.classes))
     if config.algebra != "kernel" or not isinstance(learner, RuleLearner):
         return Hindsight(rounds, config)
-    vectors = as_vectors(rounds.X, config)
-    return Hindsight(replace(rounds, X=vectors, of_kernel=True), config, learned_norm(learner.model, rounds.X, vectors))
+    vectors = as_vectors(rounds.X, learner.model)
+    norm = learned_norm(learner.model, rounds.X, vectors)
+    return Hindsight(replace(rounds, X=vectors, of_kernel=True), config, norm, learner.model.kernel_params)
 
 
 def make_rounds(encoded: EncodedRounds, config: Config) -> Rounds:

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 
 from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue
-from noregret.learner.config import Config
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 
@@ -20,9 +19,10 @@ MOST_ROUNDS = 2000  # of which all pairs are compared
 SAME = 1e-6  # relative: how well scores must be those of a weighted sum
 
 
-def gram_matrix(X: csr_array, config: Config) -> Floats:
+def gram_matrix(X: csr_array, model: Model) -> Floats:
     """k(x_s, x_t) of all rows."""
-    gamma, coef0, degree = config.kernel_params
+    config = model.config
+    gamma, coef0, degree = model.kernel_params
     if config.kernel == "laplacian":
         return np.exp(-gamma * cityblock_distances(X))
     products = np.asarray((X @ X.T).todense(), np.float64)
@@ -45,11 +45,11 @@ def cityblock_distances(X: csr_array) -> Floats:
     return np.array([np.abs(dense - row).sum(axis=1) for row in dense]).reshape(X.shape[0], X.shape[0])
 
 
-def as_vectors(X: csr_array, config: Config) -> Floats:
+def as_vectors(X: csr_array, model: Model) -> Floats:
     """A dense row for each row, with the inner products of the kernel."""
     if X.shape[0] > MOST_ROUNDS:
         raise BadValue(f"the best function of a kernel is found for at most {MOST_ROUNDS:,} rounds")
-    K = gram_matrix(X, config)
+    K = gram_matrix(X, model)
     if not np.isfinite(K).all():
         raise BadValue("the kernel of two rows is too large a number, so no best function is computed")
     upper, pivots, rank, _ = dpstrf(K)

@@ -82,7 +82,7 @@ class BanditFeedback:
         def start() -> int:
             block = verify(encode_rows(model, X, grow=False, include_unknown=model.scores_unknown))
             if block.rows:
-                space = enlarge(model.config.space(model.choose_algebra(block)), 0, len(model.labels))
+                space = enlarge(model.empty_space(model.choose_algebra(block)), 0, len(model.labels))
                 model.arrays, model.space = make(model.shape, space), space
                 self._loops.bind(model)
             return block.rows

@@ -1,7 +1,11 @@
 """The kernel of a learner, its parameters and its budget, checked."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from noregret.algebra.kernel_functions import KERNELS
 from noregret.errors import BadValue
@@ -10,7 +14,12 @@ from noregret.rules.rule_card import RuleCard
 from noregret.tasks.budgets import POLICIES
 
 KERNEL_PARAMS = {
-    "gamma": Param(1.0, above=0.0, about="how fast the kernel falls with distance, or the factor of the product"),
+    "gamma": Param(
+        1.0,
+        above=0.0,
+        about="how fast the kernel falls with distance, or the factor of the product; by default 1 over the squared "
+        "length of the first row, and of the laplacian kernel 1 over its sum of absolute values",
+    ),
     "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial and the sigmoid kernel"),
     "degree": Param(3.0, at_least=1.0, about="the power of the polynomial kernel"),
 }
@@ -43,17 +52,19 @@ def check_kernel(kernel: Any, algebra: str | None) -> str:
 
 
 def check_kernel_params(kernel: str, rest: dict[str, Any]) -> KernelParams:
-    values = {
-        name: param.check(
-            f"kernel {kernel}",
-            name,
-            rest.pop(f"kernel.{name}", rest.pop(name, param.default))
-            if name in KERNEL_TAKES[kernel]
-            else param.default,
-        )
-        for name, param in KERNEL_PARAMS.items()
-    }
+    """gamma, coef0 and degree; gamma is 0 where the first row decides it."""
+    values = {name: param.default for name, param in KERNEL_PARAMS.items()}
+    for name in KERNEL_TAKES.get(kernel, ()):
+        param = KERNEL_PARAMS[name]
+        given = rest.pop(f"kernel.{name}", rest.pop(name, None if name == "gamma" else param.default))
+        values[name] = 0.0 if given is None else param.check(f"kernel {kernel}", name, given)
     return values["gamma"], values["coef0"], values["degree"]
+
+
+def usual_gamma(kernel: str, values: NDArray[np.float64]) -> float:
+    """The gamma that follows from the values of a row that are not zero: then k of the row and zero is exp(-1)."""
+    size = float(np.abs(values).sum() if kernel == "laplacian" else values @ values)
+    return min(1.0 / size, sys.float_info.max) if size > 0.0 else 1.0
 
 
 def check_budget(card: RuleCard, algebra: str | None, numbers: Mapping[str, float], budget: Any, policy: Any) -> Budget:

@@ -1,5 +1,6 @@
 """Merge two models of one rule into one, as far as the card's merge law goes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,15 @@ def merge_models(a: Model, b: Model, order: list[int] | None = None) -> Model:
             f"the constant feature is {a.constant:g} in one learner and {b.constant:g} in the other; "
             "make both with the same number, as in bias=1.0"
         )
+    if a.gamma != b.gamma and a.gamma and b.gamma:
+        raise BadValue(f"gamma is {a.gamma:g} in one learner and {b.gamma:g} in the other, by the first row of each; "
+                       "give the same gamma= to both")  # fmt: skip
+    if a.config.budget.size:
+        raise BadValue("learners with a budget cannot be merged: together they have more supports than it allows")
     a.constant, a.columns = a.constant or b.constant, a.columns or b.columns
+    a.gamma = a.gamma or b.gamma
+    if a.space is not None:
+        a.space = replace(a.space, shape=a.kernel_params)
     if a.config.average is not None:
         raise BadValue(f"{a.card.name} cannot be merged while it is averaged: each mean is over rounds of its own")
     if a.config.weight_decay is not None:

@@ -49,6 +49,7 @@ class Model:
     arrays: Any = None
     space: Space | None = None
     constant: float = 0.0  # the value of the constant feature, where the first row decides it; 0 before
+    gamma: float = 0.0  # of a kernel, where the first row decides it; 0 before
     dense_rows: bool = False  # whether the first rows of a kernel learner were dense: then its supports are, too
     columns: int = 0  # of dense rows that were learned, where a transform makes other features of them; 0 before
     recent: RecentScores | None = None  # of the last rounds, where probabilities are calibrated on them
@@ -138,6 +139,17 @@ class Model:
         shares = any(field.kind == "log_weights" for field in self.card.state.values())  # every feature has a part
         return starts or shares or self.algebra == "kernel" or self.card.score is not None
 
+    def empty_space(self, algebra: str) -> Space:
+        """The space of an empty state."""
+        space = self.config.space(algebra, self.dense_rows)
+        return replace(space, shape=self.kernel_params)
+
+    @property
+    def kernel_params(self) -> tuple[float, float, float]:
+        """gamma, coef0 and degree of the kernel; gamma is 1 until a row decides it."""
+        gamma, coef0, degree = self.config.kernel_params
+        return gamma or self.gamma or 1.0, coef0, degree
+
     def recent_cells(self, columns: int) -> NDArray[np.float64]:
         """Where compiled rounds with so many scores record them; empty where they do not."""
         fits = self.recent is not None and self.recent.columns == columns
@@ -200,7 +212,8 @@ class ModelSavepoint:
         self.labels, self.names, self.mode = len(model.labels), model.names.size, model.names.mode
         self.totals, self.class_counts = model.totals.copy(), model.class_counts.copy()
         self.committed = model.labels.committed
-        self.constant, self.columns, self.dense_rows = model.constant, model.columns, model.dense_rows
+        self.constant, self.columns = model.constant, model.columns
+        self.dense_rows, self.gamma = model.dense_rows, model.gamma
         self.recent = None if model.recent is None else (model.recent.copy(), model.recent.cells)
         self.contents: Savepoint | None = None
         for transform in model.transforms:
@@ -212,7 +225,7 @@ class ModelSavepoint:
             self.contents.rollback()
         model.task, model.algebra, model.arrays, model.space = self.task, self.algebra, self.arrays, self.space
         model.names.mode, model.constant, model.columns = self.mode, self.constant, self.columns
-        model.dense_rows = self.dense_rows
+        model.dense_rows, model.gamma = self.dense_rows, self.gamma
         model.totals[:] = self.totals
         model.class_counts, model.labels.committed = self.class_counts, self.committed
         if model.recent is not None and self.recent is not None:

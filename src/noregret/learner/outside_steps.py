@@ -92,7 +92,7 @@ class OutsideSteps:
         if model.algebra is None:
             model.algebra = "dense"
         model.names.check_mode("columns", fix=True)
-        space = enlarge(model.config.space(model.algebra), task.dimension, 1)
+        space = enlarge(model.empty_space(model.algebra), task.dimension, 1)
         model.check_size(space)
         model.arrays, model.space = make(model.shape, space), space
         for name in ("features", "classes"):  # counters of rules whose weights are shares of all coordinates

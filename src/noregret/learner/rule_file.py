@@ -16,6 +16,7 @@ from noregret.features.hashing import HashedNames
 from noregret.features.kernel_maps import KernelMap
 from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
+from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
 from noregret.learner.named import dump_name, restore_name
@@ -51,6 +52,7 @@ def dump_header(model: Model) -> Header:
         **({"class_counts": model.class_counts.tolist()} if isinstance(config.class_weight, str) else {}),
         **({"constant": model.constant} if model.constant else {}),
         **({"columns": model.columns} if model.columns else {}),
+        **({"gamma": model.gamma} if model.algebra == "kernel" and not config.kernel_params[0] else {}),
         **({} if model.recent is None or model.recent.forgot else {"recent_scores": model.recent.count}),
         "rule": model.card.name,
         "task": model.task.name,
@@ -105,6 +107,8 @@ def upgrade(header: Header, card: Card) -> Header:
     if has_ball and "reach" not in known:  # older than a radius that is learned by default
         given = header["parameters"]
         header = {**header, "parameters": given if "task.radius" in given else {"radius": 1.0, **given}}
+    if header.get("algebra") == "kernel" and "gamma" not in header:  # older than a gamma by the first row
+        header = {**header, "parameters": with_gamma(header["parameters"])}
     if header.get("format", FORMAT) >= WITHOUT_PACKED:
         return header
     names = {"game": "task", "met": "class_counts"}
@@ -116,6 +120,13 @@ def upgrade(header: Header, card: Card) -> Header:
     if header["task"] == Regression.name and header["format"] < TARGETS_SCALED:
         parameters.setdefault("scale_target", False)
     return {**header, "parameters": parameters}
+
+
+def with_gamma(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a kernel learner, whose gamma was 1 where none was given."""
+    takes = "gamma" in KERNEL_TAKES.get(parameters.get("kernel") or "rbf", ())
+    given = any(name in parameters for name in ("gamma", "kernel.gamma"))
+    return {**parameters, "gamma": 1.0} if takes and not given else parameters
 
 
 def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
@@ -144,6 +155,7 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
     model.totals[:] = header["rounds"], header["updates"], header["mistakes"]
     model.class_counts = np.array(header.get("class_counts", []), np.int64)
     model.constant, model.columns = float(header.get("constant", 0.0)), header.get("columns", 0)
+    model.gamma = float(header.get("gamma", 0.0))
     model.names.mode = header["names"]
     restore_names(model, header, arrays)
     if header["counters"] is not None:
@@ -234,6 +246,9 @@ def is_consistent(header: Header, arrays: Arrays) -> bool:
         and isinstance(labels, list)
         and counts_of_classes(header.get("class_counts", []), len(labels))
         and is_constant(header.get("constant", 0.0), header["parameters"].get("bias"))
+        and type(gamma := header.get("gamma", 0.0)) is float
+        and 0.0 <= gamma < math.inf
+        and (gamma == 0.0 or header["parameters"].get("gamma") is None)
         and len(set(labels)) == len(labels) <= most
         and (not learned or bool(labels) == task.labelled)
         and (mode == "names") == ("names.bytes" in arrays)
@@ -268,7 +283,7 @@ def restore_state(model: Model, header: Header, arrays: Arrays) -> None:
     limits = size_counters(model, header["features"], classes)
     known = len(model.names.known)
     saved = SavedState(header["features"], classes, header["counters"], arrays, labels, limits, known)
-    model.arrays, model.space = load_state(model.shape, model.config.space(str(model.algebra)), saved)
+    model.arrays, model.space = load_state(model.shape, model.empty_space(str(model.algebra)), saved)
 
 
 def size_counters(model: Model, features: int, classes: int) -> dict[str, int]:

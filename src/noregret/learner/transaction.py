@@ -1,6 +1,7 @@
 """One call of learn or play: encode the rows, grow the state, play the rounds; all of them, or none."""
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Rounds, Unchecked, check_read
+from noregret.learner.kernel_options import usual_gamma
 from noregret.learner.model import Model
 from noregret.state.bank_rows import bank_size, list_supports
 from noregret.state.class_changes import mirror, split
@@ -198,13 +200,19 @@ class Transaction:
         if successor is not None:
             model.task = successor
         old_arrays, old = model.arrays, model.space
-        base = old or model.config.space(model.choose_algebra(self.block), model.dense_rows)
+        algebra = model.choose_algebra(self.block)
+        if algebra == "kernel":
+            self.set_gamma(segment.start)
+        base = old or model.empty_space(algebra)
+        changed = base.shape != model.kernel_params
+        base = replace(base, shape=model.kernel_params) if changed else base
         supports, values = self.supports_needed(base, segment.start, segment.start)
         space = enlarge(base, self.block.width, model.task.blocks(segment.known), supports, values)
         if old is None or space != old:
             model.check_size(space)
         rooms = (space.room, space.class_room, space.supports, space.values)
         same = old_arrays is not None and rooms == (base.room, base.class_room, base.supports, base.values)
+        same = same and not changed
         if self.savepoint.contents is None and old_arrays is not None:
             self.save_contents(old_arrays, base, same)
         if not same:
@@ -255,6 +263,17 @@ class Transaction:
         if isinstance(self.block, SparseBlock):
             return rows, int(self.block.indptr[-1] - self.block.indptr[segment.start])
         return rows, rows * self.block.width
+
+    def set_gamma(self, start: int) -> None:
+        """Where no gamma was given, let the first row with values decide it."""
+        model, block = self.model, self.block
+        if model.config.kernel_params[0] or model.gamma or not isinstance(block, SparseBlock):
+            return
+        for row in range(start, block.rows):
+            values = block.val[block.indptr[row] : block.indptr[row + 1]]
+            if values.any():
+                model.gamma = usual_gamma(model.config.kernel, values)
+                return
 
     def slice_size(self) -> int:
         """Rows played in one go. Any row may become a support: room is made for about as many as there are."""
