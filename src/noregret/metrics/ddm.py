@@ -11,7 +11,7 @@ ROUNDS, MISTAKES, RATE, DEVIATION, END = 0, 1, 2, 3, 4  # places in the state; t
 WARNS_AT, ALARMS_AT, LEAST = 0, 1, 2  # places in the numbers
 
 
-def see(told: Any, state: Any, mistake: Any) -> Any:
+def watch_one(told: Any, state: Any, mistake: Any) -> Any:
     """Watch a mistake, or none: the level, and the state after it. After an alarm all counts start again."""
     warns_at, alarms_at, least = told
     rounds, mistakes, lowest, deviation_there = state
@@ -34,7 +34,7 @@ def ddm(numbers: Any, state: Any, values: Any, levels: Any) -> None:
     told = numbers[WARNS_AT], numbers[ALARMS_AT], numbers[LEAST]
     now = state[ROUNDS], state[MISTAKES], state[RATE], state[DEVIATION]
     for i in range(len(values)):
-        levels[i], now = see(told, now, values[i])
+        levels[i], now = watch_one(told, now, values[i])
         if levels[i] == ALARM:
             break
     state[ROUNDS], state[MISTAKES], state[RATE], state[DEVIATION] = now
@@ -51,7 +51,7 @@ class Ddm(FewNumbers):
     about = "the drift detection method: the mistake rate is 3 deviations above the smallest so far"
     paper = "Gama, Medas, Castillo and Rodrigues, Learning with drift detection, SBIA 2004"
     loop: ClassVar[Loop] = staticmethod(ddm)
-    see = staticmethod(see)
+    watch_one = staticmethod(watch_one)
     size = END
     only_mistakes = True
     settings: ClassVar[Settings] = {

@@ -138,12 +138,12 @@ def refuse_value(detector: Detector, found: str) -> BadValue:
 
 
 class FewNumbers(Detector):
-    """A detector whose state is a few numbers, and whose loop calls `see` for every value.
+    """A detector whose state is a few numbers, and whose loop calls `watch_one` for every value.
 
-    `see` takes the settings, the state and a value, and returns the level and the state after it, as tuples of floats.
+    `watch_one` takes the settings, the state and a value, and returns the level and the state after it, as tuples of floats.
     """
 
-    see: ClassVar[Any]  # a function: (settings, state, value) -> (level, state)
+    watch_one: ClassVar[Any]  # a function: (settings, state, value) -> (level, state)
 
     def __init__(self, run: Runner = run_interpreted, **given: Any) -> None:
         super().__init__(run, **given)
@@ -160,7 +160,7 @@ class FewNumbers(Detector):
             raise refuse_value(self, shown(value))
         before = self.aside or tuple(self.cells.tolist())
         level: int
-        level, self.aside = self.see(self.told, before, value)
+        level, self.aside = self.watch_one(self.told, before, value)
         return level
 
     def mark(self) -> Any:

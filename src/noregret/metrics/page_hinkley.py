@@ -9,7 +9,7 @@ ROUNDS, MEAN, SUM, LOWEST, END = 0, 1, 2, 3, 4  # places in the state
 TOLERANCE, THRESHOLD, WARNS_AT, LEAST, ALPHA = 0, 1, 2, 3, 4  # places in the numbers
 
 
-def see(told: Any, state: Any, value: Any) -> Any:
+def watch_one(told: Any, state: Any, value: Any) -> Any:
     """Watch a value: the level, and the state after it. After an alarm the test starts again."""
     tolerance, threshold, warns_at, least, alpha = told
     rounds, mean, total, lowest = state
@@ -30,7 +30,7 @@ def page_hinkley(numbers: Any, state: Any, values: Any, levels: Any) -> None:
     told = numbers[TOLERANCE], numbers[THRESHOLD], numbers[WARNS_AT], numbers[LEAST], numbers[ALPHA]
     now = state[ROUNDS], state[MEAN], state[SUM], state[LOWEST]
     for i in range(len(values)):
-        levels[i], now = see(told, now, values[i])
+        levels[i], now = watch_one(told, now, values[i])
         if levels[i] == ALARM:
             break
     state[ROUNDS], state[MEAN], state[SUM], state[LOWEST] = now
@@ -47,7 +47,7 @@ class PageHinkley(FewNumbers):
     about = "the Page-Hinkley test: values exceed their mean so far by more than a threshold in sum"
     paper = "Page, Continuous inspection schemes, Biometrika 41, 1954; Hinkley, Biometrika 58, 1971"
     loop: ClassVar[Loop] = staticmethod(page_hinkley)
-    see = staticmethod(see)
+    watch_one = staticmethod(watch_one)
     size = END
     settings: ClassVar[Settings] = {
         "tolerance": Setting(0.005, 0.0, 1.0, about="a rise of the mean that is allowed"),
