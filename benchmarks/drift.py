@@ -94,10 +94,15 @@ def watch_ours(name: str, values: Floats) -> Prepare:
 
 
 def watch_peer(name: str, values: Floats) -> Prepare:
+    return watch_singly(lambda: peer_class(name)().update, values)
+
+
+def watch_singly(make: Callable[[], Callable[[float], Any]], values: Floats) -> Prepare:
+    """Watch values one by one; `make` returns what watches one."""
     listed = values.tolist()
 
     def prepare() -> Act:
-        update = peer_class(name)().update
+        update = make()
 
         def act() -> None:
             for value in listed:
@@ -126,6 +131,11 @@ def run() -> list[Row]:
     works: list[tuple[str, str, int, Prepare, Prepare]] = [
         (f"{name}: {VALUES:,} values", f"River {PEERS[name].rpartition('.')[2]}", VALUES, watch_ours(name, values),
          watch_peer(name, values))
+        for name in DETECTORS
+    ]  # fmt: skip
+    works += [
+        (f"{name}: one value at a time", f"River {PEERS[name].rpartition('.')[2]}", VALUES,
+         watch_singly(lambda name=name: nr.detector(name).update, values), watch_peer(name, values))  # type: ignore[misc]
         for name in DETECTORS
     ]  # fmt: skip
     works += [

@@ -10,6 +10,7 @@ from noregret.version import __version__
 if TYPE_CHECKING:
     from noregret import plots as plots
     from noregret.adapters.delayed import delayed as delayed
+    from noregret.adapters.detector_loops import detector as detector
     from noregret.adapters.drift_aware import drift_aware as drift_aware
     from noregret.adapters.joint import Joint as Joint
     from noregret.adapters.self_training import self_training as self_training
@@ -123,6 +124,7 @@ _HOMES = {
     "concepts.boolean": ("Threshold", "all_of", "any_of", "at_least", "negation", "none_of"),
     "training.online_to_batch": ("online_to_batch",),
     "adapters.delayed": ("delayed",),
+    "adapters.detector_loops": ("detector",),
     "adapters.drift_aware": ("drift_aware",),
     "training.batch_descent": ("batch_descent",),
     "training.choose_rate": ("choose_rate",),

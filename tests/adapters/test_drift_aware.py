@@ -67,7 +67,7 @@ SCRIPT = (0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 1, 2)  # a warning that ends, then one t
 
 def play_script(numbers: Any, state: Any, values: Any, levels: Any) -> None:
     """Levels by the number of rounds since the detector was started, which it never resets itself."""
-    for i in range(values.size):
+    for i in range(len(values)):
         levels[i] = SCRIPT[min(int(state[0]), len(SCRIPT) - 1)]
         state[0] += 1.0
         if levels[i] == 2:

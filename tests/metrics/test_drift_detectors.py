@@ -109,6 +109,77 @@ def test_a_copy_goes_on_alone(name: str) -> None:
     np.testing.assert_array_equal(one.detect(values[300:]), expected)
 
 
+# ---- one value at a time ---------------------------------------------------------------------------------------------
+
+SPECS = ["adwin", "adwin:bound=hoeffding,side=both,clock=5", "adwin:clock=1", "ddm", "page_hinkley:threshold=9"]
+
+
+@pytest.mark.parametrize("native", [False, pytest.param(True, marks=pytest.mark.compiles)])
+@pytest.mark.parametrize("spec", SPECS)
+def test_update_is_detect_of_one_value_bit_for_bit(spec: str, native: bool) -> None:
+    values = shifting(6)
+    one, whole = (find_detector(spec, DETECTORS, choose_runner(native)) for _ in range(2))
+    expected = levels_of(whole, values).tolist()
+    assert [one.update(value) for value in values.tolist()] == expected
+    np.testing.assert_array_equal(one.state, whole.state)
+    mixed, found, at = find_detector(spec, DETECTORS, choose_runner(native)), [], 0
+    while at < len(values):  # single values between arrays of them, with the state looked at in between
+        if at % 3:
+            found.append(mixed.update(float(values[at])))
+        else:
+            found += mixed.detect(values[at : at + 4]).tolist()
+        at = len(found)
+        if at % 7 == 0:
+            assert mixed.is_valid(mixed.state)
+    assert found == expected
+    np.testing.assert_array_equal(mixed.state, whole.state)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_value_that_was_watched_can_be_taken_back_again_and_again(spec: str) -> None:
+    values = shifting(7).tolist()
+    detector, other = find_detector(spec, DETECTORS), find_detector(spec, DETECTORS)
+    for value in values:
+        mark = detector.mark()
+        for _ in range(2):
+            detector.update(1.0 - value)
+            detector.go_back(mark)
+            detector.go_back(mark)
+        assert detector.update(value) == other.update(value)
+    np.testing.assert_array_equal(detector.state, other.state)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_copy_knows_single_values_and_shares_none(spec: str) -> None:
+    values = shifting(8).tolist()
+    one, other = find_detector(spec, DETECTORS), find_detector(spec, DETECTORS)
+    for value in values[:70]:
+        one.update(value)
+        other.update(value)
+    twin = one.copy()
+    for value in values[70:90]:
+        twin.update(1.0)
+        assert one.update(value) == other.update(value)
+    np.testing.assert_array_equal(one.state, other.state)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_single_value_that_cannot_be_watched_is_refused(name: str, value: float) -> None:
+    detector = find_detector(name, DETECTORS)
+    for mistake in (0.0, 1.0, 0.0):
+        detector.update(mistake)
+    before = detector.copy().state
+    with pytest.raises(BadValue, match=f"{name} watches"):
+        detector.update(value)
+    np.testing.assert_array_equal(detector.state, before)
+
+
+def test_ddm_refuses_a_single_loss_that_is_no_mistake() -> None:
+    with pytest.raises(BadValue, match=r"ddm watches mistakes, 0 or 1, not 0\.5"):
+        Ddm().update(0.5)
+
+
 # ---- the theorems of ADWIN -------------------------------------------------------------------------------------------
 
 

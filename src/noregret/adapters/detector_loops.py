@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.jit.compiled import compile_function, unbound
+from noregret.jit.compiled import compile_function, get_function, unbound
+from noregret.jit.layout import address, fill
 from noregret.metrics.adwin import adwin
 from noregret.metrics.ddm import ddm
-from noregret.metrics.detector import Detector, Floats, Levels, Runner, run_interpreted
+from noregret.metrics.detector import Detector, Floats, Levels, Runner, find_detector, run_interpreted
+from noregret.metrics.drift import DETECTORS
 from noregret.metrics.page_hinkley import page_hinkley
 from noregret.metrics.sliding_window import sliding_window
 
@@ -42,10 +44,20 @@ ENTRIES: Mapping[str, Callable[[Table], int]] = {
     "page_hinkley": page_hinkley_rounds,
     "window": sliding_window_rounds,
 }
+FEW = 64  # values that are copied into arrays which the compiled loop knows already
 ARRAYS = {"numbers": np.float64, "state": np.float64, "values": np.float64, "levels": np.uint8}
 PLACES: dict[str, tuple[int, NDArray[np.generic]]] = {
     name: (2 * at, np.zeros(1, kind)) for at, (name, kind) in enumerate(ARRAYS.items())
 }
+VALUES, LEVELS = (PLACES[name][0] + 1 for name in ("values", "levels"))  # the slots of their lengths
+
+
+def detector(spec: Detector | str = "adwin") -> Detector:
+    """A drift detector by name, with settings as in "adwin:delta=0.01"; its loop is compiled.
+
+    `update(x)` watches one value, `detect(values)` many, up to the first alarm; 1 is a warning, 2 an alarm.
+    """
+    return find_detector(spec, DETECTORS, run_compiled)
 
 
 def choose_runner(native: bool = True) -> Runner:
@@ -53,11 +65,37 @@ def choose_runner(native: bool = True) -> Runner:
     return run_compiled if native else run_interpreted
 
 
-def run_compiled(detector: Detector, values: Floats, levels: Levels) -> None:
+def run_compiled(detector: Detector, values: Floats | list[float], levels: Levels) -> None:
     """Run the loop of a detector compiled; one that is not known here, as plain Python."""
     entry = ENTRIES.get(detector.name)
     if entry is None:
         run_interpreted(detector, values, levels)
         return
-    table = np.zeros(2 * len(PLACES), np.int64)
-    compile_function(entry, PLACES)(table, detector.numbers, detector.state, values, levels)
+    if len(values) > FEW:
+        table = np.zeros(2 * len(PLACES), np.int64)
+        compile_function(entry, PLACES)(table, detector.numbers, detector.cells, np.asarray(values), levels)
+        return
+    few = detector.bound
+    if few is None or few.cells is not detector.cells:
+        few = detector.bound = FewValues(entry, detector)
+    few.run(values, levels)
+
+
+class FewValues:
+    """The compiled loop of a detector, bound to its state and to arrays of its own for a few values."""
+
+    def __init__(self, entry: Callable[[Table], int], detector: Detector) -> None:
+        self.cells, self.numbers = detector.cells, detector.numbers
+        self.values, self.levels = np.zeros(FEW), np.zeros(FEW, np.uint8)
+        self.table = np.zeros(2 * len(PLACES), np.int64)
+        arrays = (self.numbers, self.cells, self.values, self.levels)
+        for (slot, _), array in zip(PLACES.values(), arrays, strict=True):
+            fill(self.table, slot, array)
+        self.loop, self.at = get_function(entry, PLACES), address(self.table)
+
+    def run(self, values: Floats | list[float], levels: Levels) -> None:
+        size = len(values)
+        self.values[:size] = values
+        self.table[VALUES] = self.table[LEVELS] = size
+        self.loop.run(self.at)
+        levels[:] = self.levels[:size]

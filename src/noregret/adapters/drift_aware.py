@@ -1,7 +1,6 @@
 """Drift-aware learning: a detector watches a learner, and after an alarm another one takes its place."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -125,33 +124,12 @@ class DriftAware(BaseLearner):
             self._change.settle()
             learner = self.learner
             prediction = None if y is None or y is UNIVERSUM else learner.predict_one(x)
-            if isinstance(learner, RuleLearner) and self.shadow is None and prediction is not None:
-                monitor, mistake = self.monitor.copy(), bool(prediction != y)
-                if monitor.watch == "mistakes" and monitor.detector.step(mistake) == STABLE:
-                    count = self._counter(learner, monitor, mistake)
-
-                    def learn() -> None:
-                        learner.learn_one(x, y, weight)
-                        count()
-
-                    self._change.run(learn, count)
+            watched = self.monitor.watch == "mistakes" and self.shadow is None and prediction is not None
+            if watched and isinstance(learner, RuleLearner):
+                one = QuietRound(self, learner, bool(prediction != y))
+                if self._change.run(lambda: one.play(x, y, weight), one.complete):
                     return self
             return super().learn_one(x, y, weight)
-
-    def _counter(self, learner: Learner, monitor: DriftMonitor, mistake: bool) -> Callable[[], None]:
-        """A function that counts a round if the learner has learned it; it sets the counts, so that it may be repeated.
-
-        The monitor has watched the round, whose mistake was known beforehand.
-        """
-        own, before, updates = (self.rounds, self.mistakes, self.updates), learner.rounds, learner.updates
-
-        def count() -> None:
-            if learner.rounds > before:
-                self.monitor = monitor
-                self.rounds, self.mistakes = own[0] + 1, own[1] + mistake
-                self.updates = own[2] + learner.updates - updates
-
-        return count
 
     def _play_rows(self, rows: LabelledRows) -> Transcript:
         """Play rounds with the learners themselves, which is undone where something happens before the last round."""
@@ -283,6 +261,36 @@ class DriftAware(BaseLearner):
         if shadow is not None and (shadow.card.name != self.learner.card.name or shadow.task != self.learner.task):
             raise corrupt("the shadow is not a learner like the first")
         self.shadow, self.blank = shadow, blank
+
+
+class QuietRound:
+    """One round of a rule learner in which its detector stays calm; whether it is a mistake is known beforehand."""
+
+    def __init__(self, whole: DriftAware, learner: RuleLearner, mistake: bool) -> None:
+        self.whole, self.learner, self.mistake = whole, learner, mistake
+        self.detector = whole.monitor.detector
+        self.mark = self.detector.mark()
+        self.own = whole.rounds, whole.mistakes, whole.updates
+        self.learned, self.updated = learner.rounds, learner.updates
+
+    def play(self, x: RowLike, y: Any, weight: float | None) -> bool:
+        """Learn the round; False, and nothing has changed, where the detector does not stay calm."""
+        if self.detector.update(float(self.mistake)) != STABLE:
+            self.detector.go_back(self.mark)
+            return False
+        self.learner.learn_one(x, y, weight)
+        self.complete()
+        return True
+
+    def complete(self) -> None:
+        """Count the round if the learner has learned it, else forget that it was watched; this may be done again."""
+        learned = self.learner.rounds - self.learned
+        if not learned:
+            self.detector.go_back(self.mark)
+            return
+        rounds, mistakes, updates = self.own
+        self.whole.rounds, self.whole.mistakes = rounds + 1, mistakes + self.mistake
+        self.whole.updates = updates + self.learner.updates - self.updated
 
 
 def drift_aware(learner: Learner | str, detector: Detector | str = "adwin", on_drift: str = "reset") -> DriftAware:

@@ -5,13 +5,23 @@ sum and the sum of squares are kept. A window of n values has about ROOM log2(n 
 """
 
 from math import log, sqrt
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from noregret.data.settings import Setting, Settings, Words
-from noregret.errors import BadValue
-from noregret.metrics.detector import ALARM, STABLE, WARNING, Detector, Floats, Levels, Loop
+from noregret.errors import BadValue, shown
+from noregret.metrics.detector import (
+    ALARM,
+    STABLE,
+    WARNING,
+    Detector,
+    Floats,
+    Loop,
+    Runner,
+    refuse_value,
+    run_interpreted,
+)
 
 ROOM = 5  # buckets of one size; one more, and the two oldest are merged
 SIZES = 48  # sizes of buckets: 1, 2, 4, ... values
@@ -22,24 +32,24 @@ END = SQUARE_SUMS + SIZES * (ROOM + 1)
 DELTA, WARNING_DELTA, CLOCK, LEAST, HOEFFDING, BOTH = 0, 1, 2, 3, 4, 5  # places in the numbers
 
 
-def adwin(numbers: Floats, state: Floats, values: Floats, levels: Levels) -> None:
+def adwin(numbers: Any, state: Any, values: Any, levels: Any) -> None:
     """Watch values up to the first alarm."""
-    for i in range(values.size):
+    for i in range(len(values)):
         insert(state, values[i])
         state[ROUNDS] += 1.0
         if state[ROUNDS] >= numbers[CLOCK]:
             state[ROUNDS] = 0.0
-            risen = cut_window(numbers, state)
+            risen, warned = cut_window(numbers, state)
             state[WARNED] = 0.0
             if risen > 0 or (risen < 0 and numbers[BOTH] > 0.0):
                 levels[i] = ALARM
                 return
-            if risen == 0 and find_cut(numbers, state, numbers[WARNING_DELTA]) > 0:
+            if risen == 0 and warned > 0:
                 state[WARNED] = 1.0
         levels[i] = WARNING if state[WARNED] > 0.0 else STABLE
 
 
-def insert(state: Floats, value: Any) -> None:
+def insert(state: Any, value: Any) -> None:
     """Put a value into a bucket of its own; of any size with too many buckets, merge the two oldest."""
     state[WIDTH] += 1.0
     state[TOTAL] += value
@@ -61,7 +71,7 @@ def insert(state: Floats, value: Any) -> None:
     state[SQUARES] -= squares
 
 
-def remove_oldest(state: Floats, size: int, removed: int) -> None:
+def remove_oldest(state: Any, size: int, removed: int) -> None:
     """Remove the oldest buckets of a size."""
     count, first = int(state[COUNTS + size]), size * (ROOM + 1)
     for at in range(first, first + count - removed):
@@ -70,9 +80,13 @@ def remove_oldest(state: Floats, size: int, removed: int) -> None:
     state[COUNTS + size] = float(count - removed)
 
 
-def cut_window(numbers: Floats, state: Floats) -> int:
-    """Drop old buckets until no two parts of the window differ; 1 if the mean rose, -1 if it fell, else 0."""
-    first = found = find_cut(numbers, state, numbers[DELTA])
+def cut_window(numbers: Any, state: Any) -> Any:
+    """Drop old buckets until no two parts of the window differ.
+
+    Returns 1 if the mean rose, -1 if it fell, else 0; and the same for what is left, by the delta of warnings.
+    """
+    first, warned = find_cut(numbers, state)
+    found = first
     while found != 0:
         size = largest_size(state)
         at = size * (ROOM + 1)
@@ -80,11 +94,11 @@ def cut_window(numbers: Floats, state: Floats) -> int:
         state[TOTAL] -= state[SUMS + at]
         state[SQUARES] -= state[SQUARE_SUMS + at]
         remove_oldest(state, size, 1)
-        found = find_cut(numbers, state, numbers[DELTA])
-    return first
+        found, warned = find_cut(numbers, state)
+    return first, warned
 
 
-def largest_size(state: Floats) -> int:
+def largest_size(state: Any) -> int:
     """The size of the oldest bucket."""
     size = SIZES - 1
     while size > 0 and state[COUNTS + size] == 0.0:
@@ -92,36 +106,49 @@ def largest_size(state: Floats) -> int:
     return size
 
 
-def find_cut(numbers: Floats, state: Floats, delta: Any) -> int:
-    """Whether the means of an older and a newer part of the window differ: 1 if the newer is larger, -1 if smaller."""
-    width = state[WIDTH]
+def find_cut(numbers: Any, state: Any) -> Any:
+    """Whether the means of an older and a newer part of the window differ: 1 if the newer is larger, -1 if smaller.
+
+    The first of two answers is by the delta of alarms, the second by that of warnings, as far as it was looked for.
+    """
+    warned, width = 0, state[WIDTH]
     if width < 2.0 * numbers[LEAST]:
-        return 0
+        return 0, 0
     mean = state[TOTAL] / width
     variance = max(state[SQUARES] / width - mean * mean, 0.0)
-    if numbers[HOEFFDING] > 0.0:
-        confidence = log(4.0 * width / delta)
-    else:
-        confidence = log(2.0 * max(log(width), 1.0) / delta)
+    hoeffding, least, total = numbers[HOEFFDING] > 0.0, numbers[LEAST], state[TOTAL]
+    confidence = confidence_of(hoeffding, width, numbers[DELTA])
+    weaker = confidence_of(hoeffding, width, numbers[WARNING_DELTA])
     older, older_sum, size = 0.0, 0.0, largest_size(state)
     while size >= 0:
+        values = 2.0**size
         for k in range(int(state[COUNTS + size])):
-            older += 2.0**size
+            older += values
             older_sum += state[SUMS + size * (ROOM + 1) + k]
             newer = width - older
-            if newer < numbers[LEAST]:
-                return 0
-            if older >= numbers[LEAST]:
-                rise = (state[TOTAL] - older_sum) / newer - older_sum / older
+            if newer < least:
+                return 0, warned
+            if older >= least:
+                rise = (total - older_sum) / newer - older_sum / older
                 inverse = 1.0 / older + 1.0 / newer
-                if numbers[HOEFFDING] > 0.0:
-                    allowed = sqrt(0.5 * inverse * confidence)
-                else:
-                    allowed = sqrt(2.0 * inverse * variance * confidence) + 2.0 / 3.0 * inverse * confidence
-                if abs(rise) >= allowed:
-                    return 1 if rise > 0.0 else -1
+                if warned == 0 and abs(rise) >= allowed(hoeffding, inverse, variance, weaker):
+                    warned = 1 if rise > 0.0 else -1
+                if warned != 0 and abs(rise) >= allowed(hoeffding, inverse, variance, confidence):
+                    return (1 if rise > 0.0 else -1), warned
         size -= 1
-    return 0
+    return 0, warned
+
+
+def confidence_of(hoeffding: Any, width: Any, delta: Any) -> Any:
+    """The logarithm in the difference that chance allows, for a window of some width."""
+    return log(4.0 * width / delta) if hoeffding else log(2.0 * max(log(width), 1.0) / delta)
+
+
+def allowed(hoeffding: Any, inverse: Any, variance: Any, confidence: Any) -> Any:
+    """The difference of two means that chance allows; `inverse` is the sum of the inverse sizes of the parts."""
+    if hoeffding:
+        return sqrt(0.5 * inverse * confidence)
+    return sqrt(2.0 * inverse * variance * confidence) + 2.0 / 3.0 * inverse * confidence
 
 
 class Adwin(Detector):
@@ -145,6 +172,50 @@ class Adwin(Detector):
         "bound": Words("normal", ("normal", "hoeffding"), "how large a difference chance allows"),
         "side": Words("up", ("up", "both"), "up: only a rise is an alarm; a fall only cuts the window"),
     }
+
+    def __init__(self, run: Runner = run_interpreted, **given: Any) -> None:
+        super().__init__(run, **given)
+        self.waiting: list[float] = []  # values since the last check; the level is the same until the next
+        self.room = 0  # how many values there are until then, those that wait included; 0 where that is not known
+        self.level = STABLE
+
+    def flush(self) -> None:
+        if self.waiting:
+            self.watch_waiting()
+
+    def watch_waiting(self) -> int:
+        """Watch the values that wait; returns the level of the last."""
+        levels = np.zeros(len(self.waiting), np.uint8)
+        self.run(self, self.waiting, levels)
+        self.waiting, self.room = [], 0
+        return int(levels[-1])
+
+    def update(self, value: float) -> int:
+        if not 0.0 <= value <= 1.0:
+            raise refuse_value(self, shown(value))
+        waiting = self.waiting
+        waiting.append(value)
+        if len(waiting) < self.room:
+            return self.level
+        if not self.room:
+            self.room = int(self.numbers[CLOCK] - self.cells[ROUNDS])
+            self.level = WARNING if self.cells[WARNED] > 0.0 else STABLE
+        return self.level if len(waiting) < self.room else self.watch_waiting()
+
+    def copy(self) -> Self:
+        new = super().copy()
+        new.waiting = []
+        return new
+
+    def mark(self) -> Any:
+        checks = len(self.waiting) + 1 >= self.room
+        return self.cells.copy() if checks else None, self.waiting.copy()
+
+    def go_back(self, mark: Any) -> None:
+        cells, waiting = mark
+        if cells is not None:
+            self.cells[:] = cells
+        self.waiting, self.room = waiting.copy(), 0
 
     def check(self) -> None:
         if self.params["warning"] < self.params["delta"]:

@@ -1,39 +1,46 @@
 """DDM, the drift detection method: an alarm where the mistake rate is far above the smallest it ever was."""
 
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from noregret.data.settings import Setting, Settings
 from noregret.errors import BadValue
-from noregret.metrics.detector import ALARM, STABLE, WARNING, Detector, Floats, Levels, Loop
+from noregret.metrics.detector import ALARM, STABLE, WARNING, FewNumbers, Floats, Loop
 
 ROUNDS, MISTAKES, RATE, DEVIATION, END = 0, 1, 2, 3, 4  # places in the state; the rate at the lowest, its deviation
 WARNS_AT, ALARMS_AT, LEAST = 0, 1, 2  # places in the numbers
 
 
-def ddm(numbers: Floats, state: Floats, values: Floats, levels: Levels) -> None:
-    """Watch mistakes up to the first alarm, after which all counts start again."""
-    for i in range(values.size):
-        state[ROUNDS] += 1.0
-        state[MISTAKES] += values[i]
-        levels[i] = STABLE
-        if state[ROUNDS] < numbers[LEAST]:
-            continue
-        rate = state[MISTAKES] / state[ROUNDS]
-        deviation = sqrt(rate * (1.0 - rate) / state[ROUNDS])
-        if state[ROUNDS] == numbers[LEAST] or rate + deviation <= state[RATE] + state[DEVIATION]:
-            state[RATE] = rate
-            state[DEVIATION] = deviation
-        above = rate + deviation - state[RATE]
-        if above > numbers[ALARMS_AT] * state[DEVIATION]:
-            levels[i] = ALARM
-            state[:] = 0.0
-            return
-        if above > numbers[WARNS_AT] * state[DEVIATION]:
-            levels[i] = WARNING
+def watch_one(told: Any, state: Any, mistake: Any) -> Any:
+    """Watch a mistake, or none: the level, and the state after it. After an alarm all counts start again."""
+    warns_at, alarms_at, least = told
+    rounds, mistakes, lowest, deviation_there = state
+    rounds += 1.0
+    mistakes += mistake
+    if rounds < least:
+        return STABLE, (rounds, mistakes, lowest, deviation_there)
+    rate = mistakes / rounds
+    deviation = sqrt(rate * (1.0 - rate) / rounds)
+    if rounds == least or rate + deviation <= lowest + deviation_there:
+        lowest, deviation_there = rate, deviation
+    above = rate + deviation - lowest
+    if above > alarms_at * deviation_there:
+        return ALARM, (0.0, 0.0, 0.0, 0.0)
+    return WARNING if above > warns_at * deviation_there else STABLE, (rounds, mistakes, lowest, deviation_there)
 
 
-class Ddm(Detector):
+def ddm(numbers: Any, state: Any, values: Any, levels: Any) -> None:
+    """Watch mistakes up to the first alarm."""
+    told = numbers[WARNS_AT], numbers[ALARMS_AT], numbers[LEAST]
+    now = state[ROUNDS], state[MISTAKES], state[RATE], state[DEVIATION]
+    for i in range(len(values)):
+        levels[i], now = watch_one(told, now, values[i])
+        if levels[i] == ALARM:
+            break
+    state[ROUNDS], state[MISTAKES], state[RATE], state[DEVIATION] = now
+
+
+class Ddm(FewNumbers):
     """The drift detection method, for mistakes.
 
     p is the mistake rate since the last alarm, s = sqrt(p (1 - p) / n) its deviation. An alarm where p + s exceeds
@@ -44,6 +51,7 @@ class Ddm(Detector):
     about = "the drift detection method: the mistake rate is 3 deviations above the smallest so far"
     paper = "Gama, Medas, Castillo and Rodrigues, Learning with drift detection, SBIA 2004"
     loop: ClassVar[Loop] = staticmethod(ddm)
+    watch_one = staticmethod(watch_one)
     size = END
     only_mistakes = True
     settings: ClassVar[Settings] = {

@@ -1,7 +1,8 @@
 """Drift detectors: each watches a series of losses in [0, 1] and says when their mean has risen.
 
 A detector is a plain loop over arrays: its numbers, its state, the values and their levels. The loop runs interpreted,
-or compiled by whoever may compile: `run` is given from outside.
+or compiled by whoever may compile: `run` is given from outside. Single values need no loop (`update`): what they change
+is kept aside, and written to the state when someone asks for it.
 """
 
 from abc import ABC, abstractmethod
@@ -19,13 +20,15 @@ STABLE, WARNING, ALARM = 0, 1, 2
 
 Floats = NDArray[np.float64]
 Levels = NDArray[np.uint8]
-Loop: TypeAlias = Callable[[Floats, Floats, Floats, Levels], None]  # numbers, state, values; writes the levels
-Runner: TypeAlias = Callable[["Detector", Floats, Levels], None]
+Loop: TypeAlias = Callable[[Any, Any, Any, Any], None]  # numbers, state, values, levels: arrays, or lists of numbers
+Runner: TypeAlias = Callable[["Detector", Floats | list[float], Levels], None]
 
 
-def run_interpreted(detector: "Detector", values: Floats, levels: Levels) -> None:
-    """Run the loop of a detector as plain Python."""
-    type(detector).loop(detector.numbers, detector.state, values, levels)
+def run_interpreted(detector: "Detector", values: Floats | list[float], levels: Levels) -> None:
+    """Run the loop of a detector as plain Python: over lists, which are several times as fast as arrays."""
+    state, found = detector.cells.tolist(), levels.tolist()
+    type(detector).loop(detector.numbers.tolist(), state, list(map(float, values)), found)
+    detector.cells[:], levels[:] = state, found
 
 
 class Detector(ABC):
@@ -42,8 +45,9 @@ class Detector(ABC):
     def __init__(self, run: Runner = run_interpreted, **given: Any) -> None:
         self.params = check_settings(self.name, given, self.settings)
         self.run = run
+        self.bound: Any = None  # what `run` keeps from one call to the next
         self.numbers = self.find_numbers()
-        self.state = np.zeros(self.size)
+        self.cells = np.zeros(self.size)  # the state, but for what `update` has kept aside
         self.check()
 
     def check(self) -> None:  # noqa: B027
@@ -53,6 +57,20 @@ class Detector(ABC):
         """The settings as the loop reads them."""
         return np.array(list(self.params.values()), np.float64)
 
+    @property
+    def state(self) -> Floats:
+        """The state, complete; it may be changed in place."""
+        self.flush()
+        return self.cells
+
+    @state.setter
+    def state(self, state: Floats) -> None:
+        self.flush()
+        self.cells = state
+
+    def flush(self) -> None:  # noqa: B027
+        """Write what `update` has kept aside to the cells, and keep nothing aside."""
+
     def detect(self, values: Any) -> Levels:
         """Watch values in order, up to the first alarm: returns their levels, of which only the last can be an alarm.
 
@@ -60,20 +78,28 @@ class Detector(ABC):
         """
         array = check_values(self, values)
         levels = np.zeros(array.size, np.uint8)
+        self.flush()
         self.run(self, array, levels)
         alarms = np.flatnonzero(levels == ALARM)
         return levels[: alarms[0] + 1] if alarms.size else levels
 
-    def step(self, mistake: bool) -> int:
-        """Watch a single mistake, or none; returns its level. The same as `detect` of one value, with less ado."""
-        level = np.zeros(1, np.uint8)
-        type(self).loop(self.numbers, self.state, np.array([float(mistake)]), level)
-        return int(level[0])
+    def update(self, value: float) -> int:
+        """Watch a single value; returns its level, as `detect` of this value does."""
+        return int(self.detect([value])[0])
+
+    def mark(self) -> Any:
+        """What `go_back` needs to undo a single `update` that follows."""
+        return self.state.copy()
+
+    def go_back(self, mark: Any) -> None:
+        """Go back to where the mark was made; this may be done again."""
+        self.state[:] = mark
 
     def copy(self) -> Self:
         """An independent detector in the same state."""
+        self.flush()
         new = copy(self)
-        new.state = self.state.copy()
+        new.cells, new.bound = self.cells.copy(), None
         return new
 
     def describe(self) -> dict[str, Any]:
@@ -100,10 +126,48 @@ def check_values(detector: Detector, values: Any) -> Floats:
     if detector.only_mistakes:
         wrong |= (array != 0.0) & (array != 1.0)
     if array.ndim != 1 or wrong.any():
-        kind = "mistakes, 0 or 1" if detector.only_mistakes else "losses from 0 to 1"
         found = shown(array[wrong][0].item()) if array.ndim == 1 else f"an array of {array.ndim} dimensions"
-        raise BadValue(f"{detector.name} watches {kind}, not {found}")
+        raise refuse_value(detector, found)
     return array
+
+
+def refuse_value(detector: Detector, found: str) -> BadValue:
+    """The error for what a detector cannot watch."""
+    kind = "mistakes, 0 or 1" if detector.only_mistakes else "losses from 0 to 1"
+    return BadValue(f"{detector.name} watches {kind}, not {found}")
+
+
+class FewNumbers(Detector):
+    """A detector whose state is a few numbers, and whose loop calls `watch_one` for every value.
+
+    `watch_one` takes the settings, the state and a value, and returns the level and the state after it, as tuples of floats.
+    """
+
+    watch_one: ClassVar[Any]  # a function: (settings, state, value) -> (level, state)
+
+    def __init__(self, run: Runner = run_interpreted, **given: Any) -> None:
+        super().__init__(run, **given)
+        self.told: tuple[float, ...] = tuple(self.numbers.tolist())
+        self.aside: tuple[float, ...] | None = None  # the state, where `update` was the last that changed it
+
+    def flush(self) -> None:
+        if self.aside is not None:
+            self.cells[:] = self.aside
+            self.aside = None
+
+    def update(self, value: float) -> int:
+        if not 0.0 <= value <= 1.0 or (self.only_mistakes and value != 0.0 and value != 1.0):
+            raise refuse_value(self, shown(value))
+        before = self.aside or tuple(self.cells.tolist())
+        level: int
+        level, self.aside = self.watch_one(self.told, before, value)
+        return level
+
+    def mark(self) -> Any:
+        return self.aside or tuple(self.cells.tolist())
+
+    def go_back(self, mark: Any) -> None:
+        self.aside = mark
 
 
 def find_detector(spec: Any, known: dict[str, type[Detector]], run: Runner = run_interpreted) -> Detector:

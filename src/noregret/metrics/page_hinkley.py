@@ -1,33 +1,42 @@
 """The Page-Hinkley test: an alarm where values exceed their mean so far by too much in sum."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from noregret.data.settings import Setting, Settings
-from noregret.metrics.detector import ALARM, STABLE, WARNING, Detector, Floats, Levels, Loop
+from noregret.metrics.detector import ALARM, STABLE, WARNING, FewNumbers, Floats, Loop
 
 ROUNDS, MEAN, SUM, LOWEST, END = 0, 1, 2, 3, 4  # places in the state
 TOLERANCE, THRESHOLD, WARNS_AT, LEAST, ALPHA = 0, 1, 2, 3, 4  # places in the numbers
 
 
-def page_hinkley(numbers: Floats, state: Floats, values: Floats, levels: Levels) -> None:
-    """Watch values up to the first alarm, after which the test starts again."""
-    for i in range(values.size):
-        state[ROUNDS] += 1.0
-        state[MEAN] += (values[i] - state[MEAN]) / state[ROUNDS]
-        state[SUM] = numbers[ALPHA] * state[SUM] + values[i] - state[MEAN] - numbers[TOLERANCE]
-        state[LOWEST] = min(state[LOWEST], state[SUM])
-        levels[i] = STABLE
-        if state[ROUNDS] >= numbers[LEAST]:
-            rise = state[SUM] - state[LOWEST]
-            if rise > numbers[THRESHOLD]:
-                levels[i] = ALARM
-                state[:] = 0.0
-                return
-            if rise > numbers[WARNS_AT] * numbers[THRESHOLD]:
-                levels[i] = WARNING
+def watch_one(told: Any, state: Any, value: Any) -> Any:
+    """Watch a value: the level, and the state after it. After an alarm the test starts again."""
+    tolerance, threshold, warns_at, least, alpha = told
+    rounds, mean, total, lowest = state
+    rounds += 1.0
+    mean += (value - mean) / rounds
+    total = alpha * total + value - mean - tolerance
+    lowest = total if total < lowest else lowest
+    level = STABLE
+    if rounds >= least and total - lowest > warns_at * threshold:
+        if total - lowest > threshold:
+            return ALARM, (0.0, 0.0, 0.0, 0.0)
+        level = WARNING
+    return level, (rounds, mean, total, lowest)
 
 
-class PageHinkley(Detector):
+def page_hinkley(numbers: Any, state: Any, values: Any, levels: Any) -> None:
+    """Watch values up to the first alarm."""
+    told = numbers[TOLERANCE], numbers[THRESHOLD], numbers[WARNS_AT], numbers[LEAST], numbers[ALPHA]
+    now = state[ROUNDS], state[MEAN], state[SUM], state[LOWEST]
+    for i in range(len(values)):
+        levels[i], now = watch_one(told, now, values[i])
+        if levels[i] == ALARM:
+            break
+    state[ROUNDS], state[MEAN], state[SUM], state[LOWEST] = now
+
+
+class PageHinkley(FewNumbers):
     """The Page-Hinkley test for a rise of the mean.
 
     m_t = alpha m_{t-1} + x_t - mean_t - tolerance; an alarm where m_t exceeds its smallest value so far by more than
@@ -38,6 +47,7 @@ class PageHinkley(Detector):
     about = "the Page-Hinkley test: values exceed their mean so far by more than a threshold in sum"
     paper = "Page, Continuous inspection schemes, Biometrika 41, 1954; Hinkley, Biometrika 58, 1971"
     loop: ClassVar[Loop] = staticmethod(page_hinkley)
+    watch_one = staticmethod(watch_one)
     size = END
     settings: ClassVar[Settings] = {
         "tolerance": Setting(0.005, 0.0, 1.0, about="a rise of the mean that is allowed"),

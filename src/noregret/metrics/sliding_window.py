@@ -1,14 +1,14 @@
 """A clock in place of a detector: learners take turns, so that the one in use knows only the last rounds."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from noregret.data.settings import Setting, Settings
-from noregret.metrics.detector import ALARM, WARNING, Detector, Floats, Levels, Loop
+from noregret.metrics.detector import ALARM, WARNING, Detector, Floats, Loop
 
 
-def sliding_window(numbers: Floats, state: Floats, values: Floats, levels: Levels) -> None:
+def sliding_window(numbers: Any, state: Any, values: Any, levels: Any) -> None:
     """An alarm after every half of the window, and a warning in all other rounds."""
-    for i in range(values.size):
+    for i in range(len(values)):
         state[0] += 1.0
         levels[i] = WARNING
         if 2.0 * state[0] >= numbers[0]:
