@@ -112,7 +112,7 @@ def forgets_enough(p: P) -> str | None:
             about="the largest number of supports, rounded down",
             grid=(50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0),
         ),
-        "eta": Param(0.2, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
+        "eta": Param(1.0, above=0.0, about="the step size", search=(1e-3, 1e1, "log"), measured=0.1),
         "lam": Param(1e-3, at_least=0.0, about="the strength of the l2 penalty", search=(1e-6, 1e-1, "log")),
         "ceiling": Param(
             1.0,

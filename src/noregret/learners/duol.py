@@ -87,7 +87,7 @@ def most_opposed(s: S, z: Z) -> int:
 @margin_rule(
     paper=ZHAO_2011,
     params={
-        "C": Param(10.0, above=0.0, about="the largest coefficient of a support", search=C_SEARCH),
+        "C": Param(1.0, above=0.0, about="the largest coefficient of a support", search=C_SEARCH),
         "rho": Param(
             0.0,
             at_least=0.0,
