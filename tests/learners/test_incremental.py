@@ -7,7 +7,8 @@ import pytest
 
 import noregret as nr
 from tests.learners.reading import bound_of
-from tests.naive import streams
+from tests import naive
+from tests.naive import Kernel, streams
 from tests.naive.rules import Array
 from tests.support.cover import seeds
 
@@ -57,6 +58,17 @@ def test_with_enough_passes_no_row_so_far_is_misclassified(seed: int) -> None:
     for t in range(60):
         learner.learn(X[t : t + 1], y[t : t + 1])
         assert (y[: t + 1] * learner.scores(X[: t + 1]) > 0.0).all()
+
+
+@pytest.mark.parametrize("passes", [2.9, 5])
+def test_the_passes_are_those_of_the_twin_where_they_do_not_converge(passes: float) -> None:
+    X, y = streams.dense(40, 2, seed=9)
+    learner = incremental(passes=passes, gamma=0.05)
+    twin = naive.kernel("perceptron_kernel_incremental", Kernel("rbf", gamma=0.05), passes=passes)
+    scores, updated = twin.run(X, y)
+    said = learner.play(X, y)
+    np.testing.assert_allclose(said.scores, scores, atol=1e-9)
+    assert said.updated.tolist() == updated.tolist()
 
 
 def test_the_function_is_that_of_the_counts_and_its_margins_are_cached() -> None:
