@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from tests.learners.reading import bound_of
 from tests import naive
+from tests.learners.reading import bound_of
 from tests.naive import Kernel, streams
 from tests.naive.rules import Array
 from tests.support.cover import seeds
