@@ -5,9 +5,13 @@ import pytest
 
 import noregret as nr
 
-STAY = ["arow", "narow", "nherd", "pa", "pa1", "pa2", "perceptron_margin", "romma_aggressive"]
+STAY = ["arow", "duol", "narow", "nherd", "norma", "pa", "pa1", "pa2", "perceptron_margin", "romma_aggressive"]
 MOVE = ["ofs"]
-TOLD = {"ofs": {"lam": 0.0}, "perceptron_margin": {"b": 1.0}}  # ofs otherwise shrinks on every round
+TOLD = {
+    "norma": {"lam": 0.0},
+    "ofs": {"lam": 0.0},
+    "perceptron_margin": {"b": 1.0},
+}  # ofs otherwise shrinks on every round
 FIRST = (1.0, 0.5, 0.75, 0.3, 1.7, 0.9, 2.3)
 
 

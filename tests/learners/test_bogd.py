@@ -145,7 +145,26 @@ def test_the_expected_penalised_loss_keeps_its_bound(removal: str) -> None:
 
 def test_the_theorem_needs_coefficients_that_do_not_grow() -> None:
     card = nr.learners()["bogd"]
-    assert card.why_no_guarantee({"budget": 11.0, "eta": 0.2, "lam": 0.5}) is None
-    assert "eta lam" in str(card.why_no_guarantee({"budget": 10.0, "eta": 0.2, "lam": 0.5}))
-    assert "ceiling" in str(card.why_no_guarantee({"budget": 11.0, "eta": 0.2, "lam": 0.5, "ceiling": 0.9}))
-    assert "B >= 3" in str(card.why_no_guarantee({"budget": 2.0, "eta": 1.0, "lam": 1.0}))
+    for budget, eta, lam in ((11.0, 0.2, 0.5), (3.0, 0.5, 1.0), (3.9, 2.0, 0.25), (4.0, 2.0, 0.5)):
+        assert card.why_no_guarantee({"budget": budget, "eta": eta, "lam": lam}) is None
+    for budget, eta, lam in ((10.9, 0.2, 0.5), (3.9, 0.5, 0.9), (2.9, 1.0, 1.0)):
+        assert "eta lam >= 1 / (B - 1)" in str(card.why_no_guarantee({"budget": budget, "eta": eta, "lam": lam}))
+    told = {"budget": 11.0, "eta": 0.2, "lam": 0.5}
+    assert card.why_no_guarantee({**told, "ceiling": 1.5}) is None
+    assert "ceiling" in str(card.why_no_guarantee({**told, "ceiling": 0.9}))
+
+
+def test_a_step_may_not_turn_the_function_around() -> None:
+    with pytest.raises(nr.BadValue, match="bogd: eta times lam must be at most 1, not 2"):
+        bogd(eta=4.0, lam=0.5)
+
+
+@pytest.mark.parametrize("removal", REMOVALS)
+def test_a_function_that_was_forgotten_is_replaced(removal: str) -> None:
+    """With eta lam = 1 every round begins at zero, so that there are terms of no size to drop."""
+    X, y = streams.dense(30, 3, seed=8)
+    learner = bogd(budget=2, eta=2.0, lam=0.5, removal=removal, ceiling=9.0)
+    for t in range(30):
+        learner.learn(X[t : t + 1], y[t : t + 1])
+        found = np.abs(coefficients(learner))
+        assert sorted(found) == [0.0] * (len(found) - 1) + [2.0] or sorted(found) == [0.0] * len(found)

@@ -17,7 +17,8 @@ GAMMA = 0.4
 
 
 def duol(**told: Any) -> nr.RuleLearner:
-    return nr.make("duol", **{"native": False, "kernel": "rbf", "gamma": GAMMA, **told})
+    chosen = {"native": False, "kernel": "rbf", "gamma": GAMMA, **told}
+    return nr.make("duol", **{name: one for name, one in chosen.items() if one is not None})
 
 
 def gram(X: Array) -> Array:
@@ -77,11 +78,22 @@ def test_a_pair_of_steps_solves_its_bounded_problem(seed: int) -> None:
 
 
 def test_pairs_by_hand() -> None:
+    assert dual_gain(Pair(3.0, 5.0, 2.0, 4.0, -1.0), 2.0, 3.0) == 6.0 + 15.0 - 0.5 * (8.0 + 36.0) + 6.0
     assert solve_pair(Pair(1.0, 1.0, 1.0, 1.0, -0.5), 10.0, 9.0) == (2.0, 2.0)  # within the box
-    assert solve_pair(Pair(1.0, 1.0, 1.0, 1.0, -0.5), 1.0, 0.25) == (1.0, 0.25)  # in its corner
-    assert solve_pair(Pair(1.0, 1.0, 1.0, 1.0, -0.5), 10.0, 0.5) == (1.25, 0.5)  # on an edge: 1 + 0.5 e
-    assert solve_pair(Pair(2.0, 0.0, 2.0, 2.0, 2.0), 10.0, 9.0) == (2.0, -1.0)  # two equal rows, one at its lower limit
+    assert solve_pair(Pair(2.0, 1.0, 2.0, 4.0, -2.0), 10.0, 9.0) == (2.5, 1.5)
+    assert solve_pair(Pair(1.0, 1.0, 1.0, 1.0, -0.5), 1.0, 0.25) == (1.0, 0.25)  # in a corner
+    assert solve_pair(Pair(1.0, 1.0, 2.0, 4.0, -1.0), 10.0, 0.25) == (0.625, 0.25)  # on an edge: (1 + e) / 2
+    assert solve_pair(Pair(9.0, 1.0, 2.0, 4.0, -1.0), 2.0, 2.0) == (2.0, 0.75)  # (1 + a) / 4
+    assert solve_pair(Pair(2.0, 0.0, 2.0, 2.0, 2.0), 10.0, 9.0) == (2.0, -1.0)  # equal rows, one at its lower limit
+    assert solve_pair(Pair(0.5, 4.0, 1.0, 2.0, 1.0), 10.0, 9.0) == (0.0, 2.0)  # only the second moves: 4 / 2
     assert solve_pair(Pair(0.5, 0.5, 1.0, 1.0, -1.0), 3.0, 3.0) == (3.0, 3.0)  # the same row with both labels
+
+
+def test_a_kernel_of_exactly_minus_rho_is_opposed_enough() -> None:
+    X, y = np.array([[0.5], [1.0]]), np.array([1, -1])
+    both = duol(kernel="linear", C=9.0, rho=0.5, gamma=None).learn(X, y).model.arrays.w.coef[:2].tolist()
+    assert both[0] > 4.0 == (1.0 - 0.0) / 0.25
+    assert duol(kernel="linear", C=9.0, rho=0.51, gamma=None).learn(X, y).model.arrays.w.coef[0] == 4.0
 
 
 # ---- a round --------------------------------------------------------------------------------------------------------

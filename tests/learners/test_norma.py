@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import noregret as nr
+from noregret.evaluation.regret import why_no_regret
 from tests.learners.reading import bound_of, comparators, hinge, radius_of, steps, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -212,6 +213,11 @@ def test_a_level_has_no_radius() -> None:
     for told in ({"radius": 2.0}, {"learn_radius": True}):
         with pytest.raises(nr.BadValue, match="norma finds a level of the scores, not a ball; leave radius"):
             norma(task="one-class", **told)
+
+
+def test_a_level_has_no_regret_and_the_reason_is_told() -> None:
+    assert "its level moves with the rows" in str(why_no_regret(norma(task="one-class")))
+    assert why_no_regret(norma()) is None
 
 
 def test_a_saved_novelty_detector_goes_on_as_if_never_stopped(tmp_path: Any) -> None:

@@ -20,7 +20,7 @@ class BOGD(KernelRule):
     regresses = True
 
     def __init__(
-        self, budget: float = 500.0, eta: float = 0.2, lam: float = 1e-3, ceiling: float = 1.0, **told: str
+        self, budget: float = 500.0, eta: float = 1.0, lam: float = 1e-3, ceiling: float = 1.0, **told: str
     ) -> None:
         self.budget, self.eta, self.lam, self.ceiling = int(budget), eta, lam, ceiling
         self.by_size, self.loss = told.get("removal", "size") == "size", told.get("loss", "hinge")

@@ -34,7 +34,7 @@ def best_of_box(Q: Array, c: Array, low: Array, high: Array) -> Array:
 class DUOL(KernelRule):
     """Terms x_i with their label and 0 <= g_i <= C."""
 
-    def __init__(self, C: float = 10.0, rho: float = 0.0) -> None:
+    def __init__(self, C: float = 1.0, rho: float = 0.0) -> None:
         self.C, self.rho = C, rho
         self.rows: list[Array] = []
         self.labels: list[float] = []

@@ -11,8 +11,8 @@ from .rules import Array, Round, Rule
 class IncrementalKernelPerceptron(KernelRule):
     """All rows with their labels and counts; every margin is computed when it is needed."""
 
-    def __init__(self, passes: float = 1.0) -> None:
-        self.passes = int(passes)
+    def __init__(self, sweeps: float = 1.0) -> None:
+        self.sweeps = int(sweeps)
         self.rows: list[Array] = []
         self.labels: list[float] = []
         self.counts: list[int] = []
@@ -37,7 +37,7 @@ class IncrementalKernelPerceptron(KernelRule):
         self.labels.append(float(r.signs[0]))
         self.counts.append(0)
         self.count_wrong([len(self.rows) - 1])
-        for _ in range(self.passes):
+        for _ in range(self.sweeps):
             if not self.count_wrong(list(range(len(self.rows)))):
                 break
         return sum(self.counts) > before

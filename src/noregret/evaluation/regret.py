@@ -136,6 +136,8 @@ def why_no_regret(learner: Learner) -> str | None:
         return "it chooses at random and sees only whether it was right: its theorems bound an expected loss"
     if config.task.cost is not None and config.task.chosen["competitor"] != "max_loss":
         return "with costs the loss against the runner-up is not convex in the weights; that of competitor=max_loss is"
+    if "learn_radius" in config.task.chosen and config.card.level is not None:
+        return "its level moves with the rows, and a level that is low enough has no loss: nothing compares with it"
     if config.task.chosen.get("learn_radius") == "rows":
         return "its radius grows with the rows, and a ball that is large enough has no loss: nothing compares with it"
     if config.card.ignores_features:

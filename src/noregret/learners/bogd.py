@@ -5,6 +5,7 @@ it was.
 """
 
 import math
+from collections.abc import Mapping
 
 from noregret.algebra import (
     append,
@@ -21,6 +22,7 @@ from noregret.algebra import (
 from noregret.algebra.partial_features import PRIME
 from noregret.algebra.verbs import unbound
 from noregret.learners.gradient import SLOPE_ONE
+from noregret.learners.norma import turns_around
 from noregret.rules.decorators import gradient_rule
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.merge_law import Merge
@@ -33,6 +35,7 @@ ZHAO_2012 = (
     "Zhao, Wang, Wu, Jin and Hoi, Fast bounded online gradient descent algorithms for scalable kernel-based online "
     "learning, ICML 2012"
 )
+LEAST = 1e-100  # that is divided by
 share = unbound
 
 
@@ -43,9 +46,7 @@ def alike(s: S, i: int, total: float) -> float:
 
 def by_size(s: S, i: int, total: float) -> float:
     """The larger |alpha_i| sqrt(k(x_i, x_i)), the less likely a support is dropped (BOGD++)."""
-    if total <= 0.0 or supports(s.w) < 2:
-        return float(1.0 / supports(s.w))
-    return float((1.0 - term_size(s, i) / total) / (supports(s.w) - 1.0))
+    return float((1.0 - term_size(s, i) / max(total, LEAST)) / max(supports(s.w) - 1.0, 1.0))
 
 
 def term_size(s: S, i: int) -> float:
@@ -71,9 +72,7 @@ def drop_support(s: S, g: G) -> None:
         total += term_size(s, i)
     dropped = draw_support(s, total)
     for i in range(supports(s.w)):
-        stays = 1.0 - share(s, i, total)
-        if i != dropped and stays > 0.0:
-            set_coefficient(s.w, i, coefficient(s.w, i) / stays)
+        set_coefficient(s.w, i, coefficient(s.w, i) / max(1.0 - share(s, i, total), LEAST))
     remove_coefficients(s.size, dropped, g)
     remove_support(s.w, dropped, g)
 
@@ -97,9 +96,13 @@ def expected_regret(p: P, radius: float, norm: float, rounds: float) -> float:
     return float(norm**2 / (2.0 * p.eta) + 0.5 * p.eta * radius**2 * rounds * (widest**2 + 1.0))
 
 
+def keep_direction(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
+    return turns_around(numbers)
+
+
 def forgets_enough(p: P) -> str | None:
-    if math.floor(p.budget) < 3 or not 1.0 / (math.floor(p.budget) - 1.0) <= p.eta * p.lam <= 1.0:
-        return "it is proved for 1 / (B - 1) <= eta lam <= 1 and B >= 3"
+    if p.budget < 3.0 or p.eta * p.lam * (math.floor(p.budget) - 1.0) < 1.0:
+        return "it is proved for eta lam >= 1 / (B - 1) and B >= 3"
     return None if p.ceiling >= 1.0 else "it is proved for ceiling >= 1"
 
 
@@ -112,7 +115,7 @@ def forgets_enough(p: P) -> str | None:
             about="the largest number of supports, rounded down",
             grid=(50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0),
         ),
-        "eta": Param(0.2, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
+        "eta": Param(1.0, above=0.0, about="the step size", search=(1e-3, 1e1, "log"), measured=0.1),
         "lam": Param(1e-3, at_least=0.0, about="the strength of the l2 penalty", search=(1e-6, 1e-1, "log")),
         "ceiling": Param(
             1.0,
@@ -130,12 +133,13 @@ def forgets_enough(p: P) -> str | None:
     state={"w": plain, "size": counts},
     counters={"random": 1.0},
     penalty=squared_penalty,
+    check=keep_direction,
     guarantees=(
         Guarantee(
             "expected regret",
             "expected regret of lam |w|^2 / 2 plus the loss against u <= "
             "|u|^2 / (2 eta) + (eta R^2 T / 2) ((1 + eta lam B)^2 + 1), where B = budget; never more than B supports",
-            "1 / (B - 1) <= eta lam <= 1; ceiling >= 1; B >= 3; every k(x, x) <= R^2; any u that does not depend on "
+            "eta lam >= 1 / (B - 1); ceiling >= 1; B >= 3; every k(x, x) <= R^2; any u that does not depend on "
             "the draws; all importance weights 1",
             expected_regret,
             options={"loss": SLOPE_ONE},
@@ -148,7 +152,7 @@ def forgets_enough(p: P) -> str | None:
 )
 def bogd(p: P, s: S, g: G) -> None:
     """Kernel gradient descent with a budget: a random support is dropped, and the others grow to make up for it."""
-    scale(s.w, max(1.0 - p.eta * p.lam, 0.0))
+    scale(s.w, 1.0 - p.eta * p.lam)
     if sqnorm(g) > 0.0:
         full = supports(s.w) >= math.floor(p.budget)
         if full:

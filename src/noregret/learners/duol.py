@@ -1,7 +1,7 @@
 """DUOL, double updating online learning: a step on the new example and on the support that contradicts it most."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from noregret.algebra import (
     append,
@@ -23,6 +23,7 @@ from noregret.rules.rule_card import P, S, Z
 from noregret.state.fields import counts, plain
 
 ZHAO_2011 = "Zhao, Hoi and Jin, Double updating online learning, JMLR 12, 2011"
+Steps: TypeAlias = tuple[float, float]
 AT_MARGIN = 1.0 + 1e-9  # a step leaves margins of 1, up to rounding
 
 
@@ -45,28 +46,25 @@ def clip(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-def solve_pair(q: Pair, C: float, room: float) -> tuple[float, float]:
+def better(q: Pair, found: Steps, other: Steps) -> Steps:
+    """The steps of the larger gain."""
+    return other if dual_gain(q, other[0], other[1]) > dual_gain(q, found[0], found[1]) else found
+
+
+def solve_pair(q: Pair, C: float, room: float) -> Steps:
     """The steps 0 <= a <= C and room - C <= e <= room of the largest gain.
 
-    The inner maximum, where the box has it; otherwise the best of the maxima on its four edges.
+    The best of the inner maximum, brought into the box where it is outside, and of the maxima on the four edges.
     """
     low = room - C
     rest = q.size_a * q.size_e - q.product * q.product
-    if rest > 0.0:
-        a = (q.size_e * q.loss_a - q.product * q.loss_e) / rest
-        e = (q.size_a * q.loss_e - q.product * q.loss_a) / rest
-        if 0.0 <= a <= C and low <= e <= room:
-            return a, e
-    best_a, best_e = 0.0, 0.0
-    for a in (0.0, C):
-        e = clip((q.loss_e - q.product * a) / q.size_e, low, room)
-        if dual_gain(q, a, e) > dual_gain(q, best_a, best_e):
-            best_a, best_e = a, e
+    inner = clip((q.size_e * q.loss_a - q.product * q.loss_e) / rest, 0.0, C) if rest > 0.0 else 0.0
+    found = (0.0, 0.0)
+    for a in (inner, 0.0, C):
+        found = better(q, found, (a, clip((q.loss_e - q.product * a) / q.size_e, low, room)))
     for e in (low, room):
-        a = clip((q.loss_a - q.product * e) / q.size_a, 0.0, C)
-        if dual_gain(q, a, e) > dual_gain(q, best_a, best_e):
-            best_a, best_e = a, e
-    return best_a, best_e
+        found = better(q, found, (clip((q.loss_a - q.product * e) / q.size_a, 0.0, C), e))
+    return found
 
 
 def sign_of(w: float) -> float:
@@ -74,20 +72,25 @@ def sign_of(w: float) -> float:
     return math.copysign(1.0, w)
 
 
-def most_opposed(s: S, z: Z) -> int:
-    """The support, of those with margin 1 or less, whose signed kernel with the example is the smallest; or -1."""
-    b, lowest = -1, math.inf
+def most_opposed(s: S, z: Z) -> tuple[int, float]:
+    """The support, of those with margin 1 or less, whose signed kernel with the example is the smallest, and that."""
+    b, lowest = 0, math.inf
     for i in range(supports(s.w)):
         signed = side(z) * sign_of(coefficient(s.w, i)) * near(z, i)
-        if coefficient(s.F, i) <= AT_MARGIN and signed < lowest:
+        if signed < lowest and coefficient(s.F, i) <= AT_MARGIN:
             b, lowest = i, signed
-    return b
+    return b, lowest
+
+
+def move_margin(s: S, i: int, change: float) -> None:
+    """Support i, whose score has changed, has another margin."""
+    set_coefficient(s.F, i, coefficient(s.F, i) + sign_of(coefficient(s.w, i)) * change)
 
 
 @margin_rule(
     paper=ZHAO_2011,
     params={
-        "C": Param(10.0, above=0.0, about="the largest coefficient of a support", search=C_SEARCH),
+        "C": Param(1.0, above=0.0, about="the largest coefficient of a support", search=C_SEARCH),
         "rho": Param(
             0.0,
             at_least=0.0,
@@ -118,19 +121,20 @@ def duol(p: P, s: S, z: Z, margin: float) -> bool:
     """
     if margin >= 1.0:
         return False
-    y, size, b = side(z), sqnorm(z), most_opposed(s, z)
-    a, e, label, product = min(p.C, (1.0 - margin) / size), 0.0, 0.0, 0.0
-    if b >= 0:
-        label = sign_of(coefficient(s.w, b))
-        product = y * label * near(z, b)
-    if b >= 0 and product <= -p.rho:
+    size = sqnorm(z)
+    a = min(p.C, (1.0 - margin) / size)
+    b, product = most_opposed(s, z)
+    if product <= -p.rho:
         fill_kernel_row(s.w, b)
-        pair = Pair(1.0 - margin, max(1.0 - coefficient(s.F, b), 0.0), size, kernel_row(s.w, b), product)
-        a, e = solve_pair(pair, p.C, p.C - abs(coefficient(s.w, b)))
-        set_coefficient(s.w, b, coefficient(s.w, b) + label * e)
+        short = max(1.0 - coefficient(s.F, b), 0.0)
+        own = coefficient(s.w, b)
+        a, e = solve_pair(Pair(1.0 - margin, short, size, kernel_row(s.w, b), product), p.C, p.C - abs(own))
+        for i in range(supports(s.w)):
+            move_margin(s, i, sign_of(own) * e * kernel_row(s.w, i))
+        set_coefficient(s.w, b, own + sign_of(own) * e)
+        margin += e * product
     for i in range(supports(s.w)):
-        moved = y * a * near(z, i) + (label * e * kernel_row(s.w, i) if e != 0.0 else 0.0)
-        set_coefficient(s.F, i, coefficient(s.F, i) + sign_of(coefficient(s.w, i)) * moved)
+        move_margin(s, i, side(z) * a * near(z, i))
     append(s.w, a, z)
-    set_coefficient(s.F, supports(s.w) - 1, margin + a * size + e * product)
+    set_coefficient(s.F, supports(s.w) - 1, margin + a * size)
     return True

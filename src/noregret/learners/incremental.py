@@ -35,7 +35,7 @@ def count_if_wrong(s: S, i: int) -> bool:
 @margin_rule(
     paper=AIZERMAN_1964,
     params={
-        "passes": Param(
+        "sweeps": Param(
             1.0,
             at_least=0.0,
             about="how many passes over all rows so far follow a new row, rounded down; fewer where one is without an "
@@ -59,7 +59,7 @@ def perceptron_kernel_incremental(p: P, s: S, z: Z, margin: float) -> bool:
     last = supports(s.y) - 1
     set_coefficient(s.F, last, margin)
     updated = count_if_wrong(s, last)
-    for _ in range(math.floor(p.passes)):
+    for _ in range(math.floor(p.sweeps)):
         again = False
         for i in range(last + 1):
             again = count_if_wrong(s, i) or again

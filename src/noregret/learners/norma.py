@@ -21,6 +21,7 @@ from noregret.state.fields import scaled
 KIVINEN_2004 = (
     "Kivinen, Smola and Williamson, Online learning with kernels, IEEE Transactions on Signal Processing 52, 2004"
 )
+ROUNDED = 1e-9
 pull = turn = unbound
 
 
@@ -89,13 +90,18 @@ OFFSET = Choice(
 )
 
 
-def combine_well(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
-    """A step must not turn the weights around, and only a loss with a margin can adapt it."""
+def turns_around(numbers: Mapping[str, float]) -> str | None:
+    """A step must not turn the weights around."""
     if numbers["eta"] * numbers["lam"] > 1.0 + ROUNDED:
         return f"eta times lam must be at most 1, not {numbers['eta'] * numbers['lam']:g}; make one of them smaller"
+    return None
+
+
+def combine_well(numbers: Mapping[str, float], choices: Mapping[str, str]) -> str | None:
+    """A step must not turn the weights around, and only a loss with a margin can adapt it."""
     if numbers["nu"] > 0.0 and choices["loss"] not in ADAPTS:
         return f"nu adapts the margin of the losses {' and '.join(ADAPTS)}; with {choices['loss']} leave nu out"
-    return None
+    return turns_around(numbers)
 
 
 def required_margin(p: P, s: S) -> float:
@@ -116,9 +122,6 @@ def find_step(p: P, s: S, margin: float) -> float:
     if p.nu > 0.0:
         s.n.risen += eta * (p.nu - (1.0 if step > 0.0 else 0.0))
     return float(step)
-
-
-ROUNDED = 1e-9
 
 
 def constant_rate_regret(p: P, radius: float, norm: float, rounds: float) -> float:
