@@ -5,7 +5,7 @@ distance where those of the inverse grow with one over its square, and half as m
 a row, by a step of Gram-Schmidt; a support that goes takes a row along, after a reflection. Until one goes, m is a
 triangle.
 
-A row that nearly depends on the supports would add a function with huge coefficients, in which all digits cancel. So only
+A row that nearly depends on the supports would add a function with huge coefficients, whose digits cancel. So only
 a row whose function has coefficients of moderate size can be a support: see DEPENDENT.
 """
 
@@ -32,8 +32,8 @@ from noregret.algebra.verbs import (
 
 DEPENDENT = 1e-8
 """A row x depends on the supports if its squared distance from their span is at most this share of k(x, x) plus the sum
-of d_j^2 k(x_j, x_j), where d_j are the coefficients of its projection. So no function of the basis has coefficients above
-1e4, relative to the supports, and of 16 digits in a score at most 4 are lost."""
+of d_j^2 k(x_j, x_j), where d_j are the coefficients of its projection. So no function of the basis has coefficients
+above 1e4, relative to the supports, and of the 16 digits of its values at most 4 are lost."""
 
 
 class Basis(NamedTuple):

@@ -26,7 +26,9 @@ PARAMS = {
         untuned="more supports make fewer mistakes and take more time and memory",
     ),
 }
-ROOM = "no row farther than eta from the span of the supports was projected, because the budget was used up or by rounding"
+ROOM = (
+    "no row farther than eta from the span of the supports was projected, because the budget was used up or by rounding"
+)
 NO_MERGE = Merge("none", "the supports of two learners are twice the budget, and each was projected onto its own")
 
 
@@ -68,9 +70,9 @@ def projectron(p: P, s: S, z: Z, margin: float) -> bool:
 
 
 def project_or_append(p: P, s: S, z: Z) -> None:
-    """Take a perceptron step, projected where the error is at most eta, the supports are all used, or z depends on them.
+    """Take a perceptron step; project it where the error is at most eta, all supports are used, or z depends on them.
 
-    With all digits, a row that is not in the span would never depend on it; see `noregret.algebra.basis.DEPENDENT`.
+    A row outside the span depends on it only by rounding: see `noregret.algebra.basis.DEPENDENT`.
     """
     squared = project(s.basis, z)
     if squared > p.eta * p.eta and supports(s.w) + 1.0 <= p.budget and independent(s.basis, squared, z):

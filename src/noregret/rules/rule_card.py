@@ -73,7 +73,7 @@ class RuleCard(Card):
 
     @cache  # noqa: B019
     def state_shape(self, average: int | None, chosen: Chosen = ()) -> Shape:
-        """The state with the options in force; w is averaged over the rounds after so many, if an average is asked for."""
+        """The state with the options in force; w averaged over the rounds after so many, if an average is asked for."""
         state = {**self.state, **self.option_fields(dict(chosen))}
         if average is None:
             return Shape(state, {**self.counters, **field_counters(state)})

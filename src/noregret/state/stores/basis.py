@@ -20,9 +20,7 @@ class BasisStore(Store[Basis]):
     def build(self, field: Field, space: Space, parts: Parts) -> Basis:
         room = space.supports
         scratch = np.zeros(room), np.zeros(room)
-        return Basis(
-            np.zeros((room, room)), np.zeros(room), np.zeros(room, np.int64), *scratch, np.zeros(1, np.int64)
-        )
+        return Basis(np.zeros((room, room)), np.zeros(room), np.zeros(room, np.int64), *scratch, np.zeros(1, np.int64))
 
     def vectors(self, value: Basis) -> list[Vector]:
         return []
