@@ -136,6 +136,10 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
         algebra, kernel_name = "kernel", kernel_name or "linear"
     kernel = check_kernel(kernel_name, algebra)
+    if algebra == "kernel" and kernel == "sigmoid" and card.needs_mercer_kernel:
+        raise BadValue(
+            f"{card.name} measures distances, which the sigmoid kernel does not define; choose another kernel"
+        )
     switches = {
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }

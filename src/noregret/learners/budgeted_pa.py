@@ -196,6 +196,7 @@ def step_full(p: P, s: S, z: Z, tau: float) -> None:
     state={"w": plain},
     tasks=("binary",),
     weight_param="C",
+    needs_mercer_kernel=True,
     merge=Merge("none", "the supports of two learners are twice the budget, and each was projected onto its own"),
 )
 def budgeted_pa(p: P, s: S, z: Z, margin: float) -> bool:

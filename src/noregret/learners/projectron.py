@@ -58,6 +58,7 @@ def margin_bound(p: P, radius: float, norm: float, comparator_loss: float) -> fl
         ),
     ),
     merge=NO_MERGE,
+    needs_mercer_kernel=True,
     title="Projectron",
     default_variant=True,
 )
@@ -97,6 +98,7 @@ def project_or_append(p: P, s: S, z: Z) -> None:
         ),
     ),
     merge=NO_MERGE,
+    needs_mercer_kernel=True,
     title="Projectron",
 )
 def projectron_plus_plus(p: P, s: S, z: Z, margin: float) -> bool:

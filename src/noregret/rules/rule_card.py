@@ -57,6 +57,7 @@ class RuleCard(Card):
     real_valued_losses: bool = False  # of a bandit rule: whether losses may lie between 0 and 1
     start_within: Limits | None = None  # the limits of every weight, which random initial weights keep too, or None
     forgets_start: bool = False  # whether the first step leaves nothing of the weights before it
+    needs_mercer_kernel: bool = False  # whether its steps measure distances, which only such kernels define
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
     counter_laws: Mapping[str, Law] = field(
         default_factory=dict
