@@ -144,7 +144,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }
     seed, growing = rest.pop("seed", 0), check_option(rest.pop("columns", None))
-    asked = (None, None) if "budget" in card.params else (rest.pop("budget", None), rest.pop("policy", None))
+    asked = None if "budget" in card.params else rest.pop("budget", None), rest.pop("policy", None)
     transforms = as_pipeline(rest.pop("transforms", None))
     given.pop("transforms", None)
     if transforms:
