@@ -194,6 +194,10 @@ def test_wrong_budgets_are_refused() -> None:
         nr.make("forgetron", budget=0)
     with pytest.raises(nr.BadValue, match="forgetron decides itself which support it gives up; leave policy out"):
         nr.make("forgetron", budget=5, policy="oldest")
+
+
+def test_two_of_them_cannot_be_merged() -> None:
+    X, y = streams.dense(9, 3)
+    learners = [make("forgetron").learn(X, y) for _ in range(2)]
     with pytest.raises(nr.BadValue, match="forgetron cannot be merged"):
-        X, y = streams.dense(9, 3)
-        make("forgetron").learn(X, y).merge(make("forgetron").learn(X, y))
+        learners[0].merge(learners[1])
