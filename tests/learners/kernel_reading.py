@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.learner.finder import Finder
 from noregret.state.bank_rows import read_rows
 from tests import naive
 from tests.naive.kernels import Kernel
@@ -29,8 +30,15 @@ def make(name: str, kernel: str = "rbf", **told: Any) -> nr.RuleLearner:
     return nr.make(name, algebra="kernel", kernel=kernel, **{"native": False, **TOLD[kernel], **told})
 
 
-def twin_of(name: str, kernel: str = "rbf", **told: Any) -> Binary:
+def twin_of(name: str, kernel: str = "rbf", **told: Any) -> Any:
+    """Its independent twin for labels -1 and +1."""
     return Binary(naive.with_kernel(naive.rule(name, **told), KERNELS[kernel]))
+
+
+def restore(learner: nr.RuleLearner, **changed: Array) -> nr.RuleLearner:
+    """The learner of a file in which some arrays are others."""
+    header, arrays = learner.dump()
+    return nr.RuleLearner.restore(header, {**arrays, **changed}, Finder())
 
 
 def supports_of(learner: nr.RuleLearner, d: int) -> tuple[Array, Array]:

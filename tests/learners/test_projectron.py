@@ -8,7 +8,15 @@ import pytest
 
 import noregret as nr
 from tests import naive
-from tests.learners.kernel_reading import KERNELS, check_refused_call_is_undone, gram, make, supports_of, twin_of
+from tests.learners.kernel_reading import (
+    KERNELS,
+    check_refused_call_is_undone,
+    gram,
+    make,
+    restore,
+    supports_of,
+    twin_of,
+)
 from tests.learners.reading import bound_of, hinge, weights
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -65,7 +73,7 @@ def test_a_margin_below_one_moves_within_the_span_by_hand(
 @pytest.mark.parametrize(("name", "eta", "budget"), [("projectron", 0.5, 7), ("projectron_plus_plus", 0.8, 9)])
 def test_plays_as_its_twin_with_small_budgets(name: str, eta: float, budget: int, kernel: str) -> None:
     X, y = streams.dense(80, 5, seed=budget)
-    found, twin = (one(name, kernel, eta=eta, budget=budget) for one in (make, twin_of))
+    found, twin = make(name, kernel, eta=eta, budget=budget), twin_of(name, kernel, eta=eta, budget=budget)
     transcript, (scores, updated) = found.play(X, y), twin.run(X, y)
     np.testing.assert_allclose(transcript.scores, scores, rtol=1e-8, atol=1e-9 * np.abs(scores).max())
     assert transcript.updated.tolist() == updated.tolist()
@@ -152,11 +160,12 @@ def test_plays_many_classes_as_its_twin(name: str, eta: float) -> None:
     X, y, _ = streams.blobs(60, 3, 4, spread=1.0, seed=3)
     X *= 3.0
     learner = make(name, "polynomial", eta=eta, budget=12, task="multiclass", classes=range(4))
-    twin = Multiclass(naive.with_kernel(naive.rule(name, eta=eta, budget=12), KERNELS["polynomial"]), 4, fixed=True)
+    rule: Any = naive.with_kernel(naive.rule(name, eta=eta, budget=12), KERNELS["polynomial"])
+    twin = Multiclass(rule, 4, fixed=True)
     transcript, (scores, updated) = learner.play(X, y), twin.run(X, y)
     np.testing.assert_allclose(transcript.scores, scores, rtol=1e-8, atol=1e-9 * np.abs(scores).max())
     assert transcript.updated.tolist() == updated.tolist()
-    assert int(learner.model.bank.n[0]) == len(twin.rule.supports)
+    assert int(learner.model.bank.n[0]) == len(rule.supports)
 
 
 def test_a_call_that_is_refused_leaves_no_trace() -> None:
@@ -166,16 +175,15 @@ def test_a_call_that_is_refused_leaves_no_trace() -> None:
 
 def test_a_basis_in_a_file_that_does_not_fit_is_refused() -> None:
     X, y = streams.dense(40, 4, seed=5)
-    header, arrays = make("projectron").learn(X, y).dump()
-    size = len(arrays["bank.sq"])
-
-    def refused(words: str, **changed: Any) -> None:
+    learner = make("projectron").learn(X, y)
+    size = len(supports_of(learner, 4)[1])
+    for name, wrong, words in (
+        ("m", np.zeros((size - 1, size - 1)), "state.basis.m has type"),
+        ("reach", np.full(size, size + 1), "state.basis.reach has a row that is longer"),
+        ("squares", np.full(size, np.nan), "state.basis.squares has numbers that are not finite"),
+    ):
         with pytest.raises(nr.BadValue, match=words):
-            nr.RuleLearner.restore(header, {**arrays, **changed}, nr.learners().__getitem__)
-
-    refused("state.basis.m has type", **{"state.basis.m": np.zeros((size - 1, size - 1))})
-    refused("state.basis.reach has a row that is longer", **{"state.basis.reach": np.full(size, size + 1)})
-    refused("state.basis.squares has numbers that are not finite", **{"state.basis.squares": np.full(size, np.nan)})
+            restore(learner, **{f"state.basis.{name}": wrong})
 
 
 def test_projections_need_a_kernel_that_defines_distances() -> None:

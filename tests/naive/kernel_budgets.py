@@ -46,14 +46,14 @@ class Budgeted(KernelRule):
         if not self.supports:
             return np.zeros(0), self.kernel(x, x)
         near = self.gram(self.supports, [x])[:, 0]
-        d = np.linalg.lstsq(self.gram(self.supports, self.supports), near, rcond=None)[0]
+        d = np.asarray(np.linalg.lstsq(self.gram(self.supports, self.supports), near, rcond=None)[0], np.float64)
         return d, max(0.0, self.kernel(x, x) - float(near @ d))
 
     def depends(self, x: Array) -> bool:
         """Whether the part of x outside the span is too small, beside x and the parts of its projection."""
         d, squared = self.projection(x)
         parts = sum(share**2 * self.kernel(one, one) for share, one in zip(d, self.supports, strict=True))
-        return squared <= DEPENDENT * (self.kernel(x, x) + parts)
+        return bool(squared <= DEPENDENT * (self.kernel(x, x) + parts))
 
     def state(self) -> dict[str, Array]:
         return {"coefficients": np.array(self.alpha).reshape(-1, self.k).T}

@@ -34,6 +34,22 @@ def why_too_small(p: P) -> str | None:
     return None if p.budget >= ENOUGH else "it is proved for a budget of at least 83"
 
 
+def damage(sigma: float, margin: float) -> float:
+    """What is lost by forgetting a support with weight sigma, on which the margin is the one given."""
+    return sigma * sigma + 2.0 * sigma - 2.0 * sigma * margin
+
+
+def shrinkage(sigma: float, margin: float, allowed: float) -> float:
+    """The largest factor phi <= 1 for which damage(phi sigma, phi margin) is at most what is allowed, which is above 0.
+
+    It is a root of square phi^2 + 2 sigma phi - allowed, in a form that stays exact where square is small.
+    """
+    if damage(sigma, margin) <= allowed:
+        return 1.0
+    square = sigma * sigma - 2.0 * sigma * margin
+    return allowed / (sigma + math.sqrt(max(sigma * sigma + square * allowed, 0.0)))
+
+
 @margin_rule(
     paper=DEKEL_2008,
     params={
@@ -82,19 +98,3 @@ def forgetron(p: P, s: S, z: Z, margin: float) -> bool:
         scale(s.w, phi)
         remove_support(s.w, r, z)
     return True
-
-
-def damage(sigma: float, margin: float) -> float:
-    """What is lost by forgetting a support with weight sigma, on which the margin is the one given."""
-    return sigma * sigma + 2.0 * sigma - 2.0 * sigma * margin
-
-
-def shrinkage(sigma: float, margin: float, allowed: float) -> float:
-    """The largest factor phi <= 1 for which damage(phi sigma, phi margin) is at most what is allowed, which is above 0.
-
-    It is a root of square phi^2 + 2 sigma phi - allowed, in a form that stays exact where square is small.
-    """
-    if damage(sigma, margin) <= allowed:
-        return 1.0
-    square = sigma * sigma - 2.0 * sigma * margin
-    return allowed / (sigma + math.sqrt(max(sigma * sigma + square * allowed, 0.0)))

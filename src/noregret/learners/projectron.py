@@ -43,6 +43,19 @@ def margin_bound(p: P, radius: float, norm: float, comparator_loss: float) -> fl
     return projectron_bound(p, 1.0, norm, comparator_loss) if radius <= 1.0 else math.inf
 
 
+def project_or_append(p: P, s: S, z: Z) -> None:
+    """Take a perceptron step; project it where the error is at most eta, all supports are used, or z depends on them.
+
+    A row outside the span depends on it only by rounding: see `noregret.algebra.basis.DEPENDENT`.
+    """
+    squared = project(s.basis, z)
+    if squared > p.eta * p.eta and supports(s.w) + 1.0 <= p.budget and independent(s.basis, squared, z):
+        append(s.w, 1.0, z)
+        extend(s.basis, squared, z)
+    else:
+        add_projection(s.w, 1.0, s.basis, z)
+
+
 @margin_rule(
     paper=ORABONA_2009,
     params=PARAMS,
@@ -68,19 +81,6 @@ def projectron(p: P, s: S, z: Z, margin: float) -> bool:
         project_or_append(p, s, z)
         return True
     return False
-
-
-def project_or_append(p: P, s: S, z: Z) -> None:
-    """Take a perceptron step; project it where the error is at most eta, all supports are used, or z depends on them.
-
-    A row outside the span depends on it only by rounding: see `noregret.algebra.basis.DEPENDENT`.
-    """
-    squared = project(s.basis, z)
-    if squared > p.eta * p.eta and supports(s.w) + 1.0 <= p.budget and independent(s.basis, squared, z):
-        append(s.w, 1.0, z)
-        extend(s.basis, squared, z)
-    else:
-        add_projection(s.w, 1.0, s.basis, z)
 
 
 @margin_rule(

@@ -58,11 +58,9 @@ class BasisStore(Store[Basis]):
 
     def check(self, name: str, saved: Saved, space: Space) -> str | None:
         size = space.supports
-        for key, (dtype, shape) in {
-            "m": (np.float64, (size, size)),
-            "squares": (np.float64, (size,)),
-            "reach": (np.int64, (size,)),
-        }.items():
+        shapes = {"m": (size, size), "squares": (size,), "reach": (size,)}
+        for key, shape in shapes.items():
+            dtype = np.int64 if key == "reach" else np.float64
             problem = check_array(saved.arrays, f"state.{name}.{key}", dtype, shape)
             if problem is not None:
                 return problem
