@@ -145,6 +145,7 @@ BY_HAND: dict[str, list[Case]] = {
             12.5 / math.log(100),
         ),
         ({"budget": 99}, {"radius": 1, "norm": 1.17, "comparator_loss": 5}, math.inf),
+        ({"budget": 99.9}, {"radius": 1, "norm": 1.166, "comparator_loss": 5}, math.inf),
         ({"budget": 99}, {"radius": 1.01, "norm": 1, "comparator_loss": 5}, math.inf),
     ],
     "ftrl": [

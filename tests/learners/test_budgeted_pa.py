@@ -42,6 +42,40 @@ def test_the_nearest_neighbour_takes_what_the_new_row_cannot() -> None:
     assert weights(learner, 3).tolist() == pytest.approx([0.16 * 0.6, 0.16 * 0.8, -0.1])
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_of_supports_that_lose_the_same_the_first_goes(variant: str) -> None:
+    learner = make("budgeted_pa", "linear", budget=2, variant=variant).learn(np.eye(3), [1, 1, 1])
+    assert supports_of(learner, 3)[0].tolist() == np.eye(3)[1:].tolist()
+
+
+def test_of_neighbours_that_are_as_near_the_first_is_kept() -> None:
+    """x1, x2 and x3 are equally near to each other. x2 goes, and x1, its first neighbour, takes half of it."""
+    X = np.array([[2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    learner = make("budgeted_pa", "linear", budget=3, variant="nearest", C=1e-3).learn(X, [1, 1, 1, 1])
+    assert weights(learner, 4).tolist() == pytest.approx([4e-3, 0.0, 1e-3, 1e-3])
+
+
+def test_a_neighbour_along_the_new_row_takes_nothing() -> None:
+    """All rows are parallel: of x1, which goes, the new row x3 takes a third, and x2 keeps its coefficient."""
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]), [1, 1, -1]
+    learner = make("budgeted_pa", "linear", budget=2, variant="nearest", C=0.01).learn(X, y)
+    assert supports_of(learner, 2)[0].tolist() == X[1:].tolist()
+    assert supports_of(learner, 2)[1].tolist() == pytest.approx([0.01, 0.01 / 3.0 - 0.01])
+
+
+def test_a_margin_of_one_is_enough() -> None:
+    learner = make("budgeted_pa", "linear")
+    assert learner.play(np.array([[1.0, 0.0]] * 3), [1, 1, 1]).updated.tolist() == [True, False, False]
+
+
+def test_rows_of_any_size_have_neighbours() -> None:
+    X, y = streams.dense(30, 4, seed=3)
+    told = {"C": 1e12, "budget": 4, "variant": "nearest"}
+    small, twin = make("budgeted_pa", "linear", **told), twin_of("budgeted_pa", "linear", **told)
+    scores, _ = twin.run(1e-5 * X, y)
+    np.testing.assert_allclose(small.play(1e-5 * X, y).scores, scores, rtol=1e-7, atol=1e-8 * np.abs(scores).max())
+
+
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(("budget", "C"), [(1, 0.3), (2, 2.0), (6, 0.3), (12, 2.0)])

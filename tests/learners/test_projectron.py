@@ -49,6 +49,12 @@ def test_three_rows_by_hand() -> None:
     assert [len(supports_of(one, 2)[1]) for one in (near, far)] == [2, 2]
 
 
+def test_an_error_of_exactly_eta_is_allowed() -> None:
+    learner = make("projectron", "linear", eta=0.5).learn(np.array([[1.0, 0.0], [0.0, 0.5]]), [1, -1])
+    assert learner.updates == 2
+    assert weights(learner, 2).tolist() == [1.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("rows", "labels", "last", "moved"),
     [

@@ -73,31 +73,30 @@ def step_nearest(p: P, s: S, z: Z, tau: float) -> None:
     add(s.w, tau, z)
     if supports(s.w) > new:
         set_coefficient(s.squares, new, sqsource(z))
-        gone = -1
         if new + 1.0 > p.budget:
-            gone = new = remove_nearest(s, z, new)
-        meet(s, z, new, gone)
+            new = remove_nearest(s, z, new)
+        meet(s, z, new)
 
 
 def neighbour_of(s: S, r: int) -> int:
-    """The number of the nearest neighbour of a support; -1 where there is none."""
+    """The number of the nearest neighbour of a support, kept with one added; -1 where there is none."""
     n = int(coefficient(s.neighbours, r)) - 1
-    return n if 0 <= n < supports(s.w) and n != r else -1
+    return n if 0 <= n < supports(s.w) else -1
 
 
 def shares_of(s: S, z: Z, r: int, n: int) -> tuple[float, float, float]:
     """The projection of support r onto the row at hand and support n: both coefficients, and the squared error."""
     size, k = sqsource(z), near(z, r)
-    along, lost = k / size, coefficient(s.squares, r) - k * k / size
-    if n < 0:
-        return along, 0.0, lost
-    kn, own = near(z, n), coefficient(s.squares, n)
-    rest = own - kn * kn / size  # of n, what is orthogonal to the row at hand
-    if rest <= DEPENDENT * own:
-        return along, 0.0, lost
-    both = coefficient(s.kernels, r) - k * kn / size
-    share = both / rest
-    return along - share * kn / size, share, lost - share * both
+    along, share, lost = k / size, 0.0, coefficient(s.squares, r) - k * k / size
+    if n >= 0:
+        kn, own = near(z, n), coefficient(s.squares, n)
+        rest = own - kn * kn / size  # of n, what is orthogonal to the row at hand
+        if rest > DEPENDENT * own:
+            both = coefficient(s.kernels, r) - k * kn / size
+            share = both / rest
+            along -= share * kn / size
+            lost -= share * both
+    return along, share, lost
 
 
 def remove_nearest(s: S, z: Z, new: int) -> int:
@@ -121,14 +120,13 @@ def remove_nearest(s: S, z: Z, new: int) -> int:
     return best
 
 
-def meet(s: S, z: Z, new: int, gone: int) -> None:
-    """Find the nearest neighbour of the new support, and of those to which it is nearer or whose neighbour is gone."""
-    befriend(s, new, -1, 0.0)
+def meet(s: S, z: Z, new: int) -> None:
+    """Find the neighbour of the new support, and of those to which it is nearer or whose neighbour it has replaced."""
     for i in range(supports(s.w)):
         if i != new:
             offer(s, new, i, near(z, i))
-            if gone >= 0 and int(coefficient(s.neighbours, i)) - 1 == gone:
-                befriend(s, i, -1, 0.0)
+            if neighbour_of(s, i) == new:
+                set_coefficient(s.neighbours, i, 0.0)
                 fill_kernel_row(s.w, i)
                 for j in range(supports(s.w)):
                     if j != i:
@@ -141,12 +139,8 @@ def offer(s: S, i: int, j: int, k: float) -> None:
     """Let support j be the neighbour of i if it is nearer than the one so far: |x_i|^2 + |x_j|^2 - 2 k is less."""
     n = neighbour_of(s, i)
     if n < 0 or coefficient(s.squares, j) - 2.0 * k < coefficient(s.squares, n) - 2.0 * coefficient(s.kernels, i):
-        befriend(s, i, j, k)
-
-
-def befriend(s: S, i: int, n: int, k: float) -> None:
-    set_coefficient(s.neighbours, i, n + 1.0)
-    set_coefficient(s.kernels, i, k)
+        set_coefficient(s.neighbours, i, j + 1.0)
+        set_coefficient(s.kernels, i, k)
 
 
 def step_full(p: P, s: S, z: Z, tau: float) -> None:
