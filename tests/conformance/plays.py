@@ -146,7 +146,7 @@ def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
     ]
     options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
     if algebra == "kernel":
-        menu["kernel"] = kernels = list(KERNEL_NAMES)
+        menu["kernel"] = kernels = [name for name in KERNEL_NAMES if name != "sigmoid" or not card.needs_mercer_kernel]
         turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
         options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
     for chosen in options:

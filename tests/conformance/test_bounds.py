@@ -137,6 +137,17 @@ BY_HAND: dict[str, list[Case]] = {
     "fobos_infinity": [CONSTANT, FALLING, FOLLOWING],
     "fobos_l2": [CONSTANT, FALLING, FOLLOWING],
     "fobos_l2_squared": [CONSTANT, FALLING, FOLLOWING],
+    "forgetron": [
+        ({"budget": 99}, {"radius": 1, "norm": 1.1, "comparator_loss": 5}, 22.42),
+        (
+            {"budget": 99.9},
+            {"radius": 1, "norm": 0.25 * math.sqrt(100 / math.log(100)), "comparator_loss": 0},
+            12.5 / math.log(100),
+        ),
+        ({"budget": 99}, {"radius": 1, "norm": 1.17, "comparator_loss": 5}, math.inf),
+        ({"budget": 99.9}, {"radius": 1, "norm": 1.166, "comparator_loss": 5}, math.inf),
+        ({"budget": 99}, {"radius": 1.01, "norm": 1, "comparator_loss": 5}, math.inf),
+    ],
     "ftrl": [
         (
             {"alpha": 0.25, "beta": 3, "l1": 7, "l2": 11},
@@ -239,6 +250,15 @@ BY_HAND: dict[str, list[Case]] = {
         ({"B": 14}, {"radius": 6, "margin": 2, "features": 5, "classes": 3}, math.inf),
     ],
     "perceptron_voted": [NOVIKOFF, NOISY],
+    "projectron": [
+        ({"eta": 0.125}, {"radius": 3, "norm": 2, "comparator_loss": 5}, 92),
+        ({"eta": 0.25}, {"radius": 3, "norm": 2, "comparator_loss": 5}, math.inf),
+    ],
+    "projectron_plus_plus": [
+        ({"eta": 0.125}, {"radius": 1, "norm": 2, "comparator_loss": 5}, 28),
+        ({"eta": 0.125}, {"radius": 0.5, "norm": 2, "comparator_loss": 5}, 28),
+        ({"eta": 0.125}, {"radius": 1.01, "norm": 2, "comparator_loss": 5}, math.inf),
+    ],
     "rda": [({"gamma": 0.5}, AVERAGE, (1 + 18) * 4)],
     "rda_enhanced": [({"gamma": 0.5, "rho": 0.25}, AVERAGE, 76 + 1.5)],
     "rda_strongly_convex": [({"s": 0.25}, {"largest_gradient": 3, "rounds": math.e**2}, 18 * 8)],

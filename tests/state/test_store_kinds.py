@@ -33,7 +33,10 @@ from noregret.state.stores import STORES, field_counters, find_store
 DECLARED = {name: field for name, field in vars(fields).items() if isinstance(field, Field)}
 IN_KERNELS = ("plain", "scaled", "counts", "averaged", "centre", "random_init")
 CASES = [
-    (name, algebra, "diagonal") for name in DECLARED for algebra in TYPES if algebra != "kernel" or name in IN_KERNELS
+    (name, algebra, "diagonal")
+    for name in DECLARED
+    for algebra in TYPES
+    if name != "basis" and (algebra != "kernel" or name in IN_KERNELS)  # a basis only stands beside kernel vectors
 ] + [("covariance", algebra, way) for algebra in TYPES if algebra != "kernel" for way in ("drop", "full")]
 ROWS = np.array([[0.0, 2.0, 0.0, -1.0, 0.5], [1.0, 0.0, 3.0, 0.0, 0.0]])
 
@@ -113,7 +116,7 @@ def roomy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_declared_field_has_a_store_and_another_kind_is_an_error() -> None:
     assert {field.kind for field in DECLARED.values()} == set(STORES)
-    with pytest.raises(Error, match="unknown kind of field 'exponent'; there are averaged, centre"):
+    with pytest.raises(Error, match="unknown kind of field 'exponent'; there are averaged, basis, centre"):
         find_store("exponent")
     odd = Shape({"w": Field("own", "exponent", 0.0, "add")}, {})
     with pytest.raises(Error, match="unknown kind"):

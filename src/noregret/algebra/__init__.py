@@ -3,6 +3,7 @@
 from noregret.algebra import (  # each registers its implementations
     averaged,
     banks,
+    basis,
     centre,
     class_blocks,
     covariance,
@@ -34,6 +35,7 @@ from noregret.algebra.partial_features import Draw, coprime, next_random
 from noregret.algebra.verbs import (
     Plain,
     add,
+    add_projection,
     append,
     apportion,
     at,
@@ -43,14 +45,19 @@ from noregret.algebra.verbs import (
     coefficient,
     contract,
     count_correct,
+    distance,
     dot,
+    drop,
     exp_dot,
     exp_total,
+    extend,
     extent,
+    fill_distances,
     fill_kernel_row,
     group_norm,
     group_size,
     image,
+    independent,
     inner,
     keep,
     kernel_row,
@@ -62,6 +69,7 @@ from noregret.algebra.verbs import (
     partial_features,
     peak,
     posterior_image,
+    project,
     prune,
     put,
     remember,
@@ -79,6 +87,7 @@ from noregret.algebra.verbs import (
     snapshot_dot,
     sqnorm,
     sqsource,
+    substitute,
     supports,
     take_snapshot,
     votes,
@@ -97,6 +106,7 @@ __all__ = [
     "coprime",
     "next_random",
     "add",
+    "add_projection",
     "append",
     "apportion",
     "at",
@@ -105,13 +115,18 @@ __all__ = [
     "clip_peaks",
     "contract",
     "count_correct",
+    "distance",
     "dot",
+    "drop",
     "exp_dot",
     "exp_total",
+    "extend",
     "extent",
+    "fill_distances",
     "group_norm",
     "group_size",
     "image",
+    "independent",
     "inner",
     "keep",
     "link_dot",
@@ -120,6 +135,7 @@ __all__ = [
     "partial_features",
     "peak",
     "posterior_image",
+    "project",
     "prune",
     "put",
     "remember",
@@ -136,6 +152,7 @@ __all__ = [
     "snapshot_dot",
     "sqnorm",
     "sqsource",
+    "substitute",
     "take_snapshot",
     "votes",
 ]
@@ -181,7 +198,7 @@ TYPES: dict[str, frozenset[type]] = {
         | types_of(kernel_differences)
         | types_of(banks)
         | types_of(kernel_functions)
-        | {scaled.Scaled, averaged.Averaged}
+        | {scaled.Scaled, averaged.Averaged, basis.Basis}
         | CENTRES
     ),
     "reference": frozenset(

@@ -84,9 +84,12 @@ def find_verb(name: str) -> Verb:
 VERBS: list[Verb] = []
 # Verbs that change a vector, and those of them that may change cells other than the row's.
 SWEEPING = {
-    "apportion", "contract", "clip_peaks", "shorten", "remove_coefficients", "remove_support", "set_coefficient",
+    "add_projection", "apportion", "contract", "clip_peaks", "drop", "shorten", "remove_coefficients",
+    "remove_support", "set_coefficient", "substitute",
 }  # fmt: skip
-WRITING = {"add", "append", "clip", "take_snapshot", "keep", "multiply", "prune", "put", "scale", "shrink"} | SWEEPING
+WRITING = {
+    "add", "append", "clip", "extend", "take_snapshot", "keep", "multiply", "prune", "put", "scale", "shrink",
+} | SWEEPING  # fmt: skip
 HELPERS: list[Implementation] = []
 REASSOCIATED: list[Implementation] = []
 
@@ -396,3 +399,46 @@ def remove_support(w: Any, i: int, z: Any) -> None:
 @Verb
 def remove_coefficients(w: Any, i: int, z: Any) -> None:
     """Remove the coefficients of support i in w; then remove_support removes it with those of another vector"""
+
+
+# ---- the span of the supports ---------------------------------------------------------------------------------------
+
+
+@Verb
+def project(basis: Any, z: Any) -> Any:
+    """The squared distance of z from the span of the supports; its projection is remembered"""
+
+
+@Verb
+def independent(basis: Any, squared: float, z: Any) -> Any:
+    """Whether z, projected last at this squared distance, is far enough from the span to be one of the supports"""
+
+
+@Verb
+def add_projection(w: Any, a: float, basis: Any, z: Any) -> None:
+    """w += a P z, where z was projected last"""
+
+
+@Verb
+def extend(basis: Any, squared: float, z: Any) -> None:
+    """Let z, projected last at this squared distance and appended since, be one of the supports"""
+
+
+@Verb
+def fill_distances(basis: Any) -> None:
+    """Compute the squared distance of every support from the span of the others"""
+
+
+@Verb
+def distance(basis: Any, i: int) -> Any:
+    """The squared distance of support i from the span of the others, as last computed"""
+
+
+@Verb
+def substitute(w: Any, i: int, basis: Any) -> None:
+    """Replace support i in w by its projection onto the others: its coefficient becomes zero"""
+
+
+@Verb
+def drop(basis: Any, i: int) -> None:
+    """Let support i be none of the supports any more; the last one takes its place"""

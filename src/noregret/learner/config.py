@@ -136,11 +136,15 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
         algebra, kernel_name = "kernel", kernel_name or "linear"
     kernel = check_kernel(kernel_name, algebra)
+    if algebra == "kernel" and kernel == "sigmoid" and card.needs_mercer_kernel:
+        raise BadValue(
+            f"{card.name} measures distances, which the sigmoid kernel does not define; choose another kernel"
+        )
     switches = {
         name: rest.pop(name, default) for name, default in (("native", True), ("bias", False), ("scale", False))
     }
     seed, growing = rest.pop("seed", 0), check_option(rest.pop("columns", None))
-    asked = (None, None) if "budget" in card.params else (rest.pop("budget", None), rest.pop("policy", None))
+    asked = None if "budget" in card.params else rest.pop("budget", None), rest.pop("policy", None)
     transforms = as_pipeline(rest.pop("transforms", None))
     given.pop("transforms", None)
     if transforms:

@@ -74,6 +74,7 @@ class Declared(TypedDict, total=False):
     real_valued_losses: bool
     start_within: Limits | None
     forgets_start: bool
+    needs_mercer_kernel: bool
     full_information: Mapping[str, Any]
 
 

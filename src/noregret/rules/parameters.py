@@ -9,6 +9,7 @@ from noregret.errors import BadValue, find_closest, shown
 from noregret.rules.losses import Loss
 from noregret.rules.names import SCALES, Scale
 from noregret.rules.own_functions import Own, OwnFunction, check_own_function
+from noregret.state.fields import Field
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class Choice:
     search: tuple[str, ...] = ()  # the options worth trying; all where none are named
     reads: Mapping[str, Param] = field(default_factory=dict)  # numbers of p that the options read; a rule gets them all
     own: Own | None = None  # how it can be a function of the caller
+    fields: Mapping[str, Mapping[str, Field]] = field(default_factory=dict)  # of the state, that only some options need
 
     def candidates(self) -> tuple[str, ...]:
         """The options worth trying."""

@@ -57,6 +57,7 @@ class RuleCard(Card):
     real_valued_losses: bool = False  # of a bandit rule: whether losses may lie between 0 and 1
     start_within: Limits | None = None  # the limits of every weight, which random initial weights keep too, or None
     forgets_start: bool = False  # whether the first step leaves nothing of the weights before it
+    needs_mercer_kernel: bool = False  # whether its steps measure distances, which only such kernels define
     full_information: Mapping[str, Any] = field(default_factory=dict)  # the same learner when all labels are revealed
     counter_laws: Mapping[str, Law] = field(
         default_factory=dict
@@ -72,12 +73,18 @@ class RuleCard(Card):
         return Shape(self.state, {**self.counters, **field_counters(self.state)})
 
     @cache  # noqa: B019
-    def state_shape(self, average: int | None) -> Shape:
-        """The state; with the vector w averaged over the rounds after so many, if an average is asked for."""
+    def state_shape(self, average: int | None, chosen: Chosen = ()) -> Shape:
+        """The state with the options in force; w averaged over the rounds after so many, if an average is asked for."""
+        state = {**self.state, **self.option_fields(dict(chosen))}
         if average is None:
-            return self.shape
-        fields = {name: averaged if name == "w" else field for name, field in self.state.items()}
+            return Shape(state, {**self.counters, **field_counters(state)})
+        fields = {name: averaged if name == "w" else field for name, field in state.items()}
         return Shape(fields, {**self.counters, **field_counters(fields), "w_after": float(average)})
+
+    def option_fields(self, chosen: Mapping[str, str]) -> dict[str, Field]:
+        """The fields of the state that the options in force need."""
+        needed = [choice.fields.get(chosen.get(name, ""), {}) for name, choice in self.choices.items()]
+        return {name: field for fields in needed for name, field in fields.items()}
 
     @cache  # noqa: B019
     def centre_shape(self, height: float, reach: float) -> Shape:
@@ -239,7 +246,7 @@ class RuleCard(Card):
         if algebra == "kernel":
             if self.weight is not None:
                 return "its weights are a formula for each coordinate, which the kernel algebra does not have"
-            if any(f.kind not in ("vector", "scaled") or f.start != 0.0 for f in self.state.values()):
+            if any(f.kind not in ("vector", "scaled", "basis") or f.start != 0.0 for f in self.state.values()):
                 return "its state does not start as a zero vector"
             if self.kind == "coordinate":
                 return "it moves each coordinate in its own way, and the kernel algebra has none"

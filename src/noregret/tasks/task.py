@@ -207,7 +207,7 @@ class Task:
 
     def state_shape(self, average: int | None) -> Shape:
         """The fields and counters of the state."""
-        fields, counters = self.card.state_shape(average)
+        fields, counters = self.card.state_shape(average, tuple(self.rule_options.items()))
         return Shape(fields, {**counters, **self.counters})
 
     def setting(self, space: Space, labels: Labels) -> Any:

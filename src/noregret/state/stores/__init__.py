@@ -8,6 +8,7 @@ from noregret.state.fields import Field
 from noregret.state.space import Space
 from noregret.state.stores.averaged import AveragedStore
 from noregret.state.stores.base import Store as Store
+from noregret.state.stores.basis import BasisStore
 from noregret.state.stores.centre import CentreStore
 from noregret.state.stores.covariance import CovarianceStore
 from noregret.state.stores.decayed import DecayedStore
@@ -35,6 +36,7 @@ STORES: dict[str, type[Store[Any]]] = {
         DecayedStore,
         CentreStore,
         CovarianceStore,
+        BasisStore,
         ReservoirStore,
     )
 }

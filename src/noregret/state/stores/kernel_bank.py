@@ -53,7 +53,8 @@ class ExpansionStore(Store[Expansion]):
     def memory(self, value: Expansion, everything: bool = False) -> list[NDArray[Any]]:
         """Return also the arrays of the bank: rounds append rows to it; only where all may change, they remove some."""
         bank = value.bank
-        appended = [bank.sq, bank.born, bank.n] if isinstance(bank, IndexedBank) else [bank.n]
+        used = bank.sq[: int(bank.n[0])]  # checked for overflow after every call
+        appended = [bank.sq, bank.born, bank.n] if isinstance(bank, IndexedBank) else [used, bank.n]
         if not everything:
             return [value.coef, *appended]
         if isinstance(bank, IndexedBank):
