@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.evaluation.capabilities import describe_preparation, given_options
 from noregret.learner.model_file import pack
 from tests import naive
 from tests.naive import kernel_maps
@@ -107,3 +108,9 @@ def test_pools_and_races_know_them_by_name() -> None:
 )
 def test_bad_parameters_are_refused(name: str, options: dict[str, Any], message: str) -> None:
     assert message in refusal(lambda: nr.make(name, **options))
+
+
+def test_commands_and_notes_tell_what_the_method_was_made_with() -> None:
+    learner = nr.make("fogd", gamma=0.5, scale=True, features=8)
+    assert dict(given_options(learner)) == {"gamma": 0.5, "scale": True, "features": 8.0}
+    assert [note.partition(" by ")[0] for note in describe_preparation(learner)] == ["numbers are scaled"]
