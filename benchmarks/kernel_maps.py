@@ -8,7 +8,8 @@ in a call. NOREGRET_DATA names the folder of the data; without it, generated row
 import argparse
 import lzma
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import noregret
-from benchmarks.measure import Act, Row, best, in_turn, installed, missing
+from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micros, missing
 from benchmarks.stream import Floats, Integers
 
 TITLE = "Kernel maps: covtype, class 2 against the rest, one thread (generated rows without NOREGRET_DATA)"
 FILE, COLUMNS, ROWS, PART = "covtype/covtype.csv.xz", 54, 10_000, 1_000
-PEER = "scikit-learn"
 SETTINGS: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
     "1000 random Fourier features": ("fogd", {}, "RBFSampler", {"n_components": 1000, "gamma": "scale"}),
     "200 Nystrom features": ("nogd", {}, "Nystroem", {"n_components": 200, "gamma": 1.0 / COLUMNS}),
@@ -95,11 +95,9 @@ def measure(X: Floats, y: Integers, repeats: int) -> Iterator[Row]:
     """A row for each map."""
     for work, (name, options, kind, peer_options) in SETTINGS.items():
         told = {name: Progress(), kind: Progress()}
-        contestants: dict[str, Callable[[], Act]] = {
-            name: lambda name=name, options=options, told=told: ours(name, options, X, y, told[name])
-        }
+        contestants: dict[str, Prepare] = {name: partial(ours, name, options, X, y, told[name])}
         if installed("scikit-learn"):
-            contestants[kind] = lambda kind=kind, given=peer_options, told=told: peer(kind, given, X, y, told[kind])
+            contestants[kind] = partial(peer, kind, peer_options, X, y, told[kind])
         times = in_turn(contestants, repeats)
         seconds = best(times, name)
         text = f"{name}: {len(y) / seconds / 1e3:.0f} k rows/s, error {told[name].mistakes / len(y):.4f}"
@@ -113,12 +111,40 @@ def measure(X: Floats, y: Integers, repeats: int) -> Iterator[Row]:
         yield Row(work, text, beside, other / seconds, "x", at_least=1.0, seconds=times)
 
 
+def one_by_one(name: str, X: Floats, y: Integers) -> Row:
+    """Rounds of single dicts beside calls of a thousand rows: what a round costs besides the map."""
+    rows = [{f"f{j}": value for j, value in enumerate(row)} for row in X.tolist()]
+
+    def single() -> Act:
+        learner = noregret.make(name, features=100).learn(rows[:10], y[:10])
+        learner.learn_one(rows[0], y[0])
+
+        def act() -> None:
+            for x, label in zip(rows, y.tolist(), strict=True):
+                learner.learn_one(x, label)
+
+        return act
+
+    times = in_turn({"single": single, "many": partial(ours, name, {"features": 100}, X, y, Progress())}, 3)
+    each = {way: best(times, way) / len(y) for way in times}
+    return Row(
+        f"{name}, 100 features: learn_one of a dict", f"{micros(each['single'])} a round",
+        f"{name} in calls of {PART} rows {micros(each['many'])} a row", each["single"] / each["many"], "x", at_most=3.0,
+        seconds=times,
+    )  # fmt: skip
+
+
+def warm_up(X: Floats, y: Integers) -> None:
+    """Compile, or load, all loops."""
+    for name, options in (("ogd", {}), *((name, options) for name, options, _, _ in SETTINGS.values())):
+        noregret.make(name, **options).play(X[:10], y[:10])
+
+
 def run() -> list[Row]:
     X, y = rounds(ROWS)
-    for name, options, _, _ in SETTINGS.values():
-        noregret.make(name, **options).play(X[:10], y[:10])
+    warm_up(X, y)
     with threadpool_limits(1, user_api="blas"):
-        return list(measure(X, y, repeats=3))
+        return [*measure(X, y, repeats=3), *(one_by_one(name, X[:2000], y[:2000]) for name in ("fogd", "nogd"))]
 
 
 def kernel_errors(X: Floats) -> Iterator[tuple[str, int, float, float]]:
@@ -126,7 +152,7 @@ def kernel_errors(X: Floats) -> Iterator[tuple[str, int, float, float]]:
     pairs = X[:2000].reshape(2, 1000, -1)
     gamma = 1.0 / COLUMNS
     squared = ((pairs[0] - pairs[1]) ** 2).sum(axis=1)
-    exact = {
+    exact: dict[str, tuple[Floats, dict[str, Any]]] = {
         "fourier": (np.exp(-gamma * squared), {}),
         "fourier, laplacian": (np.exp(-gamma * np.abs(pairs[0] - pairs[1]).sum(axis=1)), {"kernel": "laplacian"}),
         "nystrom": (np.exp(-gamma * squared), {"novelty": 1e-4}),
@@ -147,6 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernel_maps", description=__doc__)
     parser.add_argument("--rows", type=int, default=1 << 30, help="how many rows to take (default: all)")
     X, y = rounds(parser.parse_args().rows)
+    warm_up(X, y)
     with threadpool_limits(1, user_api="blas"):
         linear = Progress()
         times = in_turn({"ogd": lambda: ours("ogd", {}, X, y, linear)}, 1)
