@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.evaluation.capabilities import describe_preparation, given_options
 from noregret.learner.model_file import pack
 from tests import naive
 from tests.naive import kernel_maps
@@ -107,3 +108,23 @@ def test_pools_and_races_know_them_by_name() -> None:
 )
 def test_bad_parameters_are_refused(name: str, options: dict[str, Any], message: str) -> None:
     assert message in refusal(lambda: nr.make(name, **options))
+
+
+def test_commands_and_notes_tell_what_the_method_was_made_with() -> None:
+    learner = nr.make("fogd", gamma=0.5, scale=True, features=8)
+    assert dict(given_options(learner)) == {"gamma": 0.5, "scale": True, "features": 8.0}
+    assert [note.partition(" by ")[0] for note in describe_preparation(learner)] == ["numbers are scaled"]
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_regret_keeps_the_theorem_of_gradient_descent_on_mapped_rows(name: str) -> None:
+    given, phi = MAPPED[name]
+    learner = nr.make(name, native=False, eta0=0.2, schedule="constant", **given)
+    transcript = learner.play(X, Y)
+    squared = float((phi[transcript.updated] ** 2).sum())
+    for seed in range(20):
+        u = np.random.default_rng(seed).normal(scale=3.0, size=phi.shape[1])
+        u = u if seed else 5.0 * (phi * Y[:, None]).mean(axis=0)
+        regret = float(transcript.losses.sum() - np.maximum(0.0, 1.0 - Y * (phi @ u)).sum())
+        bound = learner.card.bound(learner.params, norm=float(np.linalg.norm(u)), squared_gradients=squared)
+        assert regret <= bound + 1e-9

@@ -262,3 +262,9 @@ def test_rows_of_zeros_have_features() -> None:
     for step in (nr.fourier(8), nr.nystrom(4), nr.nystrom(4, kernel="cosine"), nr.tensor_sketch(8)):
         assert np.isfinite(features(step, np.zeros((3, 2)))).all()
         assert np.isfinite(features(step, [{}, {"a": 0.0}, {"a": 1.0}])).all()
+
+
+def test_rows_that_would_not_fit_in_memory_are_refused_before_they_are_made() -> None:
+    learner = nr.fourier(60_000) | nr.make("pa1", native=False)
+    many = csr_array((1 << 20, 3))
+    assert "60000 features of each of 1,048,576 rows" in refused(learner, lambda: learner.learn(many, Y))

@@ -1,6 +1,7 @@
 """Large-scale online kernel learning: gradient descent behind a kernel map (Lu, Hoi, Wang, Zhao and Liu 2016)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from noregret.features.fourier import Fourier
@@ -11,6 +12,7 @@ from noregret.learner.factory import card_of
 from noregret.learner.named import name_config
 from noregret.learner.registry import find_rule
 from noregret.learner.rule_learner import RuleLearner
+from noregret.rules.guarantee import Guarantee
 from noregret.rules.method_card import MethodCard, method_card
 from noregret.rules.names import TaskName
 from noregret.rules.parameters import Parameter
@@ -28,6 +30,15 @@ def map_params(params: Mapping[str, Any]) -> dict[str, Parameter]:
     """The parameters of a map and of gradient descent."""
     descent = find_rule("ogd").params
     return {name: one for name, one in params.items() if name != "kernel"} | {name: descent[name] for name in OWN}
+
+
+def map_guarantees() -> tuple[Guarantee, ...]:
+    """The theorems of gradient descent without a set to project onto: they hold for the mapped rows."""
+    return tuple(
+        replace(one, when=f"for the rows that the map makes: {one.when.replace(' of the set', '')}")
+        for one in find_rule("ogd").guarantees
+        if set(one.options) <= {"schedule", "loss"}
+    )
 
 
 def make_mapped(name: str, kind: str, given: dict[str, Any]) -> RuleLearner:
@@ -58,6 +69,7 @@ def make_mapped(name: str, kind: str, given: dict[str, Any]) -> RuleLearner:
     tasks=TASKS,
     params=map_params(Fourier.params),
     options=SHARED,
+    guarantees=map_guarantees(),
     weights=True,
 )
 def fogd(**given: Any) -> RuleLearner:
@@ -73,6 +85,7 @@ def fogd(**given: Any) -> RuleLearner:
     tasks=TASKS,
     params=map_params(Nystrom.params),
     options=SHARED,
+    guarantees=map_guarantees(),
     weights=True,
 )
 def nogd(**given: Any) -> RuleLearner:

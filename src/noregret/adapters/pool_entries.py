@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from noregret.errors import BadValue, shown
+from noregret.features.transforms import as_pipeline
 from noregret.learner.factory import card_of, make
+from noregret.learner.named import made_with
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.card import Card
@@ -128,9 +130,8 @@ def name_learner(learner: Learner) -> str:
     config = getattr(learner, "config", None)
     if config is None:
         return learner.card.name
-    named = config.named
-    given, transforms = (config.given, config.transforms) if named is None else (named.given, ())
-    steps = "".join(f"{step} | " for step in transforms)
+    given = made_with(config)
+    steps = "".join(f"{step} | " for step in as_pipeline(given.get("transforms")))
     return steps + name_entry(learner.card, {key: one for key, one in given.items() if key not in UNNAMED})
 
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from noregret.adapters.pool_report import PoolReport
 from noregret.data.inputs import RowsLike
 from noregret.errors import BadValue, Error
+from noregret.features.transforms import as_pipeline
 from noregret.learner.config import Config
+from noregret.learner.named import made_with
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
@@ -64,7 +66,7 @@ def accepted_options(card: Card, options: Mapping[str, Any]) -> dict[str, Any]:
 def given_options(learner: Learner) -> Mapping[str, Any]:
     """The options it was made with."""
     config = config_of(learner)
-    return {} if config is None else config.given
+    return {} if config is None else made_with(config)
 
 
 def preparation_of(learner: Learner) -> Config | None:
@@ -106,9 +108,9 @@ def describe_preparation(learner: Learner) -> list[str]:
     if config is None:
         return []
     notes = []
-    if config.transforms:
-        notes.append(f"rows are transformed: {config.transforms!r}")
-    if config.scale:
+    if before := as_pipeline(made_with(config).get("transforms")):  # what a method puts behind them is its own
+        notes.append(f"rows are transformed: {before!r}")
+    if made_with(config).get("scale", config.scale):
         notes.append("numbers are scaled by their running mean and deviation (--no-scale leaves them as they are)")
     if config.bias:
         size = ", as large as the values of the first row," if config.bias_value is None else ""

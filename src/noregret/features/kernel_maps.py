@@ -100,11 +100,7 @@ class KernelMap(FittedTransform):
         if learn:
             self.reserve(block.width)
             touched = self.save_touched(given[1], NOTHING, block.width)
-        try:
-            out = np.empty((block.rows, self.features))
-        except MemoryError:
-            raise BadValue(f"{self.name} makes {self.features} features of each of {block.rows} rows, which do not fit "
-                           "in memory; give fewer rows in a call") from None  # fmt: skip
+        out = np.empty((block.rows, self.features))
         self.map_rows(given, learn, out.reshape(-1))
         if not all(all_finite(self.arrays[name][touched]) for name in self.fields):
             raise BadValue(self.overflow_message())

@@ -101,7 +101,7 @@ class Nystrom(KernelMap):
 
     name = "nystrom"
     params: ClassVar[Options] = {
-        "features": count_param(100.0, "the most landmarks, each of which makes a feature", most=10_000.0),
+        "features": count_param(200.0, "the most landmarks, each of which makes a feature", most=10_000.0),
         "gamma": GAMMA,
         "kernel": Choice("rbf", KERNELS, "the kernel that is approximated"),
         "coef0": Param(1.0, at_least=0.0, about="the constant of the polynomial kernel", search=(0.0, 10.0, "linear")),

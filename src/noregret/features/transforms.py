@@ -256,7 +256,7 @@ def fourier(features: float = 1000, gamma: float = 0.0, kernel: str = "rbf") -> 
 
 
 def nystrom(
-    features: float = 100,
+    features: float = 200,
     gamma: float = 0.0,
     kernel: str = "rbf",
     coef0: float = 1.0,

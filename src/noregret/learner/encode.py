@@ -25,6 +25,7 @@ from noregret.features.feature_selectors import dicts_to_rows, merge_groups
 from noregret.features.fitted import FittedTransform, PipelineRows
 from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
+from noregret.features.kernel_maps import KernelMap
 from noregret.learner.columns import check_columns
 from noregret.learner.model import Model
 from noregret.learner.transform_loops import renumber_rows
@@ -46,6 +47,7 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
     rows = number_features(model, X, grow, include_unknown)
     for transform in model.transforms:
         check_capacity(transform, rows.block.width)
+        check_made(transform, rows.block.rows)
         rows = transform.apply(rows, grow, include_unknown)
     block = rows.block
     if model.config.transforms and model.space is not None and not (grow or include_unknown):
@@ -163,6 +165,13 @@ def check_capacity(transform: FittedTransform, width: int) -> None:
     if width > transform.capacity and 8 * len(transform.fields) * width > physical_memory() // 2:
         raise BadValue(f"what {transform.name} keeps of {width} features does not fit in memory; use feature names "
                        "(strings), or number the features without gaps")  # fmt: skip
+
+
+def check_made(transform: FittedTransform, rows: int) -> None:
+    """Refuse more rows of a kernel map than this machine can be expected to hold, before they are made."""
+    if isinstance(transform, KernelMap) and 8 * rows * transform.features > physical_memory() // 2:
+        raise BadValue(f"{transform.name} makes {transform.features} features of each of {rows:,} rows, which do not "
+                       "fit in memory; give fewer rows in a call")  # fmt: skip
 
 
 def fold_unknown(block: Block, known: int) -> Block:

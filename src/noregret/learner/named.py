@@ -29,6 +29,11 @@ def name_config(config: "Config", card: MethodCard, given: Mapping[str, Any]) ->
     return replace(config, named=Named(card, dict(given)))
 
 
+def made_with(config: "Config") -> Mapping[str, Any]:
+    """What the caller passed to `make`; of a named configuration, to its method."""
+    return config.given if config.named is None else config.named.given
+
+
 def dump_name(config: "Config") -> dict[str, Any]:
     """The name and its options, for the header of a model file."""
     named = config.named

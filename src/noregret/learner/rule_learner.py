@@ -27,6 +27,7 @@ from noregret.learner.engine import Loops
 from noregret.learner.fast_path import FastPath
 from noregret.learner.model import Model
 from noregret.learner.model_file import Arrays, FindCard, Header, pack, register_kind, save, unpack
+from noregret.learner.named import made_with
 from noregret.learner.outside_steps import OutsideSteps
 from noregret.learner.probabilities import ClassProbabilities
 from noregret.learner.scoring import score_block
@@ -318,8 +319,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
         return type(self)(resolve(config.card, {**config.given, "transforms": [*steps, *config.transforms]}))
 
     def __repr__(self) -> str:
-        named, config = self.model.config.named, self.model.config
-        given = config.given if named is None else named.given
+        given = made_with(self.model.config)
         steps = "".join(f"{step!r} | " for step in as_pipeline(given.get("transforms")))
         parameters = sorted(item for item in given.items() if item[0] != "transforms")
         options = "".join(f", {name}={value!r}" for name, value in parameters)
