@@ -140,7 +140,7 @@ def refuse_value(detector: Detector, found: str) -> BadValue:
 class FewNumbers(Detector):
     """A detector whose state is a few numbers, and whose loop calls `watch_one` for every value.
 
-    `watch_one` takes the settings, the state and a value, and returns the level and the state after it, as tuples of floats.
+    `watch_one` takes the settings, the state and a value, and returns the level and the state after it, as tuples.
     """
 
     watch_one: ClassVar[Any]  # a function: (settings, state, value) -> (level, state)
