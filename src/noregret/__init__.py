@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from noregret.evaluation.evaluate import evaluate as evaluate
     from noregret.evaluation.experts import race_experts as race_experts
     from noregret.evaluation.learning_curve import learning_curve as learning_curve
+    from noregret.evaluation.mercer import MercerCheck as MercerCheck
+    from noregret.evaluation.mercer import check_mercer as check_mercer
     from noregret.evaluation.play import play as play
     from noregret.evaluation.race import race as race
     from noregret.evaluation.tune import tune as tune
@@ -134,6 +136,7 @@ _HOMES = {
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
     "evaluation.certify": ("certify",),
+    "evaluation.mercer": ("MercerCheck", "check_mercer"),
     "evaluation.evaluate": ("evaluate",),
     "evaluation.experts": ("race_experts",),
     "evaluation.learning_curve": ("learning_curve",),

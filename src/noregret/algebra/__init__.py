@@ -9,6 +9,7 @@ from noregret.algebra import (  # each registers its implementations
     covariance,
     decayed,
     examples,
+    given_kernels,
     grouped,
     kernel_differences,
     kernel_functions,
@@ -198,6 +199,7 @@ TYPES: dict[str, frozenset[type]] = {
         | types_of(kernel_differences)
         | types_of(banks)
         | types_of(kernel_functions)
+        | types_of(given_kernels)
         | {scaled.Scaled, averaged.Averaged, basis.Basis}
         | CENTRES
     ),

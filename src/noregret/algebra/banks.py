@@ -13,8 +13,19 @@ supports there have been; how many of them are in the lists of an IndexedBank; t
 from typing import Any, NamedTuple, TypeAlias
 
 from noregret.algebra.arrays import Floats, Indices, Integers
-from noregret.algebra.internal_verbs import common, drop_row, expand_support, kernels, measure, same_row, write_row
-from noregret.algebra.kernel_functions import KernelFunction
+from noregret.algebra.internal_verbs import (
+    common,
+    drop_row,
+    expand_support,
+    kernel,
+    kernel_sum,
+    kernel_with_itself,
+    kernels,
+    measure,
+    same_row,
+    write_row,
+)
+from noregret.algebra.kernel_functions import KernelFunction, sum_same
 from noregret.algebra.verbs import helper, reassociate
 
 COUNTS = 5  # numbers in n
@@ -136,23 +147,33 @@ def add_column(k: Any, column: Any, b: float, out: Any) -> Any:
         out[i] += common(k, column[i], b)
 
 
+@kernel_sum.on(object)
+def kernel_sum_by_feature(k: Any, a: Any, b: Any) -> Any:
+    return sum_dense(k, a, b)
+
+
+@kernel_with_itself.on(object)
+def kernel_with_itself_by_feature(bank: Any, k: Any, idx: Any, val: Any, xx: float) -> Any:
+    return kernel(k, sum_same(k, val), xx, xx)
+
+
 @measure.on(IndexedBank)
-def measure_indexed(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
+def measure_indexed(bank: Any, k: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     supports = bank.n[0]
     listed = bank.n[3]
     for i in range(listed):
         out[i] = 0.0
     known = bank.first.size - 1
-    for k in range(idx.size):
-        j = idx[k]
+    for i in range(idx.size):
+        j = idx[i]
         if j < known:
             first = bank.first[j]
             last = bank.first[j + 1]
             if last - first == listed:
-                add_column(bank.kernel, bank.what[first:last], val[k], out)
+                add_column(bank.kernel, bank.what[first:last], val[i], out)
             else:
                 for place in range(first, last):
-                    out[bank.who[place]] += common(bank.kernel, bank.what[place], val[k])
+                    out[bank.who[place]] += common(bank.kernel, bank.what[place], val[i])
     if listed < supports:
         spread_row(bank.scratch, idx, val)
         for i in range(listed, supports):
@@ -164,7 +185,7 @@ def measure_indexed(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
 
 
 @measure.on(SlotBank)
-def measure_slots(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
+def measure_slots(bank: Any, k: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     slot = slot_size(bank)
     spread_row(bank.scratch, idx, val)
     for i in range(bank.n[0]):
@@ -180,12 +201,12 @@ def measure_spread(bank: Any, xx: float, out: Any) -> Any:
     """The kernel of the row in scratch and all supports of a dense bank."""
     width = bank.scratch.size
     for i in range(bank.n[0]):
-        out[i] = sum_dense(bank.kernel, bank.val[i * width : (i + 1) * width], bank.scratch)
+        out[i] = kernel_sum(bank.kernel, bank.val[i * width : (i + 1) * width], bank.scratch)
     kernels(bank.kernel, out, bank.sq, xx, bank.n[0])
 
 
 @measure.on(DenseBank)
-def measure_dense(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
+def measure_dense(bank: Any, k: Any, idx: Any, val: Any, xx: float, out: Any) -> Any:
     spread_row(bank.scratch, idx, val)
     measure_spread(bank, xx, out)
     clear_row(bank.scratch, idx)
@@ -262,14 +283,14 @@ def write_row_dense(bank: Any, i: int, idx: Any, val: Any) -> Any:
 def expand_support_indexed(bank: Any, b: int, out: Any) -> Any:
     first = bank.start[b]
     last = bank.start[b + 1]
-    measure(bank, bank.idx[first:last], bank.val[first:last], bank.sq[b], out)
+    measure(bank, bank.kernel, bank.idx[first:last], bank.val[first:last], bank.sq[b], out)
 
 
 @expand_support.on(SlotBank)
 def expand_support_slots(bank: Any, b: int, out: Any) -> Any:
     first = b * slot_size(bank)
     last = first + bank.size[b]
-    measure(bank, bank.idx[first:last], bank.val[first:last], bank.sq[b], out)
+    measure(bank, bank.kernel, bank.idx[first:last], bank.val[first:last], bank.sq[b], out)
 
 
 @expand_support.on(DenseBank)

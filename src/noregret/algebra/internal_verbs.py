@@ -171,7 +171,17 @@ def kernels(k: Any, sums: Any, sq: Any, xx: float, n: int) -> None:
 
 
 @Verb
-def measure(bank: Any, idx: Any, val: Any, xx: float, out: Any) -> None:
+def kernel_sum(k: Any, a: Any, b: Any) -> Any:
+    """The sum of a kernel over all features of two dense rows; of a caller's kernel, its value"""
+
+
+@Verb
+def kernel_with_itself(bank: Any, k: Any, idx: Any, val: Any, xx: float) -> Any:
+    """k(x, x) of a row"""
+
+
+@Verb
+def measure(bank: Any, k: Any, idx: Any, val: Any, xx: float, out: Any) -> None:
     """Write the kernel of a row and every support into out; xx is the number of the row"""
 
 

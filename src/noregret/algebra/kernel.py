@@ -16,7 +16,7 @@ from noregret.algebra.internal_verbs import (
     difference,
     dots,
     expand_support,
-    kernel,
+    kernel_with_itself,
     measure,
     nudge,
     powers,
@@ -26,7 +26,7 @@ from noregret.algebra.internal_verbs import (
     sweep,
     write_row,
 )
-from noregret.algebra.kernel_functions import sum_own, sum_same
+from noregret.algebra.kernel_functions import sum_own
 from noregret.algebra.verbs import add, append, dot, helper, norm, scale, side, sqnorm, sqsource, votes
 
 SAME = 1e-9  # relative: kernels of equal rows, which may be summed in another order, differ by less
@@ -82,8 +82,8 @@ def row_kernel(X: Any, t: Any) -> Any:
     idx = X.idx[X.indptr[t] : X.indptr[t + 1]]
     val = X.val[X.indptr[t] : X.indptr[t + 1]]
     qq = sum_own(bank.kernel, val)
-    sq = kernel(bank.kernel, sum_same(bank.kernel, val), qq, qq)
-    measure(bank, idx, val, qq, bank.near)
+    sq = kernel_with_itself(bank, bank.kernel, idx, val, qq)
+    measure(bank, bank.kernel, idx, val, qq, bank.near)
     bank.n[1] = -1
     return Kernel(idx, val, 1.0, 0, 1, sq, qq, bank)
 

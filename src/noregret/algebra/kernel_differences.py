@@ -58,7 +58,7 @@ def norm_difference(z: Any, p: float) -> Any:
 @helper
 def score_row(w: Any, bank: Any, idx: Any, val: Any, xx: float) -> Any:
     """w(x), by the kernel between x and all supports anew."""
-    measure(bank, idx, val, xx, bank.beside)
+    measure(bank, bank.kernel, idx, val, xx, bank.beside)
     total = 0.0
     for i in range(bank.n[0]):
         total += w.coef[i] * bank.beside[i]

@@ -19,7 +19,6 @@ from noregret.learner.protocol import Learner
 from noregret.metrics.comparator import Comparator
 from noregret.rules.card import Card
 from noregret.rules.guarantee import Guarantee
-from noregret.rules.own_functions import OwnFunction
 
 Floats = NDArray[np.float64]
 LENGTHS = (*(0.5**step for step in range(20)), 0.0)
@@ -110,7 +109,7 @@ def why_no_bound(learner: Learner) -> str | None:
         return "the theorems are about targets as they are given (scale_target=no)"
     if config.task.many and config.task.chosen.get("competitor") == "rest":
         return "the theorems are about a class against its best rival, not against each of the others"
-    if any(isinstance(option, OwnFunction) for _, option in config.choices):
+    if config.own_functions:
         return "a function of your own is in force, which the theorems know nothing of"
     return None
 

@@ -19,7 +19,6 @@ from noregret.learner.named import made_with
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
 from noregret.rules.card import Card
-from noregret.rules.own_functions import OwnFunction
 from noregret.tasks import TASKS
 from noregret.tasks.costs import Costs
 from noregret.tasks.task import Task
@@ -281,7 +280,7 @@ def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None or not config.card.built_in or not config.native:
         return []
-    if any(isinstance(option, OwnFunction) for _, option in config.choices):  # no other process has it
+    if config.own_functions:  # no other process has it
         return []
     tasks = [model.task.name]
     later = model.task.grown(model.labels)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 
+from noregret.algebra.kernel_functions import KERNELS
 from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue
 from noregret.learner.engine import Loops
@@ -22,6 +23,8 @@ SAME = 1e-6  # relative: how well scores must be those of a weighted sum
 def gram_matrix(X: csr_array, model: Model) -> Floats:
     """k(x_s, x_t) of all rows."""
     config = model.config
+    if config.kernel not in KERNELS:
+        raise BadValue("the best function in hindsight is computed for the kernels that come with the library")
     gamma, coef0, degree = model.kernel_params
     if config.kernel == "laplacian":
         return np.exp(-gamma * cityblock_distances(X))

@@ -116,6 +116,7 @@ def compile_loop(plan: Plan, layout: Layout, symbol: str) -> MachineCode:
         if "print" in function.__code__.co_names:
             where = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
             raise Error(f"{where}: rule {plan.card.name} prints; to watch it, make the learner with native=False")
+    overloads.register_helpers()
     bound: dict[str, Any] = {}
     for name, first, example in layout.places():
         bound[f"read_{name}"] = make_reader(numba.typeof(example), first)

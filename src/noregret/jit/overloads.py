@@ -18,12 +18,22 @@ from noregret.tasks import hooks
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
+registered: set[Callable[..., Any]] = set()
+
+
+def register_helpers() -> None:
+    """Register the helpers that came since the last time, such as kernels that a caller gave."""
+    for function in HELPERS:
+        if function not in registered:
+            registered.add(function)
+            overload(function, jit_options=INNER, strict=False)(always(function))
+
+
 def register() -> None:
     """Register all verbs, helpers and hooks with the compiler."""
     for verb in VERBS:
         overload(verb, jit_options=INNER, strict=False)(choose_by_type(verb))
-    for function in HELPERS:
-        overload(function, jit_options=INNER, strict=False)(always(function))
+    register_helpers()
     for function in REASSOCIATED:
         overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
     overload(read_once, jit_options=INNER, strict=False)(lambda idx, i: lambda idx, i: load_once(idx, i))

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from noregret.algebra import TYPES
+from noregret.algebra.given_kernels import Gram
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
@@ -16,11 +17,14 @@ from noregret.learner.columns import check_option
 from noregret.learner.kernel_options import (
     BUDGET_OPTIONS,
     KERNEL_TAKES,
+    SPECTRUM,
     Budget,
     KernelParams,
     check_budget,
+    check_gram,
     check_kernel,
     check_kernel_params,
+    refuse_given_kernel,
 )
 from noregret.learner.named import Named
 from noregret.learner.weight_decay import add_decay, check_decay
@@ -52,6 +56,7 @@ class Config:
     covariance: str
     kernel: str
     kernel_params: KernelParams
+    gram: Gram | None  # the values of a precomputed kernel
     budget: Budget
     numbers: Mapping[str, float]
     choices: tuple[tuple[str, str], ...]
@@ -100,6 +105,16 @@ class Config:
         return Plan(self.card, type(task), algebra, *options)
 
     @property
+    def rows_are_objects(self) -> bool:
+        """Whether a row is a text, or the number of an object, for a kernel that compares such."""
+        return self.gram is not None or self.kernel == SPECTRUM
+
+    @property
+    def own_functions(self) -> list[Any]:
+        """The functions that the caller gave."""
+        return [one.function for one in (self.kernel, *dict(self.choices).values()) if isinstance(one, OwnFunction)]
+
+    @property
     def removes_supports(self) -> bool:
         """Whether rounds may remove supports."""
         verbs = self.card.verbs_with(dict(self.choices))
@@ -107,12 +122,15 @@ class Config:
 
     def space(self, algebra: str, dense: bool = False) -> Space:
         """The space of an empty state; dense: whether the supports of a kernel learner are kept as dense rows."""
-        layout: Layout = "dense" if dense else "slots" if self.removes_supports else "indexed"
+        given = self.kernel.function if isinstance(self.kernel, OwnFunction) else self.gram
+        layout: Layout = "slots" if self.removes_supports or self.gram is not None else "indexed"
+        if (dense and self.gram is None) or isinstance(self.kernel, OwnFunction):
+            layout = "dense"
         spread = self.numbers.get("random_start", 0.0)
         return Space(
             algebra, self.covariance, self.kernel, self.kernel_params,
             seed=self.seed, spread=spread, limits=self.card.start_limits(self.numbers, dict(self.choices)),
-            groups=self.groups, bias=self.bias, layout=layout, budget=self.budget.size,
+            groups=self.groups, bias=self.bias, layout=layout, budget=self.budget.size, given=given,
         )  # fmt: skip
 
 
@@ -135,7 +153,10 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     kernel_name = rest.pop("kernel", None)
     if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
         algebra, kernel_name = "kernel", kernel_name or "linear"
-    kernel = check_kernel(kernel_name, algebra)
+    kernel, gram = check_kernel(kernel_name, algebra), check_gram(kernel_name, rest.pop("gram", None))
+    if gram is not None or isinstance(kernel, OwnFunction):
+        given |= {"gram": gram} if gram is not None else {"kernel": kernel}
+        refuse_given_kernel(task_class, given)
     if algebra == "kernel" and kernel == "sigmoid" and card.needs_mercer_kernel:
         raise BadValue(
             f"{card.name} measures distances, which the sigmoid kernel does not define; choose another kernel"
@@ -178,7 +199,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         task.grows = grows
     kernel_params = check_kernel_params(kernel, rest) if algebra == "kernel" else (1.0, 1.0, 3.0)
     budget = check_budget(card, algebra, numbers, *asked)
-    takes = (*KERNEL_TAKES[kernel], *BUDGET_OPTIONS) if algebra == "kernel" else ()
+    takes = (*KERNEL_TAKES.get(kernel, ()), *BUDGET_OPTIONS) if algebra == "kernel" else ()
     refuse_unknown(card, task_class, takes, rest)
     check_classes_known(task, classes)
     if class_weight is not None:
@@ -194,7 +215,7 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         card=card, task=task, algebra=algebra, covariance=covariance, kernel=kernel, kernel_params=kernel_params,
         numbers=numbers, choices=tuple(choices.items()), classes=None if classes is None else tuple(classes),
         class_weight=class_weight, seed=seed, transforms=transforms, average=averaged_after, groups=groups, bits=bits,
-        weight_decay=decay, budget=budget,
+        weight_decay=decay, budget=budget, gram=gram,
         given=given, bias_value=bias_value, grows=growing, **switches,
     )  # fmt: skip
 

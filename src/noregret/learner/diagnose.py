@@ -14,7 +14,6 @@ from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
-from noregret.rules.own_functions import OwnFunction
 
 
 class Trial:
@@ -92,7 +91,7 @@ def find_rule_error(model: Model, X: RowsLike, y: LabelsLike, weight: WeightsLik
 def locate_error(model: Model, error: BaseException, round_number: int) -> Error:
     """An error that a rule, or a function given as its option, raised, with the file and line where it did."""
     card = model.card
-    own = [option.function for _, option in model.config.choices if isinstance(option, OwnFunction)]
+    own = model.config.own_functions
     files = {function.__code__.co_filename for function in [*card.functions(), *own]}
     where, trace = "", error.__traceback__
     while trace is not None:

@@ -1,5 +1,6 @@
 """Encode rows: names, transforms and the constant feature make a block of the model's algebra of them."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ from noregret.features.frames import convert_frame, row_to_dict
 from noregret.features.hashing import HashedNames
 from noregret.features.kernel_maps import KernelMap
 from noregret.learner.columns import check_columns
+from noregret.learner.kernel_options import SPECTRUM
 from noregret.learner.model import Model
 from noregret.learner.transform_loops import renumber_rows
 from noregret.state.space import physical_memory
@@ -39,11 +41,15 @@ def encode_rows(model: Model, X: RowsLike, grow: bool, include_unknown: bool) ->
 
     Otherwise features that are not known are left out, unless they are to be included.
     """
+    if model.config.kernel == SPECTRUM:
+        X = count_substrings(X, int(model.config.kernel_params[2]))
     X = convert_frame(X, model.config.allows_missing)
     if isinstance(X, (list, tuple, Rows)) and not len(X):
         return SparseBlock(np.zeros(1, np.int64), NOTHING, np.zeros(0), 0)
     if model.card.ignores_features:
         return constant_rows(model, X, grow)
+    if model.config.gram is not None:
+        return object_rows(model, model.config.gram.objects, X, grow)
     rows = number_features(model, X, grow, include_unknown)
     for transform in model.transforms:
         check_capacity(transform, rows.block.width)
@@ -90,6 +96,41 @@ def constant_rows(model: Model, X: RowsLike, grow: bool) -> Block:
     model.names.check_mode("columns", fix=grow)
     block = SparseBlock(np.arange(rows + 1), np.zeros(rows, np.int32), np.ones(rows), 1)
     return block if model.choose_algebra(block) in ("sparse", "kernel") else to_dense(block)
+
+
+def count_substrings(X: Any, p: int) -> list[dict[str, float]]:
+    """For the spectrum kernel: each row is a text, and its features are how often every p bytes come in it."""
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+        raise BadValue(f"the rows of the spectrum kernel are a list of texts, not {shown(X)}")
+    rows = []
+    for number, text in enumerate(X):
+        if not isinstance(text, (str, bytes)):
+            raise BadValue(f"row {number}: the spectrum kernel compares texts, and this is {shown(text)}", row=number)
+        raw = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+        content = raw.decode("latin-1")  # a letter for every byte
+        found = Counter(content[place : place + p] for place in range(len(content) - p + 1))
+        rows.append({name: float(count) for name, count in found.items()})
+    return rows
+
+
+def object_rows(model: Model, objects: int, X: RowsLike, grow: bool) -> Block:
+    """For a precomputed kernel: each row is the number of an object."""
+    try:
+        numbers = np.asarray(X)
+    except ValueError:
+        numbers = np.zeros(0)
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
+        raise BadValue(f"the rows of a precomputed kernel are numbers of objects, not {shown(X)}")
+    bad = np.flatnonzero(~((numbers >= 0) & (numbers < objects) & (numbers == np.floor(numbers))))
+    if bad.size:
+        raise BadValue(f"row {bad[0]}: {numbers[bad[0]]} is not the number of an object, which are 0 to {objects - 1}",
+                       row=int(bad[0]))  # fmt: skip
+    model.names.check_mode("columns", fix=grow)
+    model.choose_algebra(block := SparseBlock(np.arange(numbers.size + 1), numbers.astype(np.int32),
+                                              np.ones(numbers.size), objects))  # fmt: skip
+    return block
 
 
 def number_features(model: Model, X: RowsLike, grow: bool, include_unknown: bool) -> PipelineRows:

@@ -17,6 +17,7 @@ from noregret.features.kernel_maps import KernelMap
 from noregret.learner.config import resolve
 from noregret.learner.header_fields import LARGEST_COUNT
 from noregret.learner.kernel_options import KERNEL_TAKES
+from noregret.learner.kernel_options import NAMES as KERNEL_NAMES
 from noregret.learner.model import Model
 from noregret.learner.model_file import FORMAT, WITHOUT_PACKED, Arrays, FindCard, Header
 from noregret.learner.named import dump_name, restore_name
@@ -43,7 +44,7 @@ def dump_model(model: Model) -> tuple[Header, Arrays]:
 
 def dump_header(model: Model) -> Header:
     config, state, space = model.config, model.arrays, model.space
-    parameters = dict(config.given)
+    parameters = {name: value for name, value in config.given.items() if name != "gram"}
     if isinstance(config.class_weight, Mapping):
         parameters["class_weight"] = [[label, weight] for label, weight in config.class_weight.items()]
     if config.task.cost is not None:
@@ -76,6 +77,8 @@ def dump_arrays(model: Model) -> Arrays:
     space, state = model.space, model.arrays
     if state is not None and space is not None:
         found |= save_arrays(model.shape, state, space)
+    if model.config.gram is not None:
+        found["kernel.gram"] = model.config.gram.matrix
     if model.recent is not None and model.recent.count:
         found["recent_scores"] = model.recent.remembered()
     for prefix, transform, width in transforms_of(model):
@@ -140,6 +143,10 @@ def restore_model(header: Header, arrays: Arrays, find_card: FindCard) -> Model:
         parameters["cost"] = {(truth, other): cost for truth, other, cost in parameters["cost"]}
     if not isinstance(card, RuleCard) or not is_consistent(header, arrays):
         raise BadValue(f"{CORRUPT}: inconsistent header")
+    if "kernel.gram" in arrays:
+        parameters["gram"] = arrays["kernel.gram"]
+    if isinstance(parameters.get("kernel"), str) and parameters["kernel"] not in KERNEL_NAMES:
+        parameters["kernel"] = find_card.find_option(card, "kernel", parameters["kernel"])
     for name, choice in card.choices.items():
         option = parameters.get(name)
         if choice.own is not None and isinstance(option, str) and option not in choice.among:

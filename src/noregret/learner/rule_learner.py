@@ -35,7 +35,6 @@ from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 from noregret.learner.transcribe import transcribe
 from noregret.learner.weights import NamedWeights
 from noregret.rules.method_card import MethodCard
-from noregret.rules.own_functions import OwnFunction
 from noregret.rules.rule_card import RuleCard
 from noregret.state.growth import use_features
 from noregret.tasks.task import Outcome
@@ -196,7 +195,9 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
 
     def _one(self, x: RowLike) -> Any:
         """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
-        return [x] if self.model.card.ignores_features else one_row(x, self.model.config.allows_missing)
+        if self.model.card.ignores_features or self.model.config.rows_are_objects:
+            return [x]
+        return one_row(x, self.model.config.allows_missing)
 
     def _encode(self, X: RowsLike, include_unknown: bool = False) -> Block:
         """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""
@@ -302,7 +303,7 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
     def __reduce__(self) -> Any:
         with self._lock:
             self._change.settle()
-            own = [option.function for _, option in self.config.choices if isinstance(option, OwnFunction)]
+            own = self.config.own_functions
             return unpack, (pack(self), "the pickled learner", None, None, own)
 
     def __ror__(self, steps: Transform | Pipeline) -> "RuleLearner":

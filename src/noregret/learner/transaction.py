@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, SparseBlock, check_weights, verify
+from noregret.data.blocks import Block, SparseBlock, check_weights, to_dense, verify
 from noregret.data.class_weights import balanced_weights
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.change import Change
 from noregret.learner.encode import encode_rows
 from noregret.learner.engine import Loops, Rounds, Unchecked, check_read
-from noregret.learner.kernel_options import usual_gamma
+from noregret.learner.kernel_options import check_values, usual_gamma
 from noregret.learner.model import Model
+from noregret.rules.own_functions import OwnFunction
 from noregret.state.bank_rows import bank_size, list_supports
 from noregret.state.class_changes import mirror, split
 from noregret.state.growth import allow_folding, grow, make, make_room, use_features
@@ -27,6 +28,7 @@ from noregret.tasks.task import Outcome, Segment
 
 SLICE = 1 << 16  # rows played in one go: what they leave behind must fit in memory, whatever the number of classes
 
+FEW_ROWS = 8  # on which a kernel of the caller is tried
 FEW_SUPPORTS = 256  # rows that a kernel learner with few supports plays in one go
 MANY_CLASSES = 1000  # with fewer, no transcript is too large
 
@@ -97,6 +99,8 @@ class Transaction:
             block = verify(block)
         if self.loops.encoded is not None:
             self.loops.encoded.append(block)
+        if isinstance(model.config.kernel, OwnFunction) and model.arrays is None:
+            check_values(model.config.kernel.function, to_dense(block).val[:FEW_ROWS])
         self.block: Block = model.task.arrange(block)
         rows = self.block.rows
         y = self.y = model.task.default_labels(rows) if self.y is None else self.y

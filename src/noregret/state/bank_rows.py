@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.algebra.banks import BORN, BUDGET, COUNTS, LISTED, SUPPORTS, Bank, DenseBank, IndexedBank, SlotBank
-from noregret.algebra.kernel_functions import KERNELS
+from noregret.algebra.given_kernels import Gram, Precomputed, kernel_type
+from noregret.algebra.kernel_functions import KERNELS, Linear
 from noregret.state.space import Space
 
 SAVED: dict[str, type[np.generic]] = {"start": np.int64, "idx": np.int32, "val": np.float64, "sq": np.float64}
@@ -29,7 +30,7 @@ def build_bank(space: Space) -> Bank:
     width, size = max(space.room, space.class_room), space.supports
     n = np.zeros(COUNTS, np.int64)
     n[BUDGET] = space.budget
-    function = KERNELS[space.kernel](np.array(space.shape))
+    function = build_kernel(space)
     sq, near, beside, born, scratch = *np.zeros((3, size)), np.zeros(size, np.int64), np.zeros(width)
     if space.layout == "dense":
         return DenseBank(np.zeros(size * width), sq, near, beside, born, scratch, n, function)
@@ -39,6 +40,14 @@ def build_bank(space: Space) -> Bank:
     first, who, what = np.zeros(width + 1, np.int64), np.zeros(2 * idx.size, np.uint32), np.zeros(2 * idx.size)
     start = np.zeros(size + 1, np.int64)
     return IndexedBank(start, idx, val, first, who, what, sq, near, beside, born, scratch, n, function)
+
+
+def build_kernel(space: Space) -> Any:
+    """Return the kernel of a space, as banks have it."""
+    if isinstance(space.given, Gram):
+        return Precomputed(np.array([float(space.given.objects)]), space.given.matrix.ravel())
+    kind = KERNELS.get(space.kernel, Linear) if space.given is None else kernel_type(space.given)
+    return kind(np.array(space.shape))
 
 
 def bank_size(bank: Bank) -> tuple[int, int]:

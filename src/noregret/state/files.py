@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
+from noregret.algebra.given_kernels import Gram
 from noregret.algebra.partial_features import PRIME
 from noregret.errors import BadValue, shown
 from noregret.state.bank_rows import bank_size
@@ -98,7 +100,13 @@ def used_space(base: Space, saved: SavedState) -> Space:
         supports, values = saved.arrays["bank.sq"].size, saved.arrays["bank.idx"].size
         if base.budget and supports > base.budget:
             refuse(f"{supports} supports, where a budget allows {base.budget}")
+        if isinstance(base.given, Gram) and (
+            saved.features > base.given.objects or (np.diff(saved.arrays["bank.start"]) != 1).any()
+        ):
+            refuse(f"a support is not one of {base.given.objects} objects")
         if "bank.dense" in saved.arrays:
+            if isinstance(base.given, Gram):
+                refuse("supports of a precomputed kernel are not dense rows")
             base = replace(base, layout="dense")
         elif base.layout == "slots":
             values = longest_row(saved.arrays)

@@ -1,10 +1,11 @@
 """Spaces: how many features, classes and supports a state is for, and how many there is room for."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from noregret.algebra.given_kernels import Gram
 from noregret.state.fields import Field
 
 Layout: TypeAlias = Literal["indexed", "slots", "dense"]
@@ -18,6 +19,7 @@ class Space:
     covariance: str = "diagonal"
     kernel: str = "rbf"
     shape: tuple[float, float, float] = (1.0, 1.0, 3.0)
+    given: Gram | Callable[..., Any] | None = None  # the kernel, where the caller gave it
     features: int = 0
     room: int = 0
     classes: int = 1
