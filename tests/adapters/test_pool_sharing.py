@@ -167,3 +167,46 @@ def test_what_is_cut_off_while_the_losses_are_weighed_is_undone_again_and_again(
                 assert pack(learner) == before
         learner.learn(X[start : start + 10], y[start : start + 10])
     assert pack(learner) == pack(few().learn(X[:40], y[:40]))
+
+
+# ---- one row that is predicted, then learned -------------------------------------------------------------------------
+
+
+def change_nothing(row: dict[str, float]) -> dict[str, float]:
+    return row
+
+
+def change_a_value(row: dict[str, float]) -> dict[str, float]:
+    row["f1"] = 5.0
+    return row
+
+
+def turn_around(row: dict[str, float]) -> dict[str, float]:
+    return dict(reversed(row.items()))
+
+
+@pytest.mark.parametrize("change", [change_nothing, change_a_value, turn_around])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_row_that_was_predicted_is_learned_as_it_is_then(task: str, change: Any) -> None:
+    X, y = rows_of(task)
+    rows = [by_name(row) for row in X]
+    learner: Any = nr.make("auto", pool=["pa1", "arow"], task=task).learn(rows[:30], y[:30])
+    expected = learner.copy()
+    for row, label in zip(rows[30:50], y[30:50].tolist(), strict=True):
+        learner.predict_one(row)
+        changed = change(row)
+        learner.learn_one(changed, label)
+        expected.learn([changed], [label])
+        assert learner.predict_one(rows[0]) == expected.predict_one(rows[0])  # another row in between
+    assert pack(learner) == pack(expected)
+
+
+def test_what_was_predicted_is_forgotten_when_something_else_is_learned() -> None:
+    X, y = rows_of("binary")
+    rows = [by_name(row) for row in X]
+    learner: Any = nr.make("auto", pool=["pa1", "arow"]).learn(rows[:30], y[:30])
+    expected = learner.copy()
+    learner.predict_one(rows[40])
+    for part in (learner, expected):
+        part.learn(rows[30:33], y[30:33]).learn_one(rows[40], int(y[40]))
+    assert pack(learner) == pack(expected)

@@ -18,7 +18,7 @@ from noregret.adapters.pool_file import (
     restore_targets,
 )
 from noregret.adapters.pool_merge import merge_pools
-from noregret.adapters.pool_one_row import OneRound
+from noregret.adapters.pool_one_row import OneRound, Recalled
 from noregret.adapters.pool_probabilities import ProbabilityMixture, score_columns
 from noregret.adapters.pool_report import PoolReport, report_pool
 from noregret.adapters.pool_rounds import PoolRounds, as_rows, count_rows
@@ -78,6 +78,7 @@ class Auto(BaseLearner):
     """
 
     kind: ClassVar[str] = "pool"
+    recalled: Recalled | None = None  # the row that was predicted last
 
     def __init__(
         self, combine: str = "auto", drift: str = "no", prune: str = "no", pool: Any = None,
@@ -166,6 +167,7 @@ class Auto(BaseLearner):
             self._change.settle()
             if weight is None and OneRound.suits(self, y):
                 one = OneRound(self, x, y)
+                one.prepare()
                 self._change.run(one.play, one.complete)
                 return self
             return super().learn_one(x, y, weight)
