@@ -137,8 +137,10 @@ class OneRound:
         else:
             losses[0] = combination.loss_of_targets(self.said, float(self.y), len(pool.entries))  # type: ignore[attr-defined]
         mixture = copy(before["mixture"])
-        shares = mixture.play(losses)[0].tolist()
-        changes = {"mixture": mixture, "stopped": self.stopped, "rounds": before["rounds"] + 1}
+        played = mixture.play(losses)
+        shares, rounds = played[0].tolist(), before["rounds"]
+        changes = {"mixture": mixture, "stopped": self.stopped, "rounds": rounds + 1}
+        changes["history"] = before["history"].add(rounds, played)
         changes["targets"] = getattr(combination, "seen", before["targets"])
         if pool.has_probabilities:
             changes["mistakes"] = before["mistakes"] + int(order[self.vote(codes, shares)] != self.y)
