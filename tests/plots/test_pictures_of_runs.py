@@ -57,7 +57,7 @@ def test_curves_show_the_rate_and_the_mean_loss_of_every_learner(board: Any, rep
 def test_weights_of_entries_are_drawn_from_a_learner_its_report_and_json(tmp_path: Path) -> None:
     learner: Any = nr.make("auto", pool=["pa1", ("pa1", {"C": 0.01}), "arow"], native=False)
     board = nr.race((X, Y), [learner, "pa1"])
-    pool = next(entry.learner for entry in board if entry.name == "auto")
+    pool: Any = next(entry.learner for entry in board if entry.name == "auto")
     drawn = lines(pool.plot())
     assert set(drawn) == {"pa1", "pa1(C=0.01)", "arow"}
     assert np.sum(list(drawn.values()), axis=0) == pytest.approx(np.ones(len(pool.history.rounds)))
@@ -65,7 +65,8 @@ def test_weights_of_entries_are_drawn_from_a_learner_its_report_and_json(tmp_pat
     report = json.loads(json.dumps({"learners": [report_entry(entry) for entry in board]}))
     assert lines(plots.entry_weights(report)) == drawn
     pool.save(tmp_path / "auto.nr")
-    assert lines(nr.load(tmp_path / "auto.nr").plot()) == drawn
+    loaded: Any = nr.load(tmp_path / "auto.nr")
+    assert lines(loaded.plot()) == drawn
     assert "wrote" in succeeded(noregret("plot", "auto.nr", "--out", "w.png", cwd=tmp_path)).stdout
 
 
