@@ -7,9 +7,10 @@ import pytest
 
 import noregret as nr
 from noregret.adapters import pool_rounds, pool_sharing
+from noregret.adapters.pool_history import find_kept
 from noregret.adapters.pool_sleep import BLOCK
 from noregret.learner import shared_rows
-from noregret.learner.model_file import pack
+from noregret.learner.model_file import FindCard, pack
 from noregret.learner.transaction import SLICE
 from tests.adapters.pools import FEW, few, fresh, noisy
 from tests.support import by_name
@@ -167,3 +168,89 @@ def test_what_is_cut_off_while_the_losses_are_weighed_is_undone_again_and_again(
                 assert pack(learner) == before
         learner.learn(X[start : start + 10], y[start : start + 10])
     assert pack(learner) == pack(few().learn(X[:40], y[:40]))
+
+
+# ---- weights over time -----------------------------------------------------------------------------------------------
+
+
+def test_weights_are_kept_at_the_same_rounds_however_they_are_batched() -> None:
+    X, y = rows_of("binary")
+    whole, one_by_one = few(), few()
+    whole.learn(X, y)
+    for x, label in zip(X, y.tolist(), strict=True):
+        one_by_one.learn_one(x, label)
+    assert whole.history.rounds.tolist() == one_by_one.history.rounds.tolist()
+    assert whole.history.shares.tolist() == one_by_one.history.shares.tolist()
+    assert whole.history.rounds.tolist()[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    np.testing.assert_allclose(whole.history.shares[0], 1.0 / len(FEW))
+
+
+@pytest.mark.parametrize("before", [0, 1, 7, 100, 10**6])
+def test_eight_rounds_of_each_doubling_are_kept(before: int) -> None:
+    every = find_kept(0, 2 * before + 5000)
+    assert find_kept(before, 5000).tolist() == [at for at in every if before < at <= before + 5000]
+    assert len(find_kept(2**20, 2**20)) == 8
+
+
+@pytest.mark.parametrize("fault", ["negative", "sum", "order", "future", "entries"])
+def test_a_file_with_impossible_weights_over_time_is_refused(fault: str) -> None:
+    learner = few().learn(*rows_of("binary"))
+    header, arrays = learner.dump()
+    shares, rounds = arrays["history/shares"].copy(), arrays["history/rounds"].copy()
+    match fault:
+        case "negative":
+            shares[3, :2] += (1.0, -1.0)
+        case "sum":
+            shares[3] *= 0.5
+        case "order":
+            rounds[3] = rounds[2]
+        case "future":
+            rounds[-1] = 61
+        case "entries":
+            shares = shares[:, 1:]
+    arrays |= {"history/shares": shares, "history/rounds": rounds}
+    with pytest.raises(nr.BadValue, match="weights of a pool over time"):
+        type(learner).restore(header, arrays, FindCard())
+
+
+# ---- one row that is predicted, then learned -------------------------------------------------------------------------
+
+
+def change_nothing(row: dict[str, float]) -> dict[str, float]:
+    return row
+
+
+def change_a_value(row: dict[str, float]) -> dict[str, float]:
+    row["f1"] = 5.0
+    return row
+
+
+def turn_around(row: dict[str, float]) -> dict[str, float]:
+    return dict(reversed(row.items()))
+
+
+@pytest.mark.parametrize("change", [change_nothing, change_a_value, turn_around])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_row_that_was_predicted_is_learned_as_it_is_then(task: str, change: Any) -> None:
+    X, y = rows_of(task)
+    rows = [by_name(row) for row in X]
+    learner: Any = nr.make("auto", pool=["pa1", "arow"], task=task).learn(rows[:30], y[:30])
+    expected = learner.copy()
+    for row, label in zip(rows[30:50], y[30:50].tolist(), strict=True):
+        learner.predict_one(row)
+        changed = change(row)
+        learner.learn_one(changed, label)
+        expected.learn([changed], [label])
+        assert learner.predict_one(rows[0]) == expected.predict_one(rows[0])  # another row in between
+    assert pack(learner) == pack(expected)
+
+
+def test_what_was_predicted_is_forgotten_when_something_else_is_learned() -> None:
+    X, y = rows_of("binary")
+    rows = [by_name(row) for row in X]
+    learner: Any = nr.make("auto", pool=["pa1", "arow"]).learn(rows[:30], y[:30])
+    expected = learner.copy()
+    learner.predict_one(rows[40])
+    for part in (learner, expected):
+        part.learn(rows[30:33], y[30:33]).learn_one(rows[40], int(y[40]))
+    assert pack(learner) == pack(expected)

@@ -54,10 +54,15 @@ SHAPES: dict[str, tuple[dict[str, Any], Callable[[np.ndarray], Any], Callable[[n
         with_gaps,
         lambda rows: pairs(rows, ("stay", "go")),
     ),
+    "pool": (
+        {"rule": "auto", "pool": ["pa1", ("arow", {"r": 0.1}), ("ogd", {"loss": "logistic"})], "scale": True},
+        named,
+        lambda rows: pairs(rows, ("a", "b", "c")),
+    ),
 }
 
 
-def scores(learner: nr.RuleLearner, rows: Any) -> list[Any]:
+def scores(learner: Any, rows: Any) -> list[Any]:
     return list(learner.scores(rows).tolist())
 
 

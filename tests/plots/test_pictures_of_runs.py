@@ -54,6 +54,31 @@ def test_curves_show_the_rate_and_the_mean_loss_of_every_learner(board: Any, rep
     assert lines(plots.curves(report)) == rates
 
 
+def test_weights_of_entries_are_drawn_from_a_learner_its_report_and_json(tmp_path: Path) -> None:
+    learner: Any = nr.make("auto", pool=["pa1", ("pa1", {"C": 0.01}), "arow"], native=False)
+    board = nr.race((X, Y), [learner, "pa1"])
+    pool: Any = next(entry.learner for entry in board if entry.name == "auto")
+    drawn = lines(pool.plot())
+    assert set(drawn) == {"pa1", "pa1(C=0.01)", "arow"}
+    assert np.sum(list(drawn.values()), axis=0) == pytest.approx(np.ones(len(pool.history.rounds)))
+    assert lines(pool.report().plot()) == lines(plots.entry_weights(board)) == drawn
+    report = json.loads(json.dumps({"learners": [report_entry(entry) for entry in board]}))
+    assert lines(plots.entry_weights(report)) == drawn
+    pool.save(tmp_path / "auto.nr")
+    loaded: Any = nr.load(tmp_path / "auto.nr")
+    assert lines(loaded.plot()) == drawn
+    assert "wrote" in succeeded(noregret("plot", "auto.nr", "--out", "w.png", cwd=tmp_path)).stdout
+
+
+def test_weights_of_entries_need_an_auto_that_has_played() -> None:
+    with pytest.raises(nr.BadValue, match="no weights over time"):
+        nr.make("auto", native=False).plot()
+    with pytest.raises(nr.BadValue, match="no auto among these learners"):
+        plots.entry_weights({"learners": [{"name": "pa1"}]})
+    with pytest.raises(nr.BadValue, match="no weights over time"):
+        plots.entry_weights({"learners": [{"pool": {"history": [3, {"rounds": "x", "weights": {}}]}}]})
+
+
 @pytest.mark.parametrize(("alarms", "drawn"), [([40, 70], 2), ("many", 0), (None, 0), ([0, -3, "x", 5], 1)])
 def test_alarms_of_a_single_learner_are_dotted_lines(report: Any, alarms: Any, drawn: int) -> None:
     one = {**report["learners"][0], "drift": {"alarms": alarms}}

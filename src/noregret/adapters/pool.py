@@ -17,8 +17,9 @@ from noregret.adapters.pool_file import (
     restore_stopped,
     restore_targets,
 )
+from noregret.adapters.pool_history import ShareHistory
 from noregret.adapters.pool_merge import merge_pools
-from noregret.adapters.pool_one_row import OneRound
+from noregret.adapters.pool_one_row import OneRound, Recalled
 from noregret.adapters.pool_probabilities import ProbabilityMixture, score_columns
 from noregret.adapters.pool_report import PoolReport, report_pool
 from noregret.adapters.pool_rounds import PoolRounds, as_rows, count_rows
@@ -78,6 +79,7 @@ class Auto(BaseLearner):
     """
 
     kind: ClassVar[str] = "pool"
+    recalled: Recalled | None = None  # the row that was predicted last
 
     def __init__(
         self, combine: str = "auto", drift: str = "no", prune: str = "no", pool: Any = None,
@@ -98,6 +100,7 @@ class Auto(BaseLearner):
         self.sleep = Sleep.none(len(self.entries))
         self.targets = (0, 0.0, 0.0, 0.0)  # of regression: how many, the first, sums of differences and squares
         self.odds = ProbabilityMixture(len(self.entries), native)
+        self.history = ShareHistory.empty(len(self.entries))
 
     # ---- what it is made of ------------------------------------------------------------------------------------------
 
@@ -166,6 +169,7 @@ class Auto(BaseLearner):
             self._change.settle()
             if weight is None and OneRound.suits(self, y):
                 one = OneRound(self, x, y)
+                one.prepare()
                 self._change.run(one.play, one.complete)
                 return self
             return super().learn_one(x, y, weight)
@@ -174,7 +178,7 @@ class Auto(BaseLearner):
         """Play the rounds and take over what they left."""
         transcript = rounds.play()
         self.mixture, self.sleep, self.stopped = rounds.mixture, rounds.sleep, rounds.stopped
-        self.targets, self.odds = rounds.targets, rounds.odds
+        self.targets, self.odds, self.history = rounds.targets, rounds.odds, rounds.history
         self.rounds += transcript.rounds
         self.mistakes += int(np.count_nonzero(transcript.mistakes))
         self.updates += int(np.count_nonzero(transcript.updated))
@@ -263,6 +267,10 @@ class Auto(BaseLearner):
             self._change.settle()
             return report_pool(self)
 
+    def plot(self, X: RowsLike = None, y: LabelsLike = None) -> Any:
+        """The weights of the entries over time as a matplotlib figure; of rows with two features, what it predicts."""
+        return self.report().plot() if X is None else super().plot(X, y)
+
     @property
     def shares(self) -> dict[str, float]:
         """The weight of every entry in the next round, the largest first; they sum to 1."""
@@ -328,6 +336,7 @@ class Auto(BaseLearner):
         new.odds = ProbabilityMixture(size)
         new.odds.restore(part_of(arrays, "odds"), len(new.model.labels) if new.has_probabilities else 0)
         new.restore_counts(header)
+        new.history = ShareHistory.restore(part_of(arrays, "history"), size, new.rounds)
         return new
 
 

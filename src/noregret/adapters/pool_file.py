@@ -27,6 +27,7 @@ def dump_pool(pool: "Auto") -> tuple[Header, Arrays]:
     mixture, own = pool.mixture.dump()
     arrays |= {f"mixture/{name}": array for name, array in own.items()}
     arrays |= {f"odds/{name}": array for name, array in pool.odds.dump().items()}
+    arrays |= {f"history/{name}": array for name, array in pool.history.dump().items()}
     header = {
         "entries": entries,
         "mixture": mixture,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from noregret.adapters.pool_history import ShareHistory
 from noregret.adapters.pool_probabilities import CURVATURE, OFFSET, OFFSET_CURVATURE, SLOPE, ProbabilityMixture
 from noregret.adapters.pool_sleep import Sleep
 from noregret.errors import BadValue
@@ -38,6 +39,7 @@ def merge_pools(a: "Auto", b: "Auto") -> "Auto":
     new.sleep, new.targets = Sleep.none(len(entries)), merge_targets(a.targets, b.targets)
     codes = [new.model.labels.code[label] for label in b.model.labels.order]
     new.odds = merge_odds(a.odds, b.odds, codes, len(new.model.labels))
+    new.history = ShareHistory.empty(len(entries))  # no order of the rounds of both has these weights
     new.rounds, new.mistakes, new.updates = a.rounds + b.rounds, a.mistakes + b.mistakes, a.updates + b.updates
     return new
 

@@ -5,7 +5,7 @@ two of them; the round is then completed, as far as the first entry has learned 
 """
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,15 @@ PLAIN = (int, str, bool, float)  # types of labels; others are played as a batch
 KNOWN = 2  # classes that must be known: a round that brings a new one is played as a batch
 
 
+class Recalled(NamedTuple):
+    """A row that was predicted after so many rounds, as entries take it, with their scores; perhaps to be learned."""
+
+    rounds: int
+    items: list[tuple[Any, Any]]
+    row: Any
+    said: dict[int, Any]
+
+
 class OneRound:
     """A round that is learned by every entry in turn."""
 
@@ -30,11 +39,8 @@ class OneRound:
         self.running, self.model = pool.running, pool.model
         self.signs = self.model.labels.signs(KNOWN) if len(self.model.labels) == KNOWN else np.ones(KNOWN)
         self.positive = int(self.signs[1] > 0.0)  # the code of the positive one of two classes
-        self.learned = [entry.learner.rounds for entry in pool.entries]
-        self.updated = [entry.learner.updates for entry in pool.entries]
+        self.learners: dict[int, RuleLearner] = {number: pool.entries[number].learner for number in self.running}  # type: ignore[misc]
         self.said: dict[int, Any] = {}  # the scores of the entries before they learned the row
-        self.stopped = dict(pool.stopped)
-        self.before = vars(pool).copy()
 
     @staticmethod
     def suits(pool: "Auto", y: Any) -> bool:
@@ -48,49 +54,67 @@ class OneRound:
             return False
         return all(has_fast_path(pool.entries[number]) for number in pool.running)
 
+    def prepare(self) -> None:
+        """Note what `complete` has to know of the state before the round."""
+        self.learned = {number: learner.rounds for number, learner in self.learners.items()}
+        self.updated = {number: learner.updates for number, learner in self.learners.items()}
+        self.stopped = dict(self.pool.stopped)
+        self.before = vars(self.pool).copy()
+        self.first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
+        self.encode()
+
+    def encode(self) -> None:
+        """The row as entries take it; as `predict` has left it where it was the last to see it, with its scores."""
+        pool = self.pool
+        items, recalled = list_items(self.x), pool.recalled
+        if recalled is not None and items is not None and (recalled.rounds, recalled.items) == (pool.rounds, items):
+            self.row, self.said = recalled.row, dict(recalled.said)
+            return
+        leader = pool.leader
+        assert leader is not None
+        self.row = as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
+
     def play(self) -> None:
         """Learn the row with every entry, and weigh them by what they said before."""
-        leader = self.pool.leader
-        assert leader is not None
-        block = leader._encode(one_row(self.x, self.pool.allows_missing), include_unknown=True)
-        self.row = as_row(block)
-        first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
-        self.said[first] = leader.scores_one(self.x)
+        leader = self.learners[self.first]
+        if self.first not in self.said:
+            self.said[self.first] = leader.scores_one(self.x)
         leader.learn_one(self.x, self.y)
         self.complete()
 
     def complete(self) -> None:
         """Learn the row with the entries that have not, if the first has; this may be done again."""
-        leader = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
-        if self.has_learned(leader):
+        if self.has_learned(self.first):
             for number in self.running:
-                if number != leader and not self.has_learned(number):
+                if number != self.first and not self.has_learned(number):
                     self.learn_entry(number)
             self.weigh()
 
     def has_learned(self, number: int) -> bool:
         """Whether an entry has learned the row."""
-        return self.pool.entries[number].learner.rounds > self.learned[number]
+        return self.learners[number].rounds > self.learned[number]
 
     def learn_entry(self, number: int) -> None:
-        entry: Any = self.pool.entries[number]
+        learner = self.learners[number]
         try:
-            self.said[number] = entry.learner.scores_one(self.row)
-            entry.learner.learn_one(self.row, self.y)
+            if number not in self.said:
+                self.said[number] = learner.scores_one(self.row)
+            learner.learn_one(self.row, self.y)
         except BadValue as error:
             self.said.pop(number, None)
-            self.stopped[entry.name] = str(error)
+            self.stopped[self.pool.entries[number].name] = str(error)
 
     def predict(self) -> Any:
         """What the pool predicts for the row, learned by nobody."""
-        pool, leader = self.pool, self.pool.leader
-        assert leader is not None
-        self.row = as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
+        pool = self.pool
+        self.encode()
         shares = pool.mixture.current().tolist()
         for number in self.running:
-            entry: Any = pool.entries[number]
-            if shares[number] > 0.0:
-                self.said[number] = entry.learner.scores_one(self.x if entry.sees == "encodes" else self.row)
+            if shares[number] > 0.0 and number not in self.said:
+                sees = pool.entries[number].sees
+                self.said[number] = self.learners[number].scores_one(self.x if sees == "encodes" else self.row)
+        items = list_items(self.x)
+        pool.recalled = None if items is None else Recalled(pool.rounds, items, self.row, dict(self.said))
         if not pool.has_probabilities:
             each = [np.array([self.said[at]]) if at in self.said else None for at in range(len(shares))]
             return float(pool.combination().combine(each, np.array([shares]))[0])
@@ -113,14 +137,17 @@ class OneRound:
         else:
             losses[0] = combination.loss_of_targets(self.said, float(self.y), len(pool.entries))  # type: ignore[attr-defined]
         mixture = copy(before["mixture"])
-        shares = mixture.play(losses)[0].tolist()
-        changes = {"mixture": mixture, "stopped": self.stopped, "rounds": before["rounds"] + 1}
+        played = mixture.play(losses)
+        shares, rounds = played[0].tolist(), before["rounds"]
+        changes = {"mixture": mixture, "stopped": self.stopped, "rounds": rounds + 1}
+        changes["history"] = before["history"].add(rounds, played)
         changes["targets"] = getattr(combination, "seen", before["targets"])
         if pool.has_probabilities:
             changes["mistakes"] = before["mistakes"] + int(order[self.vote(codes, shares)] != self.y)
             if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
                 changes["odds"] = self.learn_odds(before["odds"].copy(), right)
-        updated = any(pool.entries[number].learner.updates > self.updated[number] for number in self.said)
+        changes["recalled"] = None
+        updated = any(self.learners[number].updates > self.updated[number] for number in self.said)
         updated = updated or bool(losses.min() < losses.max())
         changes["updates"] = before["updates"] + int(updated)
         vars(pool).update(changes)  # in this step the round is complete
@@ -151,6 +178,11 @@ class OneRound:
             scores *= 0.5 * self.signs
         odds.learn(scores, np.array([right], np.int64))
         return odds
+
+
+def list_items(x: Any) -> list[tuple[Any, Any]] | None:
+    """The names and values of a dict, in its order, by which it is known again; None for other rows."""
+    return list(x.items()) if type(x) is dict else None
 
 
 def has_fast_path(entry: Any) -> bool:

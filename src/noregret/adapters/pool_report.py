@@ -1,9 +1,12 @@
 """What a pool says about itself: its entries with their weights and losses, and the guarantee beside what happened."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from noregret.errors import import_extra
 
 if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
@@ -42,10 +45,20 @@ class PoolReport:
     comparator: str
     mistakes: int
     entries: tuple[EntryReport, ...]
+    history: Mapping[str, Sequence[float]]  # "round": those of which weights are kept; by entry, its weight in each
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON can hold it."""
-        return {**asdict(self), "entries": [asdict(entry) for entry in self.entries]}
+        """The report as JSON can hold it; weights over time of the entries that carry most of it now."""
+        kept = [one.name for one in self.entries[:CARRIERS]]
+        history = [
+            {"rounds": rounds, "weights": {name: self.history[name][at] for name in kept}}
+            for at, rounds in enumerate(self.history["round"])
+        ]
+        return {**asdict(replace(self, history={})), "history": history}
+
+    def plot(self) -> Any:
+        """The weights of the entries over time, as a matplotlib figure."""
+        return import_extra("noregret.plots", "plots", "plot()").entry_weights(self)
 
     def guarantee_text(self) -> str:
         """The regret beside its bound, in a line."""
@@ -94,4 +107,8 @@ def report_pool(pool: "Auto") -> PoolReport:
         comparator="the best entry" if bound is None else bound.comparator.replace("expert", "entry"),
         mistakes=pool.mistakes,
         entries=tuple(sorted(found, key=lambda one: (-one.share, one.loss, one.name))),
+        history={
+            "round": pool.history.rounds.tolist(),
+            **{one.name: pool.history.shares[:, at].tolist() for at, one in enumerate(pool.entries)},
+        },
     )

@@ -37,7 +37,7 @@ class PoolRounds:
         self.encoded: Any = X  # the rows as the entry that encodes has made them
         self.shared: SharedRows | None = None  # with their labels, where it plays them together with the others
         self.mixture, self.odds = pool.mixture.copy(), pool.odds.copy()
-        self.sleep, self.targets = pool.sleep, pool.targets
+        self.sleep, self.targets, self.history = pool.sleep, pool.targets, pool.history
         self.stopped = dict(pool.stopped)
         labels = pool.model.labels
         self.known = len(labels)  # classes before the round that is next
@@ -168,6 +168,7 @@ class PoolRounds:
         losses = combination.losses(played)
         sleeping = None if awake.all() else np.broadcast_to(awake, losses.shape)
         shares = self.mixture.play(losses, sleeping)
+        self.history = self.history.add(before, shares)
         self.targets = getattr(combination, "seen", self.targets)
         one = any_of(played)
         predicted = [None if some is None else combination.read(some) for some in played]

@@ -257,8 +257,8 @@ def add_plot_options(plot: Parser) -> None:
                       "saved by `noregret learn --save`, or a report that --json wrote (default: list the "
                       "pictures)")  # fmt: skip
     plot.add_argument("--out", metavar="PATH", help="the file to write: .png, .svg, .pdf; of a report also .html")
-    plot.add_argument("--kind", choices=("curves", "regret", "confusion", "reliability"), help="what to draw of a "
-                      "report (default: curves; of `evaluate`, confusion)")  # fmt: skip
+    plot.add_argument("--kind", choices=("curves", "regret", "confusion", "reliability", "entry_weights"),
+                      help="what to draw of a report (default: curves; of `evaluate`, confusion)")  # fmt: skip
     plot.add_argument("--learner", metavar="NAME", help="a learner of the report, for its regret or confusion matrix")
     plot.add_argument("--rule", metavar="FILE.py", action="append", default=[], help="the file of your own rule")
     plot.set_defaults(module="plot")

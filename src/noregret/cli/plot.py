@@ -21,12 +21,13 @@ THEORY = {
     "mistakes_against_margin": "mistakes of the perceptron and Novikoff's bound",
     "winnow_total_weight": "the sum of Winnow's weights, promotions and demotions",
 }
-KINDS = ("curves", "regret", "confusion", "reliability")  # pictures of reports
+KINDS = ("curves", "regret", "confusion", "reliability", "entry_weights")  # pictures of reports
 
 
 def run(args: argparse.Namespace) -> int:
     if args.what is None:
-        rows = [*THEORY.items(), ("MODEL.nr", "the largest weights of a saved model"),
+        rows = [*THEORY.items(),
+                ("MODEL.nr", "the largest weights of a saved model; of auto, those of its entries over time"),
                 ("REPORT.json", f"of a report that --json wrote: --kind {', '.join(KINDS)}")]  # fmt: skip
         sys.stdout.write(text_table(("picture", "what it shows"), rows) + "\n")
         return 0
@@ -58,7 +59,8 @@ def draw(args: argparse.Namespace) -> None:
 
         for file in args.rule:
             import_file(file)
-        plots.save_figure(plots.weights(load(args.what)), args.out, "--out")
+        learner: Any = load(args.what)
+        plots.save_figure(learner.plot(), args.out, "--out")
 
 
 def draw_report(args: argparse.Namespace) -> None:

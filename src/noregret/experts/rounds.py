@@ -97,6 +97,21 @@ def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, val
     if not native:
         interpret(card, chosen, learns, values)
         return
+    found = _compiled.get((card, chosen))
+    if found is None:
+        found = _compiled[card, chosen] = compile_rounds(card, chosen, values)
+    run, size = found
+    table = np.zeros(size, np.int64)
+    table[LEARN] = learns
+    run(table, *values)
+
+
+Compiled = tuple[Callable[..., None], int]  # a loop, called with a table and what stands there; the size of the table
+_compiled: dict[tuple[ExpertCard, Chosen], Compiled] = {}
+
+
+def compile_rounds(card: ExpertCard, chosen: Chosen, values: tuple[Any, ...]) -> Compiled:
+    """The compiled loop of an algorithm, with examples of its values: their types are always the same."""
     from noregret.jit.compiled import compile_function  # what lists learners needs no compiler
     from noregret.jit.layout import count_words
 
@@ -104,6 +119,4 @@ def run_rounds(card: ExpertCard, chosen: Chosen, native: bool, learns: bool, val
     for name, value in zip(("params", "state", "losses", "awake", "out"), values, strict=True):
         places[name] = (slot, value)
         slot += count_words(value)
-    table = np.zeros(slot, np.int64)
-    table[LEARN] = learns
-    compile_function(specialize_entry(card, chosen), places)(table, *values)
+    return compile_function(specialize_entry(card, chosen), places), slot
