@@ -162,6 +162,7 @@ def test_only_losses_with_a_margin_have_one_to_adapt() -> None:
 def test_a_step_may_not_turn_the_weights_around() -> None:
     with pytest.raises(nr.BadValue, match="norma: eta times lam must be at most 1, not 2"):
         norma(eta=4.0, lam=0.5)
+    assert norma(eta=1.0 + 1e-9, lam=1.0).params["lam"] == 1.0  # 1 / lam is rounded
     learner = norma(eta=1.0, lam=0.5, rho=9.0).learn([[1.0]], [1]).learn([[1.0]], [1], weight=[4.0])
     assert weights(learner, 1)[0] == 4.0  # a weight of 4 makes it 2: nothing is left of the first step
 
