@@ -97,9 +97,9 @@ BY_HAND: dict[str, list[Case]] = {
     ],
     "bogd": [
         (
-            {"budget": 5.9, "eta": 0.25, "lam": 1.0},
+            {"budget": 5.9, "eta": 0.125, "lam": 2.0},
             {"radius": 3, "norm": 2, "rounds": 16},
-            8 + 18 * ((1 + 1.25) ** 2 + 1),
+            16 + 9 * ((1 + 1.25) ** 2 + 1),
         )
     ],
     "cw": [({"eta": 0.8413447460685429, **FULL}, {"variance_after": 4}, 2)],

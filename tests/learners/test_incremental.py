@@ -43,7 +43,9 @@ def test_without_passes_it_is_the_kernel_perceptron(kernel: dict[str, Any]) -> N
 def test_four_points_by_hand() -> None:
     """Exclusive or by (x.z + 1)^2: the fourth corner is right at once, or the passes see to it."""
     X, y = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]), np.array([-1, 1, 1, -1])
-    learner = nr.make("perceptron_kernel_incremental", kernel="polynomial", degree=2, sweeps=10, native=False)
+    learner = nr.make(
+        "perceptron_kernel_incremental", kernel="polynomial", gamma=1.0, degree=2, sweeps=10, native=False
+    )
     learner.learn(X, y)
     assert learner.predict(X).tolist() == y.tolist()
     assert counts(learner, y).tolist() == [1.0, 1.0, 1.0, 1.0]

@@ -10,6 +10,7 @@ from scipy.optimize import approx_fprime
 
 import noregret as nr
 from noregret.evaluation.regret import why_no_regret
+from noregret.learners.norma import huber, soft_margin, squared
 from tests.learners.reading import bound_of, comparators, hinge, radius_of, steps, unscaled, weights, written
 from tests.naive import streams
 from tests.naive.rules import Array
@@ -91,6 +92,14 @@ def test_a_step_goes_down_the_slope_of_the_loss_and_the_penalty(task: str, loss:
         np.testing.assert_allclose(after, before - 0.05 * approx_fprime(before, objective, 1e-7), atol=1e-5)
 
 
+def test_slopes_of_losses_with_a_margin_to_reach() -> None:
+    """Of max(0, rho - m), (rho - m)^2, and half its square up to 1 and a line from there."""
+    assert [soft_margin(m, 0.5) for m in (-1.0, 0.4, 0.5, 0.6)] == [1.0, 1.0, 0.0, 0.0]
+    assert [soft_margin(m, 0.0) for m in (-0.1, 0.0, 0.1)] == [1.0, 1.0, 0.0]
+    assert [squared(m, 0.5) for m in (-1.0, 0.5, 1.5)] == [3.0, 0.0, -2.0]
+    assert [huber(m, 0.5) for m in (-1.0, 0.25, 0.75)] == [1.0, 0.25, 0.0]
+
+
 def test_in_regression_eps_is_where_the_width_begins() -> None:
     X, y = streams.dense(40, 3, seed=1)
     learner = norma(task="regression", scale_target=False, eps=0.25, nu=0.5, eta=0.1)
@@ -130,6 +139,22 @@ def test_the_penalised_loss_keeps_its_bound(task: str, schedule: str) -> None:
         assert suffered <= theirs + bound_of(learner, radius=R, norm=float(np.linalg.norm(u)), rounds=T)
 
 
+def test_each_theorem_is_in_force_where_its_conditions_are() -> None:
+    def in_force(**told: Any) -> list[str]:
+        return [one.bound.__name__ for one in nr.learners()["norma"].guarantees_for(told)]
+
+    assert in_force() == ["constant_rate_regret", "longest_weights"]
+    assert in_force(lam=0.0) == ["constant_rate_regret"]
+    assert in_force(schedule="inv_sqrt") == ["falling_rate_regret", "longest_weights"]
+    assert in_force(schedule="inv_sqrt", lam=0.0) == []
+    fastest = {"schedule": "inv_t", "eta": 4.0, "lam": 0.25}
+    assert in_force(**fastest) == ["fastest_rate_regret", "longest_weights"]
+    assert in_force(**{**fastest, "eta": 3.9}) == in_force(**{**fastest, "eta": 4.1}) == ["longest_weights"]
+    for other in ({"nu": 0.1}, {"rho": 2.0}):
+        for schedule in ({}, {"schedule": "inv_sqrt"}, fastest):
+            assert in_force(**other, **schedule) == ["longest_weights"]
+
+
 @seeds(3)
 @pytest.mark.parametrize("lam", [0.02, 0.3])
 def test_no_weights_are_longer_than_the_bound_and_with_equal_rows_they_reach_it(lam: float, seed: int) -> None:
@@ -162,6 +187,7 @@ def test_only_losses_with_a_margin_have_one_to_adapt() -> None:
 def test_a_step_may_not_turn_the_weights_around() -> None:
     with pytest.raises(nr.BadValue, match="norma: eta times lam must be at most 1, not 2"):
         norma(eta=4.0, lam=0.5)
+    assert norma(eta=1.0 + 1e-9, lam=1.0).params["lam"] == 1.0  # 1 / lam is rounded
     learner = norma(eta=1.0, lam=0.5, rho=9.0).learn([[1.0]], [1]).learn([[1.0]], [1], weight=[4.0])
     assert weights(learner, 1)[0] == 4.0  # a weight of 4 makes it 2: nothing is left of the first step
 

@@ -83,3 +83,8 @@ def test_a_row_that_comes_again_is_a_term_of_its_own() -> None:
     learner = truncated(budget=2, eta=0.5, lam=0.0, rho=1e6, **RBF)
     learner.learn(np.ones((5, 2)), np.ones(5))
     assert coefficients(learner) == [0.5, 0.5]
+
+
+def test_a_step_may_not_turn_the_function_around() -> None:
+    with pytest.raises(nr.BadValue, match="norma_truncated: eta times lam must be at most 1, not 2"):
+        truncated(eta=4.0, lam=0.5)

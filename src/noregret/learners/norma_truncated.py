@@ -47,7 +47,7 @@ def truncated_regret(p: P, radius: float, norm: float, rounds: float) -> float:
     What is dropped is at most d = (1 - eta lam)^B R / lam long at any time. So the loss and the penalty of the weights
     are above those of the weights with all terms by at most R d and (3/2) R d.
     """
-    dropped = (1.0 - min(p.eta * p.lam, 1.0)) ** math.floor(p.budget) * radius / p.lam
+    dropped = (1.0 - p.eta * p.lam) ** math.floor(p.budget) * radius / p.lam
     return float(constant_rate_regret(p, radius, norm, rounds) + 2.5 * radius * dropped * rounds)
 
 
