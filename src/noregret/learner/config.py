@@ -25,6 +25,7 @@ from noregret.learner.kernel_options import (
     check_kernel,
     check_kernel_params,
     refuse_given_kernel,
+    usual_kernel,
 )
 from noregret.learner.named import Named
 from noregret.learner.weight_decay import add_decay, check_decay
@@ -151,8 +152,8 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
     bits = check_bits(rest.pop("bits", None))
     covariance = check_covariance(card, rest.pop("covariance", None))
     kernel_name = rest.pop("kernel", None)
-    if algebra is None and card.algebras == ("kernel",):  # it remembers rows; whoever names no kernel means x.z
-        algebra, kernel_name = "kernel", kernel_name or "linear"
+    if algebra is None and card.algebras == ("kernel",):
+        algebra, kernel_name = "kernel", kernel_name or usual_kernel(card)
     kernel, gram = check_kernel(kernel_name, algebra), check_gram(kernel_name, rest.pop("gram", None))
     if gram is not None or isinstance(kernel, OwnFunction):
         given |= {"gram": gram} if gram is not None else {"kernel": kernel}

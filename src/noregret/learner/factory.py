@@ -101,7 +101,9 @@ def make(
     average       predict with the mean of the weights; a number: over the rounds after so many
     weight_decay  forgetting: in every round all weights shrink by this share, before the step of the rule
     covariance    "diagonal", "drop" or "full", for rules that keep one
-    kernel        "rbf" (the default), "linear" or "polynomial", with gamma, coef0 and degree, for algebra="kernel"
+    kernel        for algebra="kernel": "rbf" (the default), "linear", "polynomial", "laplacian", "sigmoid", "cosine",
+                  with gamma, coef0, degree; "spectrum" of texts, with p; "precomputed", with gram; or a function (x, z)
+    budget        the most supports a kernel learner keeps; policy: "oldest", "smallest" or "random" goes
     groups        the groups of features, for rules that keep them
     seed          of everything drawn at random
     native        False runs the rule as plain Python, for a debugger

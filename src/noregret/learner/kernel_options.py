@@ -72,6 +72,11 @@ def check_kernel(kernel: Any, algebra: str | None) -> str:
     return kernel or "rbf"
 
 
+def usual_kernel(card: RuleCard) -> str:
+    """The kernel of a rule that needs supports, where none is named: x.z if it keeps its steps to vote."""
+    return "linear" if any(verb.name == "votes" for verb in card.verbs) else "rbf"
+
+
 def check_gram(kernel: Any, gram: Any) -> Gram | None:
     """The matrix of a precomputed kernel, checked."""
     if kernel != PRECOMPUTED:
