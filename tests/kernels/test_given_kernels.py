@@ -91,7 +91,6 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
      ("precomputed", {"gram": np.eye(2), "scale": True}, "leave scale out"),
      (half_width, {"task": "ranking"}, "ranking needs one of the kernels"), (rings, {}, "takes"),
      ("spectrum", {"p": 0}, "p must be"), ("spectrum", {"p": 2.5}, "whole number")],
-    ids=str,
 )  # fmt: skip
 def test_what_is_no_kernel_is_refused(kernel: Any, options: dict[str, Any], message: str) -> None:
     X, y = rings(20)
