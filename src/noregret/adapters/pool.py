@@ -101,6 +101,7 @@ class Auto(BaseLearner):
         self.targets = (0, 0.0, 0.0, 0.0)  # of regression: how many, the first, sums of differences and squares
         self.odds = ProbabilityMixture(len(self.entries), native)
         self.history = ShareHistory.empty(len(self.entries))
+        self.seconds: dict[int, float] = {}  # how long each entry took in its last call, to share out the work
 
     # ---- what it is made of ------------------------------------------------------------------------------------------
 
@@ -336,6 +337,7 @@ class Auto(BaseLearner):
         new.odds = ProbabilityMixture(size)
         new.odds.restore(part_of(arrays, "odds"), len(new.model.labels) if new.has_probabilities else 0)
         new.restore_counts(header)
+        new.seconds = {}
         new.history = ShareHistory.restore(part_of(arrays, "history"), size, new.rounds)
         return new
 

@@ -104,7 +104,7 @@ class PoolRounds:
         if not numbers:
             return []
         sharing = self.share(numbers, block)
-        found = self.workers.map(lambda number: self.play_entry(number, block, sharing), numbers)
+        found = self.workers.map(lambda number: self.play_entry(number, block, sharing), numbers, self.pool.seconds)
         return found if sharing is None else sharing.read(numbers, found)
 
     def share(self, numbers: Sequence[int], block: slice) -> Sharing | None:

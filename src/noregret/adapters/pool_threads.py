@@ -1,6 +1,7 @@
 """The threads that the entries of a pool play in: compiled rounds of several entries run at the same time."""
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
@@ -21,11 +22,23 @@ class Workers:
         if self.pool is not None:
             self.pool.shutdown(wait=True)
 
-    def map(self, act: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """The results of an act for some items. Where one fails, or the caller is interrupted, no other goes on."""
+    def map(self, act: Callable[[Item], Result], items: Sequence[Item], seconds: dict[Item, float]) -> list[Result]:
+        """The results of an act for some items. Where one fails, or the caller is interrupted, no other goes on.
+
+        `seconds` keeps how long each took: those that took longest come first, so that all threads end together.
+        """
         if self.pool is None:
             return [act(item) for item in items]
-        return finish([self.pool.submit(act, item) for item in items])
+
+        def timed(item: Item) -> Result:
+            began = time.thread_time()
+            result = act(item)
+            seconds[item] = time.thread_time() - began
+            return result
+
+        order = sorted(items, key=lambda item: -seconds.get(item, 0.0))
+        futures = {item: self.pool.submit(timed, item) for item in order}
+        return finish([futures[item] for item in items])
 
     def start(self, act: Callable[[], Result]) -> Callable[[], Result]:
         """Start an act beside what the caller does next; returns how to wait for its result."""

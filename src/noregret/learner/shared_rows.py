@@ -139,6 +139,15 @@ class SharedTransaction(Transaction):
             self.shared.rounds[key] = super().rounds(y, start, stop)
         return self.shared.rounds[key]
 
+    def record(self, outcome: Outcome) -> None:
+        """Every round has a class that was known before; without weights all are remembered."""
+        recent, known = self.model.recent, outcome.segment.known
+        if recent is None or self.weighted or known < 2:
+            super().record(outcome)
+            return
+        recent.prepare(outcome.task, self.model.labels, known)
+        recent.add(outcome.truth, outcome.scores, len(outcome.truth))
+
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
         return NONE  # `read_outcomes` counts the rounds of all learners together
 

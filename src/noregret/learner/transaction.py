@@ -151,8 +151,7 @@ class Transaction:
                     self.make_room_for_supports(start, stop)
                     outcome = self.play(segment, truth, start, stop)
                     self.played += self.count(outcome)
-                    if model.recent is not None:
-                        model.recent.record(outcome, self.h[start:stop] if self.weighted else None, model.labels)
+                    self.record(outcome)
                     if self.keeps_outcomes:
                         outcomes.append(outcome)
             if self.savepoint.contents is not None and not self.savepoint.contents.is_finite(model.arrays):
@@ -160,6 +159,12 @@ class Transaction:
         if model.arrays is not None:
             allow_folding(model.arrays, False)  # the fast path may go on with it, and saves only the cells of its row
         return outcomes
+
+    def record(self, outcome: Outcome) -> None:
+        """Remember the scores of a slice of rounds, where probabilities are calibrated on them."""
+        if self.model.recent is not None:
+            weights = self.h[outcome.start : outcome.start + len(outcome.truth)] if self.weighted else None
+            self.model.recent.record(outcome, weights, self.model.labels)
 
     def truth(self, segment: Segment) -> NDArray[np.float64]:
         """The truth of a segment as the loop reads it."""
