@@ -127,7 +127,8 @@ def upgrade(header: Header, card: Card) -> Header:
 
 def with_gamma(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a kernel learner, whose gamma was 1 where none was given."""
-    takes = "gamma" in KERNEL_TAKES.get(parameters.get("kernel") or "rbf", ())
+    usual = "rbf" if "algebra" in parameters else "linear"  # where a rule that needs a kernel names none
+    takes = "gamma" in KERNEL_TAKES.get(parameters.get("kernel") or usual, ())
     given = any(name in parameters for name in ("gamma", "kernel.gamma"))
     return {**parameters, "gamma": 1.0} if takes and not given else parameters
 

@@ -188,7 +188,7 @@ def step_full(p: P, s: S, z: Z, tau: float) -> None:
         ),
     },
     state={"w": plain},
-    tasks=("binary",),
+    tasks=("binary", "regression"),  # those in which a support has one coefficient
     weight_param="C",
     needs_mercer_kernel=True,
     merge=Merge("none", "the supports of two learners are twice the budget, and each was projected onto its own"),
