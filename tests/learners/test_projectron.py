@@ -138,7 +138,7 @@ def test_rows_that_nearly_depend_on_the_supports_do_not_blow_up_the_basis(name: 
 
 
 def test_rows_of_different_sizes_do_not_depend_on_each_other() -> None:
-    X = np.diag([1e-3, 1.0, 1e3]) + 1e-3
+    X = np.diag([1e-6, 1.0, 1e3]) + 1e-6
     learner = make("projectron", "linear", eta=0.0).learn(X, [1, -1, -1])
     assert len(supports_of(learner, 3)[1]) == learner.updates
 

@@ -142,6 +142,7 @@ class BudgetedPA(Budgeted):
     """Wang and Vucetic 2010: of all supports that could go, the one for which the constrained problem is cheapest."""
 
     weighs = True
+    regresses = True
 
     def __init__(self, C: float = 1.0, budget: float = 100.0, variant: str = "simple") -> None:
         self.C, self.budget, self.variant = C, budget, variant

@@ -27,6 +27,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "schedules": ("noregret.rules.schedules", ("tests/learners/test_projections.py",), ("ogd", "perceptron")),
     "row_size": ("noregret.rules.row_size", ("tests/learners/test_row_size.py",), ("ogd", "rda", "perceptron_margin")),
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
+    "basis": (
+        "noregret.algebra.basis",
+        ("tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
+        ("projectron", "projectron_plus_plus", "budgeted_pa"),
+    ),
     "binary": (
         "noregret.tasks.binary",
         (

@@ -37,13 +37,17 @@ above 1e4, relative to the supports, and of the 16 digits of its values at most 
 
 
 class Basis(NamedTuple):
-    """The rows of m; k(x_j, x_j); how far each row of m reaches; scratch: coordinates and shares; n: how many rows."""
+    """The rows of m; k(x_j, x_j); how far each row of m reaches; n: how many rows there are.
+
+    Scratch: of the row projected last, its coordinates, its shares of the supports, and its squared distance.
+    """
 
     m: Floats
     squares: Floats
     reach: Integers
     coordinates: Floats
     shares: Floats
+    rest: Floats
     n: Integers
 
 
@@ -91,69 +95,50 @@ def project_row(basis: Any, z: Any) -> Any:
     return squares
 
 
-@project.on(Basis, Kernel)
-def project_kernel(basis: Any, z: Any) -> Any:
-    return max(sqnorm(z) - z.sign * z.sign * project_row(basis, z), 0.0)
+@project.on(Basis)
+def project_basis(basis: Any, z: Any) -> Any:
+    """z may be the row in several blocks, each with the same squared distance."""
+    basis.rest[0] = max(z.sq - project_row(basis, z), 0.0)
+    return basis.rest[0] * (sqnorm(z) / z.sq)
 
 
-@project.on(Basis, KernelPair)
-def project_pair(basis: Any, z: Any) -> Any:
-    return max(sqnorm(z) - 2.0 * z.sign * z.sign * project_row(basis, z), 0.0)
+@helper
+def add_shares(w: Any, a: float, basis: Any, stride: int, c: Any) -> Any:
+    for j in range(basis.n[0]):
+        w.coef[j * stride + c] += a * basis.shares[j]
 
 
 @add_projection.on(Expansion, object, Basis, Kernel)
 def add_projection_kernel(w: Any, a: float, basis: Any, z: Any) -> None:
-    for j in range(basis.n[0]):
-        w.coef[j * z.stride + z.of] += a * z.sign * basis.shares[j]
+    add_shares(w, a * z.sign, basis, z.stride, z.of)
 
 
 @add_projection.on(Expansion, object, Basis, KernelPair)
 def add_projection_pair(w: Any, a: float, basis: Any, z: Any) -> None:
-    for j in range(basis.n[0]):
-        w.coef[j * z.stride + z.of] += a * z.sign * basis.shares[j]
-        w.coef[j * z.stride + z.rival] -= a * z.sign * basis.shares[j]
+    add_shares(w, a * z.sign, basis, z.stride, z.of)
+    add_shares(w, -a * z.sign, basis, z.stride, z.rival)
 
 
-@helper
-def is_apart(basis: Any, squared: float, size: float) -> Any:
-    """Whether a row with so large a k(x, x), projected last, is far enough from the span."""
+@independent.on(Basis)
+def independent_basis(basis: Any, z: Any) -> Any:
+    size = z.sq
     for j in range(basis.n[0]):
         size += basis.shares[j] * basis.shares[j] * basis.squares[j]
-    return squared > DEPENDENT * size
+    return basis.rest[0] > DEPENDENT * size
 
 
-@independent.on(Basis, object, Kernel)
-def independent_kernel(basis: Any, squared: float, z: Any) -> Any:
-    return is_apart(basis, squared / (z.sign * z.sign), z.sq)
-
-
-@independent.on(Basis, object, KernelPair)
-def independent_pair(basis: Any, squared: float, z: Any) -> Any:
-    return is_apart(basis, squared / (2.0 * z.sign * z.sign), z.sq)
-
-
-@helper
-def extend_row(basis: Any, squared: float, own: float) -> Any:
+@extend.on(Basis)
+def extend_basis(basis: Any, z: Any) -> None:
     size = basis.n[0]
     if size >= basis.reach.size:
         raise IndexError("there is no room for another support")
-    inverse = 1.0 / math.sqrt(squared)
+    inverse = 1.0 / math.sqrt(basis.rest[0])
     for j in range(size):
         basis.m[size, j] = -inverse * basis.shares[j]
     basis.m[size, size] = inverse
-    basis.squares[size] = own
+    basis.squares[size] = z.sq
     basis.reach[size] = size + 1
     basis.n[0] = size + 1
-
-
-@extend.on(Basis, object, Kernel)
-def extend_kernel(basis: Any, squared: float, z: Any) -> None:
-    extend_row(basis, squared / (z.sign * z.sign), z.sq)
-
-
-@extend.on(Basis, object, KernelPair)
-def extend_pair(basis: Any, squared: float, z: Any) -> None:
-    extend_row(basis, squared / (2.0 * z.sign * z.sign), z.sq)
 
 
 @fill_distances.on(Basis)

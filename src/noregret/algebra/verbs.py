@@ -410,8 +410,8 @@ def project(basis: Any, z: Any) -> Any:
 
 
 @Verb
-def independent(basis: Any, squared: float, z: Any) -> Any:
-    """Whether z, projected last at this squared distance, is far enough from the span to be one of the supports"""
+def independent(basis: Any, z: Any) -> Any:
+    """Whether z, which was projected last, is far enough from the span to be one of the supports"""
 
 
 @Verb
@@ -420,8 +420,8 @@ def add_projection(w: Any, a: float, basis: Any, z: Any) -> None:
 
 
 @Verb
-def extend(basis: Any, squared: float, z: Any) -> None:
-    """Let z, projected last at this squared distance and appended since, be one of the supports"""
+def extend(basis: Any, z: Any) -> None:
+    """Let z, which was projected last and appended since, be one of the supports"""
 
 
 @Verb

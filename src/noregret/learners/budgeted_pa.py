@@ -145,13 +145,13 @@ def offer(s: S, i: int, j: int, k: float) -> None:
 
 def step_full(p: P, s: S, z: Z, tau: float) -> None:
     """A support that goes is projected onto all others: O(budget^2). A row in their span is no support of its own."""
-    squared = project(s.basis, z)
-    if not independent(s.basis, squared, z):
+    project(s.basis, z)
+    if not independent(s.basis, z):
         add_projection(s.w, tau, s.basis, z)
         return
     new = supports(s.w)
     append(s.w, tau, z)
-    extend(s.basis, squared, z)
+    extend(s.basis, z)
     if new + 1.0 > p.budget:
         fill_distances(s.basis)
         best, least = 0, INF
@@ -188,7 +188,7 @@ def step_full(p: P, s: S, z: Z, tau: float) -> None:
         ),
     },
     state={"w": plain},
-    tasks=("binary",),
+    tasks=("binary", "regression"),  # those in which a support has one coefficient
     weight_param="C",
     needs_mercer_kernel=True,
     merge=Merge("none", "the supports of two learners are twice the budget, and each was projected onto its own"),

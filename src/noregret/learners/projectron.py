@@ -49,9 +49,9 @@ def project_or_append(p: P, s: S, z: Z) -> None:
     A row outside the span depends on it only by rounding: see `noregret.algebra.basis.DEPENDENT`.
     """
     squared = project(s.basis, z)
-    if squared > p.eta * p.eta and supports(s.w) + 1.0 <= p.budget and independent(s.basis, squared, z):
+    if squared > p.eta * p.eta and supports(s.w) + 1.0 <= p.budget and independent(s.basis, z):
         append(s.w, 1.0, z)
-        extend(s.basis, squared, z)
+        extend(s.basis, z)
     else:
         add_projection(s.w, 1.0, s.basis, z)
 

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any, Protocol
 
 from noregret.errors import BadValue
-from noregret.rules.names import RuleKind
+from noregret.rules.names import AlgebraName, RuleKind
 from noregret.rules.parameters import Choice, Param, bindings
 from noregret.rules.specialize import rebind, specializer
-from noregret.state.growth import make
-from noregret.state.space import Shape, Space
+from noregret.state.growth import bank_of, make
+from noregret.state.space import Shape, Space, enlarge
 
 MARGINS = (-1.0, 0.999, 1.0, 1.5)
 
@@ -34,7 +34,8 @@ class Probed(Hashable, Protocol):
     @property
     def parameters(self) -> Any: ...
     @property
-    def shape(self) -> Shape: ...
+    def algebras(self) -> tuple[AlgebraName, ...]: ...
+    def state_shape(self, average: int | None, chosen: tuple[tuple[str, str], ...] = ()) -> Shape: ...
 
 
 @contextlib.contextmanager
@@ -50,24 +51,44 @@ def undisturbed() -> Iterator[None]:
         sys.settrace(trace)
 
 
-@cache
-def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] | None = None) -> tuple[Any, ...]:
-    """What a margin rule returns on some margins in the reference algebra; () if it raises an error.
-
-    Its numbers are the defaults or, with a share below 1, lie between the lower limits and the defaults.
-    """
+def begin_with_weights(shape: Shape) -> tuple[Any, Any]:
+    """A fresh state and an example in the reference algebra."""
     import numpy as np
 
     from noregret.algebra.reference import ReferenceExample
 
-    options = bindings(card.choices, card.defaults if chosen is None else dict(chosen))
-    rule = specializer(options, rebind, "probe")(card.rule)
+    return make(shape, Space("reference", features=2, room=2)), ReferenceExample(np.array([1.0, -2.0]), 2, 1)
+
+
+def begin_with_kernel(shape: Shape) -> tuple[Any, Any]:
+    """A fresh state and an example in the kernel algebra."""
+    import numpy as np
+
+    from noregret.algebra.internal_verbs import row
+    from noregret.algebra.kernel import KernelRows
+
+    s = make(shape, enlarge(Space("kernel", kernel="linear"), 2, 1, 4, 8))
+    rows = KernelRows(np.array([0, 2]), np.array([0, 1], np.uint32), np.array([1.0, -2.0]), 1, bank_of(s))
+    return s, row(rows, 0)
+
+
+@cache
+def probe(card: Probed, share: float = 1.0, chosen: tuple[tuple[str, str], ...] | None = None) -> tuple[Any, ...]:
+    """What a margin rule returns on some margins in the reference algebra; () if it raises an error.
+
+    Its numbers are the defaults or, with a share below 1, lie between the lower limits and the defaults. A rule that
+    keeps examples instead of weights is run with a kernel.
+    """
+    options = card.defaults if chosen is None else dict(chosen)
+    rule = specializer(bindings(card.choices, options), rebind, "probe")(card.rule)
+    shape = card.state_shape(None, tuple(options.items()))
+    begin = begin_with_kernel if card.algebras == ("kernel",) else begin_with_weights
 
     def run(margin: float) -> Any:
         p = card.parameters(*[param.between(share) for param in card.numbers.values()] or [0.0])
-        s = make(card.shape, Space("reference", features=2, room=2))
+        s, z = begin(shape)
         s.n.t = 1.0
-        return rule(p, s, ReferenceExample(np.array([1.0, -2.0]), 2, 1), margin)
+        return rule(p, s, z, margin)
 
     try:
         with undisturbed():

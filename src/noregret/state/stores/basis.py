@@ -19,7 +19,7 @@ class BasisStore(Store[Basis]):
 
     def build(self, field: Field, space: Space, parts: Parts) -> Basis:
         room = space.supports
-        scratch = np.zeros(room), np.zeros(room)
+        scratch = np.zeros(room), np.zeros(room), np.zeros(1)
         return Basis(np.zeros((room, room)), np.zeros(room), np.zeros(room, np.int64), *scratch, np.zeros(1, np.int64))
 
     def vectors(self, value: Basis) -> list[Vector]:
