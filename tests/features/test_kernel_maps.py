@@ -159,6 +159,29 @@ def test_dense_rows_are_sparse_rows(step: Any) -> None:
     np.testing.assert_array_equal(features(step, csr_array(X), True), features(step, X, True))
 
 
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+def test_compiled_is_interpreted(step: Any) -> None:
+    np.testing.assert_array_equal(features(step, X, native=True), features(step, X, native=False))
+
+
+@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+def test_the_size_of_calls_does_not_matter(step: Any, size: int) -> None:
+    whole, parts = (step | nr.make("pa1", native=False) for _ in range(2))
+    whole.learn(ROWS, Y)
+    for first in range(0, len(Y), size):
+        parts.learn(ROWS[first : first + size], Y[first : first + size])
+    assert pack(parts) == pack(whole)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_frequencies_that_do_not_fit_in_the_table_are_drawn_again(lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = features(nr.fourier(20), X, native=True)
+    monkeypatch.setattr("noregret.features.fourier.LARGEST_TABLE", 8 * 10 * lines)
+    for native in (True, False):
+        np.testing.assert_array_equal(features(nr.fourier(20), X, native), expected)
+
+
 @pytest.mark.parametrize("rows", ["dicts", "table", "hashed"])
 @pytest.mark.parametrize("step", STEPS, ids=repr)
 def test_one_row_at_a_time_is_many_rows(step: Any, rows: str) -> None:
