@@ -26,11 +26,11 @@ FILE, COLUMNS, ROWS, PART = "covtype/covtype.csv.xz", 54, 10_000, 1_000
 SETTINGS: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
     "1000 random Fourier features": ("fogd", {}, "RBFSampler", {"n_components": 1000, "gamma": "scale"}),
     "200 Nystrom features": ("nogd", {}, "Nystroem", {"n_components": 200, "gamma": 1.0 / COLUMNS}),
-    "tensor sketch, degree 2, 1000 features": (
+    "tensor sketch, degree 2, 1024 features": (
         "ogd",
         {"transforms": ["tensor_sketch"]},
         "PolynomialCountSketch",
-        {"n_components": 1000, "gamma": 1.0 / COLUMNS, "coef0": 1},
+        {"n_components": 1024, "gamma": 1.0 / COLUMNS, "coef0": 1},
     ),
 }
 

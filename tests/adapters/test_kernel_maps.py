@@ -71,6 +71,15 @@ def test_products_of_signs_are_learned_by_kernels_and_not_linearly(name: str) ->
     assert np.mean(linear.predict(Z[1000:]) != truth[1000:]) > 0.3
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial"])
+def test_targets_are_learned_with_a_rate_that_fits_the_length_of_mapped_rows(kernel: str, tmp_path: Path) -> None:
+    learner = nr.make("nogd", task="regression", kernel=kernel, features=8, native=False).learn(X, X[:, 0])
+    assert learner.params["eta0"] == (4.0 if kernel == "rbf" else 0.1)
+    assert nr.make("nogd", task="regression", eta0=0.5).params["eta0"] == 0.5
+    learner.save(tmp_path / "m.nr")
+    assert pack(nr.load(tmp_path / "m.nr")) == pack(learner)
+
+
 @pytest.mark.parametrize("name", MAPPED)
 def test_their_files_keep_the_name(name: str, tmp_path: Path) -> None:
     learner = nr.make(name, features=8, kernel="laplacian", native=False, transforms=["clip:limit=2"]).learn(X, Y)

@@ -64,10 +64,21 @@ def test_nystrom_features_are_coordinates_among_the_landmarks(kernel: str, nativ
 
 
 @pytest.mark.parametrize("native", [True, False])
-@pytest.mark.parametrize(("size", "degree"), [(64, 1), (64, 2), (64, 3), (8, 2), (30, 2)])
+@pytest.mark.parametrize(
+    ("size", "degree"), [(64, 1), (64, 2), (64, 3), (30, 2), (30, 3), (1, 2), (4, 1), (4, 2), (4, 3), (4, 4), (4, 5)]
+)
 def test_tensor_sketches_are_convolved_count_sketches(size: int, degree: int, native: bool) -> None:
     found = features(nr.tensor_sketch(size, gamma=0.05, coef0=0.5, degree=degree), X, native, seed=2)
     np.testing.assert_allclose(found, naive.tensor_sketch(X, [0.05] * len(X), size, degree, 0.5, seed=2), atol=1e-10)
+
+
+def test_long_rows_are_convolved_by_fourier_transforms() -> None:
+    wide = np.random.default_rng(2).normal(size=(6, 60))
+    for degree in (2, 3):
+        expected = naive.tensor_sketch(wide, [0.05] * len(wide), 64, degree, 1.0)
+        np.testing.assert_allclose(
+            features(nr.tensor_sketch(64, gamma=0.05, degree=degree), wide), expected, atol=1e-10
+        )
 
 
 def test_the_default_width_of_products_follows_the_norms_of_the_rows_before() -> None:
@@ -87,13 +98,13 @@ def errors(step: nr.Transform, kernel: Any, Z: Array, seed: int) -> Array:
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
 def test_the_error_to_the_kernel_falls_like_the_root_of_the_number_of_features(kernel: str) -> None:
-    Z, exact, mean = RNG.normal(size=(60, 4)), dict(KERNELS), {}
+    Z, exact, mean = np.random.default_rng(1).normal(size=(60, 8)), dict(KERNELS), {}
     exact["polynomial"] = naive.polynomial(0.2, 0.5, 2)
     for count in (64, 1024):
         step = nr.fourier(count, gamma=0.05, kernel=kernel) if kernel != "polynomial" else nr.tensor_sketch(
             count, gamma=0.2, coef0=0.5
         )  # fmt: skip
-        mean[count] = np.mean([np.abs(errors(step, exact[kernel], Z, seed)).mean() for seed in range(5)])
+        mean[count] = np.sqrt(np.mean([errors(step, exact[kernel], Z, seed) ** 2 for seed in range(12)]))
     assert mean[64] < 1.5 / np.sqrt(64)
     assert 2.5 < mean[64] / mean[1024] < 6.0  # 4 in the limit
 
@@ -157,6 +168,29 @@ STEPS = [
 @pytest.mark.parametrize("step", [step for step in STEPS if "scale" not in repr(step)], ids=repr)
 def test_dense_rows_are_sparse_rows(step: Any) -> None:
     np.testing.assert_array_equal(features(step, csr_array(X), True), features(step, X, True))
+
+
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+def test_compiled_is_interpreted(step: Any) -> None:
+    np.testing.assert_array_equal(features(step, X, native=True), features(step, X, native=False))
+
+
+@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+def test_the_size_of_calls_does_not_matter(step: Any, size: int) -> None:
+    whole, parts = (step | nr.make("pa1", native=False) for _ in range(2))
+    whole.learn(ROWS, Y)
+    for first in range(0, len(Y), size):
+        parts.learn(ROWS[first : first + size], Y[first : first + size])
+    assert pack(parts) == pack(whole)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_frequencies_that_do_not_fit_in_the_table_are_drawn_again(lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = features(nr.fourier(20), X, native=True)
+    monkeypatch.setattr("noregret.features.fourier.LARGEST_TABLE", 8 * 10 * lines)
+    for native in (True, False):
+        np.testing.assert_array_equal(features(nr.fourier(20), X, native), expected)
 
 
 @pytest.mark.parametrize("rows", ["dicts", "table", "hashed"])

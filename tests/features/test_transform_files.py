@@ -27,6 +27,10 @@ STEPS: dict[str, nr.Transform] = {
     "conjunctions": nr.conjunctions(3, negate=["d", "e"], only=["a", "b", "c"]),
     "chosen pairs": nr.pairs(between=[("b", "a")]),
     "chosen hot": nr.one_hot(only="a"),
+    "fourier": nr.fourier(4),
+    "given": nr.fourier(4, gamma=0.5),
+    "nystrom": nr.nystrom(3),
+    "tensor_sketch": nr.tensor_sketch(4),
 }
 
 
@@ -135,6 +139,24 @@ DAMAGES: list[tuple[str, Callable[[dict[str, np.ndarray]], None]]] = [
     ("chosen pairs", spoiled("right", 2, 1)),
     ("chosen pairs", spoiled("right", 2, -2)),
     ("chosen pairs", spoiled("right", 2, 99)),
+    ("fourier", spoiled("known", 0, 4.0)),
+    ("fourier", spoiled("known", 0, 1.5)),
+    ("fourier", spoiled("known", 0, np.nan)),
+    ("fourier", spoiled("seen", 0, 257.0)),
+    ("fourier", spoiled("seen", 0, -1.0)),
+    ("fourier", spoiled("gamma", 0, -0.5)),
+    ("fourier", spoiled("gamma", 0, np.inf)),
+    ("fourier", spoiled("spread", 0, -1.0)),
+    ("fourier", spoiled("total", 0, np.nan)),
+    ("given", spoiled("gamma", 0, 0.25)),
+    ("given", spoiled("seen", 0, 3.0)),
+    ("nystrom", spoiled("idx", 0, 3)),
+    ("nystrom", spoiled("idx", 0, -1)),
+    ("nystrom", spoiled("val", 0, np.nan)),
+    ("nystrom", spoiled("starts", 0, 1)),
+    ("nystrom", spoiled("starts", 1, 99)),
+    ("nystrom", spoiled("starts", -1, 1)),
+    ("tensor_sketch", spoiled("known", 0, -1.0)),
 ]
 
 

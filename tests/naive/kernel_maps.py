@@ -131,7 +131,7 @@ def tensor_sketch(X: Array, gammas: list[float], features: int, degree: int, coe
             sketch = np.zeros(features)
             for number, value in zip(numbers, values, strict=True):
                 drawn = bits(seed, number, turn)
-                sketch[(drawn >> 33) % features] += value if drawn & 1 else -value
+                sketch[(drawn >> 32) * features >> 32] += value if drawn & 1 else -value
             product *= np.fft.fft(sketch)
         out[t] = np.fft.ifft(product).real
     return out

@@ -15,11 +15,13 @@ from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.guarantee import Guarantee
 from noregret.rules.method_card import MethodCard, method_card
 from noregret.rules.names import TaskName
-from noregret.rules.parameters import Parameter
+from noregret.rules.parameters import Param, Parameter
 
 LU_2016 = "Lu, Hoi, Wang, Zhao and Liu, Large scale online kernel learning, JMLR 17, 2016"
 TASKS: tuple[TaskName, ...] = ("binary", "multiclass", "regression", "multilabel", "ranking", "one-class")
 OWN = ("eta0", "schedule", "power", "decay", "loss")  # the parameters of gradient descent that these methods have
+OF_PRODUCTS = ("polynomial", "linear")  # kernels whose k(x, x) is not 1
+RATE = 4.0  # the first learning rate where scores are measured in units of the task, and mapped rows have length 1
 SHARED = (
     "task", "algebra", "classes", "class_weight", "cost", "bias", "scale", "transforms", "bits", "columns", "average",
     "weight_decay", "seed", "native", "kernel",
@@ -27,8 +29,12 @@ SHARED = (
 
 
 def map_params(params: Mapping[str, Any]) -> dict[str, Parameter]:
-    """The parameters of a map and of gradient descent."""
-    descent = find_rule("ogd").params
+    """The parameters of a map and of gradient descent; mapped rows have length 1 with most kernels."""
+    descent = dict(find_rule("ogd").params)
+    eta0 = descent["eta0"]
+    assert isinstance(eta0, Param)
+    about = f"{eta0.about}; in regression {RATE:g}, but {eta0.measured:g} with the polynomial and linear kernel"
+    descent["eta0"] = replace(eta0, measured=RATE, about=about)
     return {name: one for name, one in params.items() if name != "kernel"} | {name: descent[name] for name in OWN}
 
 
@@ -56,6 +62,8 @@ def make_mapped(name: str, kind: str, given: dict[str, Any]) -> RuleLearner:
         key: value for key, value in given.items() if key in OWN or (key in SHARED and key not in ("kernel", "scale"))
     }
     config = resolve(find_rule("ogd"), {**rest, "transforms": [*steps, mapping]})
+    if config.task.measured and "eta0" not in rest and given.get("kernel", "rbf") not in OF_PRODUCTS:
+        config = resolve(find_rule("ogd"), {**config.given, "eta0": RATE})
     if "transforms" in given:
         given["transforms"] = [str(step) for step in as_pipeline(given["transforms"])]
     return RuleLearner(name_config(config, card, given))

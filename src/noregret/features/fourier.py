@@ -28,6 +28,11 @@ def fourier_rows(table: Table) -> int:
     return 0
 
 
+def add_line(angles: Floats, x: Any, line: Floats) -> None:
+    for i in range(angles.size):
+        angles[i] += x * line[i]
+
+
 def fourier_values(learn: bool, rows: Arrays, out: Floats, others: Arrays) -> None:
     """Write cos(w.x) and sin(w.x) over the root of their number, for every frequency w.
 
@@ -41,8 +46,9 @@ def fourier_values(learn: bool, rows: Arrays, out: Floats, others: Arrays) -> No
         idx, val = every_idx[indptr[row] : indptr[row + 1]], every_val[indptr[row] : indptr[row + 1]]
         if learn:
             start_width(law, share, idx, val, width)
-        for i in range(count):
-            angles[i] = 0.0
+        angles[:] = 0.0
+        first, x_1 = frequencies[:count], 0.0  # a feature that waits for the next: two at a time are faster
+        waits = False
         for k in range(idx.size):
             j, x = idx[k], val[k]
             if x == 0.0 or j >= known[0]:
@@ -50,10 +56,19 @@ def fourier_values(learn: bool, rows: Arrays, out: Floats, others: Arrays) -> No
             at = j % filled.size
             line = frequencies[at * count : (at + 1) * count]
             if filled[at] != j + 1:
+                if waits:  # its line may be the one to be filled
+                    add_line(angles, x_1, first)
+                    waits = False
                 fill_draws(CAUCHY if law == ABSOLUTE else NORMAL, feature_key(seed[0], j), 0, count, line)
                 filled[at] = j + 1
-            for i in range(count):
-                angles[i] += x * line[i]
+            if waits:
+                for i in range(count):
+                    angles[i] = (angles[i] + x_1 * first[i]) + x * line[i]
+                waits = False
+            else:
+                first, x_1, waits = line, x, True
+        if waits:
+            add_line(angles, x_1, first)
         factor = gamma[0] if law == ABSOLUTE else math.sqrt(2.0 * gamma[0])
         for i in range(count):
             angles[i] *= factor

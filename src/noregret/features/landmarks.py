@@ -64,15 +64,24 @@ def kernel_row(row: Arrays, known: Any, kept: Arrays, options: Any, gamma: Any, 
 
 
 def substitute(count: Any, lower: Any, inverse: Any, dots: Any) -> Any:
-    """Solve L phi = kernels in place, where L is the Cholesky factor of the landmarks; return |phi|^2."""
+    """Solve L phi = kernels in place, where L is the Cholesky factor of the landmarks; return |phi|^2.
+
+    Two columns at a time are faster.
+    """
     most, total = inverse.size, 0.0
-    for i in range(count):
-        phi = dots[i] * inverse[i]
-        dots[i] = phi
-        total += phi * phi
-        rest, column = dots[i + 1 : count], lower[i * most + i + 1 : i * most + count]
+    for i in range(0, count, 2):
+        first = dots[i] * inverse[i]
+        dots[i] = first
+        total += first * first
+        if i + 1 == count:
+            break
+        second = (dots[i + 1] - first * lower[i * most + i + 1]) * inverse[i + 1]
+        dots[i + 1] = second
+        total += second * second
+        rest, column = dots[i + 2 : count], lower[i * most + i + 2 : i * most + count]
+        next_column = lower[(i + 1) * most + i + 2 : (i + 1) * most + count]
         for j in range(rest.size):
-            rest[j] -= phi * column[j]
+            rest[j] = (rest[j] - first * column[j]) - second * next_column[j]
     return total
 
 

@@ -273,6 +273,6 @@ def nystrom(
     )
 
 
-def tensor_sketch(features: float = 1000, gamma: float = 0.0, coef0: float = 1.0, degree: float = 2) -> Transform:
+def tensor_sketch(features: float = 1024, gamma: float = 0.0, coef0: float = 1.0, degree: float = 2) -> Transform:
     """Hashed features of the polynomial kernel (gamma x.z + coef0)^degree; with gamma=0, the first 256 rows decide."""
     return transform("tensor_sketch", features=features, gamma=gamma, coef0=coef0, degree=degree)
