@@ -88,8 +88,9 @@ def test_searches_certificates_and_experts_name_variants(folder: Path) -> None:
     words = ("tune", "xor.svm", "--learner", "pa1@rbf(gamma=0.5)", "--try", "C=0.1,1", "--set", "native=False")
     report = json.loads(succeeded(noregret(*words, "--json", "-", "--quiet", cwd=folder)).stdout)
     assert {one["name"] for one in report["candidates"]} == {"pa1@rbf(gamma=0.5)", "pa1(C=0.1)@rbf(gamma=0.5)"}
-    words = ("certify", "xor.svm", "--learners", "perceptron,perceptron(eta=2)", "--set", "native=False")
-    report = json.loads(succeeded(noregret(*words, "--json", "-", "--quiet", cwd=folder)).stdout)
+    pair = "perceptron,perceptron(eta=2)"
+    done = noregret("certify", "xor.svm", "--learners", pair, "--set", "native=False", "--json", "-", cwd=folder)
+    report = json.loads(succeeded(done).stdout)
     assert [one["learner"] for one in report["learners"]] == ["perceptron", "perceptron(eta=2)"]
     done = succeeded(noregret("experts", "up_down", "--algorithms", "hedge, hedge(eta=0.50)", cwd=folder))
     assert "hedge(eta=0.5)" in done.stdout

@@ -13,7 +13,7 @@ from noregret.errors import BadValue
 from noregret.learner.factory import card_of
 from noregret.learner.kernel_options import KERNEL_PARAMS, KERNEL_TAKES
 from noregret.learner.variants import Variant, name_learner, number_text, parse, split_names, write
-from noregret.rules.parameters import Choice, Param
+from noregret.rules.parameters import Param
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks.budgets import POLICIES
 
@@ -147,7 +147,7 @@ def test_the_name_of_a_learner_leaves_out_the_defaults_of_its_task() -> None:
 
 def test_every_default_is_left_out() -> None:
     for card in RULES:
-        options = {name: param.default for name, param in card.params.items() if isinstance(param, (Param, Choice))}
+        options = {name: param.default for name, param in card.params.items()}
         assert write(card, options, card.usual_task) in (card.name, f"{card.name}@linear")
     options = {name: KERNEL_PARAMS[name].default for name in ("coef0", "degree")}
     assert write(card_of("pa1"), {"algebra": "kernel", "kernel": "polynomial", **options}) == "pa1@polynomial"
