@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.adapters.pool_entries import POOLS, name_entry
+from noregret.adapters.pool_entries import POOLS
 from noregret.adapters.pool_probabilities import FIRST
 from noregret.adapters.pool_rounds import PoolRounds
 from noregret.adapters.pool_sleep import BLOCK, cut_blocks
 from noregret.learner.model_file import pack
+from noregret.learner.variants import write
 from noregret.rules.parameters import Param
 from tests.adapters.pools import FEW, encode_as, few, fresh, noisy
 from tests.naive.pool import play_pool
@@ -266,7 +267,7 @@ def test_the_usual_pool_of_every_task_can_be_made_and_its_values_are_searched(ta
     assert 20 <= len(names) == len(set(names)) <= 26
     for name, settings in POOLS[task]:
         card = nr.learners()[name]
-        assert name_entry(card, settings) in names
+        assert write(card, settings, task or "binary") in names
         assert card.merge.law != "none", f"{name} cannot be merged, so that pools could not"
         for parameter, value in settings.items():
             declared = card.params[parameter]

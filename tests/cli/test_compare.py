@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from noregret.evaluation.compare_reports import compare_reports, rank_reports, read_report
+from noregret.learner.variants import head_of
 from tests.support.command_line import SAMPLE, noregret, refused, succeeded
 
 
@@ -36,7 +37,10 @@ def test_it_says_what_differs(folder: Path) -> None:
     assert told["winners"] == [one["winner"], other["winner"]]
     rates = {learner["name"]: learner["rate"] for learner in told["learners"]}
     assert rates == {
-        learner["name"]: [learner["rate"], next(x["rate"] for x in other["learners"] if x["name"] == learner["name"])]
+        learner["name"]: [
+            learner["rate"],
+            next(x["rate"] for x in other["learners"] if head_of(x["name"]) == learner["name"]),
+        ]
         for learner in one["learners"]
     }
     assert [learner["name"] for learner in told["learners"] if learner["parameters"]] == ["pa1"]

@@ -332,8 +332,9 @@ def test_a_learner_that_diverges_leaves_the_race_to_the_others(folder: Path) -> 
     far = ("--set", "ogd.eta0=1e300")
     done = noregret("race", "far.svm", "--learners", "pa1,ogd", *far, "--json", "out.json", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "ogd (stopped after 0 rounds)" in [line.rstrip() for line in done.stdout.splitlines()]  # no results
-    assert "ogd could not go on" in done.stderr
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert "ogd(eta0=1e300) (stopped after 0 rounds)" in lines  # no results
+    assert "ogd(eta0=1e300) could not go on" in done.stderr
     refused(noregret("race", "far.svm", "--learners", "ogd", *far, cwd=folder), "no longer finite")
 
 

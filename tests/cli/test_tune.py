@@ -31,7 +31,7 @@ def test_the_command_to_paste_trains_what_was_found(folder: Path) -> None:
     said = [line for line in done.stdout.splitlines() if line.startswith(("best: ", "train it: "))]
     report = json.loads(tune("table.csv", "--learner", "arow", "--json", "-", cwd=folder).stdout)
     words = shlex.split(said[1].removeprefix("train it: "))
-    assert words[:5] == ["noregret", "learn", "table.csv", "--learner", "arow"]
+    assert words[:5] == ["noregret", "learn", "table.csv", "--learner", report["best"]["name"]]
     assert words[5:7] == ["--label", "y"]
     succeeded(noregret(*words[1:], cwd=folder))
     model = nr.load(folder / "arow.nr")
@@ -89,7 +89,7 @@ def test_an_interrupted_search_keeps_its_standings(folder: Path, monkeypatch: py
 
 def test_a_candidate_that_stops_is_a_warning(folder: Path) -> None:
     done = succeeded(tune("good.svm", "--learner", "perceptron", "--try", "eta=1e308,0.5", cwd=folder))
-    assert "perceptron(eta=1e+308) could not go on: " in done.stderr
+    assert "perceptron(eta=1e308) could not go on: " in done.stderr
     assert "stopped after 0" in done.stdout
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -256,8 +257,9 @@ def test_the_table_names_parameters_measures_and_rounds() -> None:
 def test_the_command_has_the_options_that_were_given() -> None:
     assert tune(source="separable:rows=30", candidates=2).command.startswith("noregret learn separable:rows=30 ")
     found = tune("pa1", {"C": [0.01]}, source=([{"a": 1.0}] * 6, [0, 1] * 3), limit=5, bias=True, classes=[0, 1])
-    command = "noregret learn FILE --learner pa1 --limit 5 --bias --classes 0,1"
-    assert found.command in (command, f"{command} --set C=0.01")
+    learner = shlex.quote(found.first.describe())
+    assert learner in ("pa1", "'pa1(C=0.01)'")
+    assert found.command == f"noregret learn FILE --learner {learner} --limit 5 --bias --classes 0,1"
 
 
 def test_the_command_knows_files_and_how_an_open_source_is_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import noregret as nr
-from noregret.cli.learner_names import find_cards
+from noregret.cli.learner_names import find_variants
 from noregret.evaluation.race import all_cards, default_cards
 from tests.support.command_line import noregret, refused
 
@@ -36,7 +36,7 @@ def test_every_learner_that_the_page_names_exists() -> None:
 
 def test_all_means_all_that_play_the_task() -> None:
     for task in ("binary", "regression", "ranking"):
-        cards = find_cards("all", task)
+        cards = [one.card for one in find_variants("all", task)]
         assert {card.name for card in cards} >= {card.name for card in default_cards(task)}
         assert all(task in card.tasks for card in cards)
         assert len(cards) > 20

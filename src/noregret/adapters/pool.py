@@ -137,6 +137,13 @@ class Auto(BaseLearner):
         return {"combine": self.mixture.card.name, "prune": "yes" if self.prunes else "no", "pool": names}
 
     @property
+    def variant_options(self) -> dict[str, Any]:
+        """The options in its name: how entries are weighed where it is not as usual, and whether they sleep."""
+        combine = self.mixture.card.name
+        usual = choose_algorithm("auto", "no", self.task) == combine
+        return {"combine": None if usual else combine, "prune": "yes" if self.prunes else "no"}
+
+    @property
     def allows_missing(self) -> bool:
         """Whether values may be missing in rows."""
         return self.leader is not None and self.leader.config.allows_missing

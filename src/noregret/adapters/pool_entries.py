@@ -10,11 +10,11 @@ from noregret.learner.factory import card_of, make
 from noregret.learner.named import made_with
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
-from noregret.rules.card import Card
+from noregret.learner.variants import as_variant, name_learner, split_names
 from noregret.rules.rule_card import RuleCard
 
 PREPARATION = ("scale", "bias", "bits", "transforms", "columns", "reads")  # options that the first entry takes for all
-UNNAMED = ("task", "transforms", "native", "seed")  # options that stand in no name of an entry
+UNNAMED = ("task", "transforms", "native", "seed")  # options of a learner that its name as an entry leaves out
 MOST = 1000  # entries; each is a learner with weights of its own
 
 Setting = tuple[str, Mapping[str, Any]]  # the name of a learner, and the parameters that are not its defaults
@@ -72,11 +72,12 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
     encoded, refusal = False, BadValue("the pool is empty")
     for part in parts:
         if not isinstance(part, type) and isinstance(part, Learner):
-            entries.append(Entry(name_learner(part), part.copy(), "given"))
+            entries.append(Entry(name_given(part), part.copy(), "given"))
             continue
-        card, settings = split_part(part)
+        variant = as_variant(part, card_of)
+        card, settings = variant.card, variant.options
         if not isinstance(card, RuleCard) or card.ignores_features:
-            entries.append(Entry(name_entry(card, settings), make(card, **settings), "given"))
+            entries.append(Entry(str(variant), make(card, **settings), "given"))
             continue
         try:
             learner = make(card, **{**(own if encoded else options), **settings})
@@ -85,7 +86,7 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
                 raise
             refusal = error  # one of the usual learners cannot do what is asked, such as weigh classes
             continue
-        entries.append(Entry(name_entry(card, settings), learner, "encoded" if encoded else "encodes"))
+        entries.append(Entry(name_learner(learner, settings), learner, "encoded" if encoded else "encodes"))
         encoded = True
     if not entries:
         raise refusal
@@ -98,7 +99,7 @@ def make_entries(pool: Iterable[Any] | None, options: Mapping[str, Any]) -> list
 def check_pool(pool: Any) -> list[Any]:
     """The parts of a pool: names (also in a text, with commas), cards, pairs of these with parameters, or learners."""
     if isinstance(pool, str):
-        pool = [name.strip() for name in pool.split(",") if name.strip()]
+        pool = split_names(pool)
     if isinstance(pool, (bytes, Mapping)) or not isinstance(pool, Iterable):
         raise BadValue(f"pool must be a list of names, rules or learners, not {shown(pool)}")
     parts = list(pool)
@@ -109,30 +110,14 @@ def check_pool(pool: Any) -> list[Any]:
     return parts
 
 
-def split_part(part: Any) -> tuple[Card, Mapping[str, Any]]:
-    """The card and the parameters that a part of a pool stands for."""
-    if isinstance(part, (tuple, list)):
-        if len(part) != 2 or not isinstance(part[1], Mapping):
-            raise BadValue(f"an entry of a pool is a learner, or a name with its parameters, not {shown(part)}")
-        return card_of(part[0]), part[1]
-    return card_of(part), {}
-
-
-def name_entry(card: Card, settings: Mapping[str, Any]) -> str:
-    """A readable name, as arow(r=0.1)."""
-    values = ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                       for name, value in settings.items())  # fmt: skip
-    return f"{card.name}({values})" if values else card.name
-
-
-def name_learner(learner: Learner) -> str:
+def name_given(learner: Learner) -> str:
     """The name of a learner that was made elsewhere: its transforms, and the parameters it was made with."""
     config = getattr(learner, "config", None)
     if config is None:
-        return learner.card.name
+        return name_learner(learner)
     given = made_with(config)
     steps = "".join(f"{step} | " for step in as_pipeline(given.get("transforms")))
-    return steps + name_entry(learner.card, {key: one for key, one in given.items() if key not in UNNAMED})
+    return steps + name_learner(learner, set(given) - {*UNNAMED})
 
 
 def check_names(names: Sequence[str]) -> None:

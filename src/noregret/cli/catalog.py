@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from noregret.cli.learner_names import find_card
+from noregret.cli.learner_names import find_card, find_variant
 from noregret.cli.output import write_json
 from noregret.errors import BadValue
 from noregret.evaluation.catalog import report_card
@@ -24,7 +24,7 @@ def show_learners(args: argparse.Namespace) -> None:
     from noregret.learner.factory import learners
 
     if args.name is not None:
-        card = find_card(args.name)
+        card = find_variant(args.name).card
         print_or_write(args, report_card(card), describe_card(card))
         return
     cards = list(learners())

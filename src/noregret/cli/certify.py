@@ -2,9 +2,10 @@
 
 import argparse
 import sys
+from functools import partial
 from typing import Any
 
-from noregret.cli.learner_names import find_cards, parse_settings, rule_file
+from noregret.cli.learner_names import add_settings, find_variants, rule_files
 from noregret.cli.output import write_json
 from noregret.cli.screen import Screen, count_distinct
 from noregret.cli.setup import check_outputs, drop_defaults, missing_options, open_data
@@ -12,14 +13,14 @@ from noregret.evaluation.certify import Request, run_certify
 from noregret.evaluation.mistake_bounds import has_mistake_bound
 from noregret.evaluation.race import ALL, all_cards
 from noregret.evaluation.report import describe_skipped, report_head
-from noregret.rules.card import Card
+from noregret.learner.variants import Variant
 
 
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
-    check_outputs({"--json": args.json}, [*args.data, *map(rule_file, (args.learners or "").split(","))])
-    cards = named_cards(args)
-    settings = parse_settings(args.set, cards or default_cards())
+    check_outputs({"--json": args.json}, [*args.data, *rule_files(args.learners)])
+    variants = named_variants(args)
+    add_settings(args.set, variants or default_variants())  # refuse what cannot be, whatever the file
     source = open_data(args, None, **missing_options(args))
     screen.announce(source)
     options: dict[str, Any] = drop_defaults(
@@ -29,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
     def begin(learners: Any, batch: Any) -> None:
         screen.compile(learners, batch, count_distinct(batch.y))
 
-    request = Request(
-        cards if args.learners != ALL else ALL, args.invariants, settings, args.expansions, begin, screen.note
-    )
+    chosen = ALL if args.learners == ALL else variants
+    add = partial(add_settings, args.set)
+    request = Request(chosen, args.invariants, args.expansions, add, begin, screen.note)
     certificate = run_certify(source, request, options)
     write_json(args.json, {**report_head(args.command_line, source), **certificate.report()})
     if args.json != "-":
@@ -43,12 +44,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def named_cards(args: argparse.Namespace) -> list[Card] | None:
-    """The cards of --learners; None where none are named."""
-    return None if args.learners is None or args.learners.strip() == ALL else find_cards(args.learners, None)
+def named_variants(args: argparse.Namespace) -> list[Variant] | None:
+    """The learners of --learners; None where none are named."""
+    return None if args.learners is None or args.learners.strip() == ALL else find_variants(args.learners, None)
 
 
-def default_cards() -> list[Card]:
-    """The cards that may be used where none are named, by their names."""
+def default_variants() -> list[Variant]:
+    """The learners that may be used where none are named."""
     cards = {card.name: card for task in ("binary", "multiclass") for card in all_cards(task)}
-    return [card for card in cards.values() if has_mistake_bound(card)]
+    return [Variant(card) for card in cards.values() if has_mistake_bound(card)]

@@ -67,7 +67,7 @@ def results(found: Differences) -> str:
     key = found.first.measure.removeprefix("-")
     rows = []
     for change in found.learners:
-        one, other = (report.result(change.name) for report in (found.first, found.second))
+        one, other = found.first.result(change.names[0]), found.second.result(change.names[1])
         one, other = (-one, -other) if found.first.measure.startswith("-") else (one, other)
         ranks = " -> ".join("-" if rank is None else str(rank) for rank in change.ranks)
         rows.append((change.name, ranks, f"{one:.4f}", f"{other:.4f}", f"{other - one:+.4f}"))

@@ -4,20 +4,21 @@ import argparse
 import sys
 from typing import Any
 
-from noregret.cli.learner_names import parse_settings
+from noregret.cli.learner_names import add_settings
 from noregret.cli.output import write_json
 from noregret.cli.setup import check_outputs
 from noregret.errors import BadValue
 from noregret.evaluation.experts import DEFAULT, race_experts
 from noregret.evaluation.report import SCHEMA
 from noregret.experts.card import ExpertCard, find_algorithm
+from noregret.learner.variants import Variant, parse, split_names
 from noregret.streams.expert_tables import BUILT_IN, ExpertTable, read_expert_table
 from noregret.version import __version__
 
 
 def run(args: argparse.Namespace) -> int:
     check_outputs({"--json": args.json, "--picture": args.picture}, [args.data])
-    cards = find_algorithms(args.algorithms)
+    algorithms = add_settings(args.set, find_algorithms(args.algorithms))
     table = read_expert_table(args.data, find_truth(args), tuple(args.drop))
     options: dict[str, Any] = {"names": table.names, "seed": args.seed, "missing": args.missing}
     if args.loss_range is not None:
@@ -26,11 +27,10 @@ def run(args: argparse.Namespace) -> int:
         options["loss"] = args.loss or guess_loss(table)
     elif args.loss is not None:
         raise BadValue("--loss is for predictions with --truth; with --losses the cells are losses already")
-    named = None if args.algorithms is None else [card.name for card in cards]
+    settings = {one.card.name: one.options for one in algorithms} if args.algorithms is None else None
+    named = None if args.algorithms is None else algorithms
     try:
-        race = race_experts(
-            table.rows, table.truth, named, switches=args.switches, settings=parse_settings(args.set, cards), **options
-        )
+        race = race_experts(table.rows, table.truth, named, switches=args.switches, settings=settings, **options)
     except BadValue as error:
         raise locate(error, table) from None
     head = {"schema": SCHEMA, "noregret": __version__, "command": ["noregret", *args.command_line]}
@@ -55,10 +55,14 @@ def find_truth(args: argparse.Namespace) -> str | None:
     return None if args.truth is None else str(args.truth)
 
 
-def find_algorithms(names: str | None) -> list[ExpertCard]:
-    """The cards of the algorithms named, or of those that run by default."""
-    given = DEFAULT if names is None else [one.strip() for one in names.split(",") if one.strip()]
-    return [find_algorithm("exp3_experts" if one == "exp3" else one) for one in given]
+def find_algorithms(names: str | None) -> list[Variant]:
+    """The algorithms named, or those that run by default."""
+    return [parse(one, find_card) for one in (DEFAULT if names is None else split_names(names))]
+
+
+def find_card(name: str) -> ExpertCard:
+    """The card of an algorithm; exp3 is the name of a bandit learner, too."""
+    return find_algorithm("exp3_experts" if name == "exp3" else name)
 
 
 def guess_loss(table: ExpertTable) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from noregret.cli import discard_output
 from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, exit_code, ignore_interrupts
-from noregret.cli.learner_names import find_card, import_file, parse_settings, rule_file
+from noregret.cli.learner_names import add_settings, find_variant, import_file, rule_file
 from noregret.cli.output import describe_entry_regret, plain_labels, print_confusion, to_cell, write_json
 from noregret.cli.prediction_file import PredictionWriter, flush_if_live, open_predictions
 from noregret.cli.screen import Screen
@@ -48,6 +48,7 @@ from noregret.evaluation.report import (
 from noregret.evaluation.tracking_regret import add_tracking
 from noregret.learner.model_file import load
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import name_learner, write
 from noregret.metrics import LabelChanges, LearningCurve
 from noregret.metrics.basic import CurvePoint
 from noregret.metrics.drift import describe_drift
@@ -143,19 +144,21 @@ def find_learning_notes(training: "Training", entry: Entry) -> list[str]:
 
 def make_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A new learner and its source."""
-    card = find_card(args.learner or DEFAULT)
-    settings = parse_settings(args.set, [card], args.task)
-    early_options(args, [card]).make([card], settings)  # refuse what cannot be, whatever the file
+    variants = add_settings(args.set, [find_variant(args.learner or DEFAULT)], args.task)
+    early_options(args, variants).make(variants)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
-    return adapt_learners(args, learner_options(args, source, [card]).make([card], settings))[0], source
+    return adapt_learners(args, learner_options(args, source, variants).make(variants))[0], source
 
 
 def resume_model(args: argparse.Namespace) -> tuple[Learner, Source]:
     """A saved model and its source, which continues after the learned rows if the model was interrupted there."""
-    card = None if args.learner is None else find_card(args.learner)
-    learner: Learner = load(args.resume, card if card is not None and rule_file(args.learner) else None)
-    if card is not None and card.name != learner.card.name:
-        raise BadValue(f"{args.resume} was learned by {learner.card.name}, not by {card.name}; leave --learner out")
+    variant = None if args.learner is None else find_variant(args.learner)
+    learner: Learner = load(args.resume, variant.card if variant is not None and rule_file(args.learner) else None)
+    if variant is not None:
+        found = name_learner(learner, variant.options) if variant.options else learner.card.name
+        asked = write(variant.card, variant.options, learner.task)
+        if found != asked:
+            raise BadValue(f"{args.resume} was learned by {found}, not by {asked}; leave --learner out")
     for name in FOR_NEW_MODELS:
         if getattr(args, name) not in (None, []):
             raise BadValue(f"--{name.replace('_', '-')} is for a new model; {args.resume} goes on as it was made")
@@ -233,7 +236,7 @@ class Training:
         """Compute the regret, where it was asked for."""
         if self.regret is not None:
             self.screen.note("computing the best fixed weights in hindsight")
-            self.run.regret = self.regret.report(0, self.learner.card.name)
+            self.run.regret = self.regret.report(0, name_learner(self.learner))
             add_tracking(self.regret, 0, self.run, self.source)
 
     def begin(self, batch: Batch) -> None:

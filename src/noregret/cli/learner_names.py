@@ -10,21 +10,29 @@ from typing import Any
 
 from noregret.errors import BadValue, Error
 from noregret.evaluation.capabilities import task_class
-from noregret.evaluation.race import ALL, all_cards, default_cards
+from noregret.evaluation.race import ALL, all_cards, check_distinct, default_cards
 from noregret.learner.factory import card_of
+from noregret.learner.variants import Variant, file_length, parse, parse_value, split_names
 from noregret.rules.card import Card
 
 
-def find_cards(names: str | None, task: str | None) -> list[Card]:
-    """The cards of names separated by commas; without names, the built-in learners of the task that run by default."""
+def find_variants(names: str | None, task: str | None) -> list[Variant]:
+    """The learners of names separated by commas; without names, the built-in ones of the task that run by default."""
     if names is None:
-        return default_cards(task)
+        return [Variant(card) for card in default_cards(task)]
     if names.strip() == ALL:
-        return all_cards(task)
-    split = [name.strip() for name in names.split(",") if name.strip()]
+        return [Variant(card) for card in all_cards(task)]
+    split = split_names(names)
     if not split:
         raise BadValue("--learners names no learner; see `noregret learners`")
-    return [find_card(name) for name in split]
+    found = [find_variant(name) for name in split]
+    check_distinct([str(one) for one in found])
+    return found
+
+
+def find_variant(name: str) -> Variant:
+    """The variant of a learner, or of FILE.py:RULE."""
+    return parse(name, find_card)
 
 
 def find_card(name: str) -> Card:
@@ -79,38 +87,40 @@ def import_file(file: str) -> ModuleType:
 
 def rule_file(name: str | None) -> str | None:
     """The file in FILE.py:RULE; None where there is no such file."""
-    file, colon, _ = (name or "").rpartition(":")
-    return file if colon and file.endswith(".py") else None
+    length = file_length(name or "")
+    return (name or "")[: length - 1] if length else None
 
 
-def parse_settings(
-    settings: Sequence[str], cards: Sequence[Card], task: str | None = None
-) -> dict[str, dict[str, Any]]:
-    """The parameters given with --set, for each learner by name."""
-    parsed: dict[str, dict[str, Any]] = {card.name: {} for card in cards}
+def rule_files(names: str | None) -> list[str | None]:
+    """The files of the rules in names separated by commas."""
+    return [rule_file(name) for name in split_names(names or "")]
+
+
+def add_settings(settings: Sequence[str], variants: Sequence[Variant], task: str | None = None) -> list[Variant]:
+    """The learners with the parameters given with --set; a parameter in brackets precedes one that is for all."""
+    found = list(variants)
     for text in settings:
-        key, equals, value = text.partition("=")
-        owner, dot, name = key.strip().partition(".")
-        if not equals or not key.strip():
+        key, equals, value = (part.strip() for part in text.partition("="))
+        owner, dot, name = key.partition(".")
+        if not equals or not key:
             raise BadValue(f"--set {text}: write NAME=VALUE, as in --set r=0.5")
-        if dot and owner in parsed:
-            parsed[owner][name] = parse_value(value)
+        if dot and any(owner == one.card.name for one in variants):
+            parsed = {name: parse_value(value)}
+            for place, before in enumerate(variants):
+                if before.card.name == owner:
+                    before.add(parsed, f"with --set {text}")  # refuse what stands in its brackets, too
+                    found[place] = with_options(found[place], parsed)
             continue
-        of_task = key.strip() in task_class(task).own_params
-        takers = [card for card in cards if key.strip() in card.params and not of_task] or list(cards)
-        for card in takers:
-            parsed[card.name][key.strip()] = parse_value(value)
-    return parsed
+        of_task = key in task_class(task).own_params
+        takers = [one.card for one in variants if key in one.card.params and not of_task]
+        takers = takers or [one.card for one in variants]
+        found = [
+            with_options(one, {key: parse_value(value)}) if one.card in takers and key not in before.options else one
+            for one, before in zip(found, variants, strict=True)
+        ]
+    return found
 
 
-def parse_value(text: str) -> bool | int | float | str:
-    """A number, true or false, or a word."""
-    text = text.strip()
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def with_options(variant: Variant, options: dict[str, Any]) -> Variant:
+    """A variant with other values of some options."""
+    return Variant(variant.card, {**variant.options, **options})

@@ -73,8 +73,9 @@ def make_parser() -> Parser:
 def add_race_options(race: Parser) -> None:
     race.add_argument("data", nargs="*", default=["digits"], help=f"{DATA} (default: digits)")
     race.add_argument("--learners", metavar="NAMES", help="learners separated by commas: names from `noregret "
-                      "learners`, or FILE.py:RULE for your own; all: every one that plays the task (default: about ten "
-                      "that are often good)")  # fmt: skip
+                      "learners`, also with options and a kernel, as in 'arow(r=0.1),pa1@rbf(gamma=0.5)', or "
+                      "FILE.py:RULE for your own; all: every one that plays the task (default: about ten that are "
+                      "often good)")  # fmt: skip
     race.add_argument("--threads", type=int, default=2, metavar="N", help="how many learners run in parallel "
                       "(default: 2)")  # fmt: skip
     add_source_options(race)
@@ -91,9 +92,9 @@ def add_race_options(race: Parser) -> None:
 
 def add_learn_options(learn: Parser) -> None:
     learn.add_argument("data", nargs="+", help=DATA)
-    learn.add_argument("--learner", metavar="NAME", help="the learner: a name from `noregret learners`, or "
-                       "FILE.py:RULE for your own (default: auto, which weighs many learners by "
-                       "Hedge in one pass)")  # fmt: skip
+    learn.add_argument("--learner", metavar="NAME", help="the learner: a name from `noregret learners`, also "
+                       "with options, as in 'arow(r=0.1)', or FILE.py:RULE for your own (default: auto, which "
+                       "weighs many learners by Hedge in one pass)")  # fmt: skip
     learn.add_argument("--save", metavar="PATH", help="where to save the model; also saved when Ctrl-C or "
                        "SIGTERM stops the command")  # fmt: skip
     learn.add_argument("--resume", metavar="PATH", help="continue training this model: on the file it was interrupted "

@@ -1,6 +1,7 @@
 """`noregret race`: learners side by side over one source, and the name of the best."""
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 
 from noregret.cli.html_output import check_html, complete_report, write_html
 from noregret.cli.interrupts import check_interrupt, exit_code
-from noregret.cli.learner_names import find_cards, parse_settings, rule_file
+from noregret.cli.learner_names import add_settings, find_variants, rule_files
 from noregret.cli.output import print_confusion, print_regret, write_json
 from noregret.cli.screen import Screen
 from noregret.cli.setup import (
@@ -26,11 +27,12 @@ from noregret.cli.setup import (
 from noregret.data.batch import Batch
 from noregret.errors import BadValue
 from noregret.evaluation.baselines import describe_baselines
-from noregret.evaluation.capabilities import given_options, inner_learner
+from noregret.evaluation.capabilities import given_options, inner_learner, task_of
 from noregret.evaluation.checkpoint import fingerprint_source
 from noregret.evaluation.command_words import option_words
 from noregret.evaluation.leaderboard import Entry, Leaderboard
-from noregret.evaluation.race import ALL, Observer, race
+from noregret.evaluation.play import open_for_tasks
+from noregret.evaluation.race import ALL, Observer, Race, name_entrants
 from noregret.evaluation.report import (
     TO_TRY,
     describe_held_out,
@@ -43,8 +45,8 @@ from noregret.evaluation.report import (
 )
 from noregret.evaluation.tables import sparkline
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import Variant, file_length, name_learner, split_names
 from noregret.metrics.drift import describe_drift
-from noregret.rules.card import Card
 from noregret.streams import Source
 
 OWN_OPTIONS = (  # options of learners that have options of their own on the command line
@@ -59,26 +61,28 @@ LAST = (
 
 def run(args: argparse.Namespace) -> int:
     screen = Screen(args.quiet, piped=args.json == "-")
-    own_rules = map(rule_file, (args.learners or "").split(","))
-    check_outputs({"--json": args.json, "--report": args.report}, [*args.data, *own_rules])
+    check_outputs({"--json": args.json, "--report": args.report}, [*args.data, *rule_files(args.learners)])
     check_html(args.report)
     if args.threads < 1:
         raise BadValue(f"--threads must be at least 1, not {args.threads}")
-    cards = select_cards(args, args.task)
-    settings = parse_settings(args.set, cards, args.task)
-    early_options(args, cards).make(cards, settings)  # refuse what cannot be, whatever the file
+    variants = add_settings(args.set, select_variants(args, args.task), args.task)
+    early_options(args, variants).make(variants)  # refuse what cannot be, whatever the file
     source = open_data(args, args.task, **missing_options(args))
-    options = learner_options(args, source, cards)
+    options = learner_options(args, source, variants)
     if args.learners is None or args.learners.strip() == ALL:
-        cards = select_cards(args, options.given.get("task"))
-        settings = parse_settings(args.set, cards, args.task)
-    learners = adapt_learners(args, options.make(cards, settings))
+        variants = add_settings(args.set, select_variants(args, options.given.get("task")), args.task)
+    made = options.make(variants)
+    names = name_entrants([*variants], made)
+    learners = adapt_learners(args, made)
+    if any(one is not inner for one, inner in zip(learners, made, strict=True)):
+        names = [name_learner(one) for one in learners]
     screen.announce(source)
     observer, interrupted = ScreenObserver(screen, source), False
     try:
         with screen.live():
-            leaderboard = race(source, learners, threads=args.threads, observer=observer, regret=args.regret,
-                               detect=outer_detector(args))  # fmt: skip
+            opened = open_for_tasks(source, map(task_of, learners))
+            race = Race(learners, opened, observer, args.regret, outer_detector(args), names)
+            leaderboard = race.run(args.threads)
     except KeyboardInterrupt:
         if observer.leaderboard is None:
             raise
@@ -111,19 +115,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def select_cards(args: argparse.Namespace, task: str | None) -> list[Card]:
-    """The cards of a race; where no learners are named, those that support the class weights and costs given."""
-    cards = find_cards(args.learners, task)
+def select_variants(args: argparse.Namespace, task: str | None) -> list[Variant]:
+    """The learners of a race; where none are named, those that support the class weights and costs given."""
+    variants = find_variants(args.learners, task)
     every = args.learners is not None and args.learners.strip() == ALL
     options = {name: value for name, value in class_options(args).items() if value is not None}
     if not every and (args.learners is not None or not options):
-        return cards
+        return variants
     options |= {"task": task} if every and task is not None else {}
     able, refusal = [], None
-    for card in cards:
+    for one in variants:
         try:
-            LearnerOptions(options, {}).make([card], {card.name: {}})
-            able.append(card)
+            LearnerOptions(options, {}).make([one])
+            able.append(one)
         except BadValue as error:
             refusal = error
     if not able and refusal is not None:
@@ -201,8 +205,8 @@ def is_worse_than_guessing(leaderboard: Leaderboard, baseline: str = "majority")
 
 def training_command(args: argparse.Namespace, best: Entry) -> str:
     """The command that trains the best learner and saves it."""
-    name = best.name if args.on_drift is None else inner_learner(best.learner).card.name
-    words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, name)]
+    learner = best.learner if args.on_drift is None else inner_learner(best.learner)
+    words = ["noregret", "learn", *args.data, "--learner", name_on_command_line(args, learner)]
     valued = {**given_read_options(args), "task": args.task, "seed": args.seed or None, "transform": args.transform}
     words += option_words(valued)
     for flag, text in (("--class-weight", args.class_weight), ("--cost", args.cost), ("--bits", args.bits)):
@@ -213,15 +217,17 @@ def training_command(args: argparse.Namespace, best: Entry) -> str:
     words += [] if args.classes is None else ["--classes", args.classes]
     if args.on_drift is not None:
         words += ["--on-drift", args.on_drift, *([] if args.detect is None else ["--detect", args.detect])]
-    for option, value in given_options(best.learner if args.on_drift is None else inner_learner(best.learner)).items():
-        words += [] if option in OWN_OPTIONS else ["--set", f"{option}={value}"]
-    return shlex.join([*words, "--save", f"{name}.nr"])
+    return shlex.join([*words, "--save", f"{learner.card.name}.nr"])
 
 
-def name_on_command_line(args: argparse.Namespace, name: str) -> str:
-    """The learner as it was named on the command line."""
-    names = [one.strip() for one in (args.learners or "").split(",")]
-    return next((one for one in names if one.endswith(f".py:{name}")), name)
+def name_on_command_line(args: argparse.Namespace, learner: Learner) -> str:
+    """The learner with its options; a rule in a file by the file, as it was named on the command line."""
+    name = name_learner(learner, set(given_options(learner)) - {*OWN_OPTIONS})
+    for one in split_names(args.learners or ""):
+        file, rest = one[: file_length(one)], one[file_length(one) :]
+        if file and re.split(r"[(@]", rest)[0].strip() == learner.card.name:
+            return file + name
+    return name
 
 
 def make_report(args: argparse.Namespace, source: Source, leaderboard: Leaderboard) -> dict[str, Any]:

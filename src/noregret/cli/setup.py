@@ -11,14 +11,13 @@ from typing import Any
 from noregret.adapters.delayed import delayed
 from noregret.adapters.drift_aware import drift_aware
 from noregret.cli.cost_options import parse_class_weight, parse_cost
-from noregret.cli.learner_names import parse_value
 from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import accepted_options, task_class
 from noregret.evaluation.checkpoint import READ_OPTIONS
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
-from noregret.rules.card import Card
+from noregret.learner.variants import Variant, parse_value
 from noregret.streams import ReadOptions, Source, open_source
 
 # ---- the source -----------------------------------------------------------------------------------------------------
@@ -86,11 +85,11 @@ class LearnerOptions:
     given: dict[str, Any]
     suggested: dict[str, Any]
 
-    def make(self, cards: Sequence[Card], settings: dict[str, dict[str, Any]]) -> list[Learner]:
-        """A learner of each card, with its own settings."""
+    def make(self, variants: Sequence[Variant]) -> list[Learner]:
+        """A learner of each variant, whose own options precede these."""
         return [
-            make(card, **{**accepted_options(card, self.suggested), **self.given, **settings[card.name]})
-            for card in cards
+            make(one.card, **{**accepted_options(one.card, self.suggested), **self.given, **one.options})
+            for one in variants
         ]
 
 
@@ -125,14 +124,14 @@ def check_label(args: argparse.Namespace, source: Source) -> None:
         raise BadValue(f"{source.name}: no column is known to hold the label; name it with --label")
 
 
-def early_options(args: argparse.Namespace, cards: Sequence[Card] = ()) -> LearnerOptions:
+def early_options(args: argparse.Namespace, variants: Sequence[Variant] = ()) -> LearnerOptions:
     """The options that can be checked before the data are opened."""
-    classes = named_classes(args) or ([0, 1] if needs_classes(args, cards) else None)
+    classes = named_classes(args) or ([0, 1] if needs_classes(args, variants) else None)
     options = {"task": args.task, "transforms": args.transform, "bits": args.bits, "classes": classes}
     return LearnerOptions(drop_defaults({**options, **class_options(args)}), {})
 
 
-def learner_options(args: argparse.Namespace, source: Source, cards: Sequence[Card] = ()) -> LearnerOptions:
+def learner_options(args: argparse.Namespace, source: Source, variants: Sequence[Variant] = ()) -> LearnerOptions:
     """The options of learners for this source."""
     task = args.task or source.learner_defaults.get("task")
     table = bool(source.learner_defaults.get("scale"))
@@ -146,7 +145,7 @@ def learner_options(args: argparse.Namespace, source: Source, cards: Sequence[Ca
         "bias": args.bias,
         "transforms": args.transform,
         "bits": args.bits,
-        "classes": named_classes(args) or (read_classes(args) if needs_classes(args, cards) else None),
+        "classes": named_classes(args) or (read_classes(args) if needs_classes(args, variants) else None),
         **class_options(args),
     }
     suggested = {
@@ -166,10 +165,11 @@ def class_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"class_weight": parse_class_weight(args.class_weight), "cost": parse_cost(args.cost)}
 
 
-def needs_classes(args: argparse.Namespace, cards: Sequence[Card]) -> bool:
+def needs_classes(args: argparse.Namespace, variants: Sequence[Variant]) -> bool:
     """Whether some learner must know the classes beforehand, as it does not see every label."""
-    asks = any(text.replace(" ", "").endswith("labels=asked") for text in args.set)
-    by_card = any(card.tasks and all(task_class(task).needs_classes for task in card.tasks) for card in cards)
+    asks = any(one.options.get("labels") == "asked" for one in variants)
+    tasks = [(one.options["task"],) if "task" in one.options else one.card.tasks for one in variants]
+    by_card = any(some and all(task_class(task).needs_classes for task in some) for some in tasks)
     return asks or by_card or task_class(args.task).needs_classes is not None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, exit_code
-from noregret.cli.learner_names import find_cards, parse_settings, parse_value, rule_file
+from noregret.cli.learner_names import add_settings, find_variants, rule_files
 from noregret.cli.output import write_json
 from noregret.cli.race import training_command
 from noregret.cli.screen import Screen
@@ -34,7 +34,7 @@ from noregret.evaluation.tuning.candidates import PASSES, make_searches
 from noregret.evaluation.tuning.result import Tuning
 from noregret.evaluation.tuning.runs import TuneObserver
 from noregret.learner.protocol import Learner
-from noregret.rules.card import Card
+from noregret.learner.variants import Variant, parse_value
 from noregret.rules.names import SCALES
 from noregret.streams import Source
 
@@ -46,24 +46,23 @@ def run(args: argparse.Namespace) -> int:
     args.learners = args.learners or args.learner
     if args.save == "-":
         raise BadValue("--save -: a model is saved to a file; name one")
-    check_outputs({"--json": args.json, "--save": args.save}, [*args.data, *map(rule_file, args.learners.split(","))])
+    check_outputs({"--json": args.json, "--save": args.save}, [*args.data, *rule_files(args.learners)])
     observer = ScreenObserver(screen)
     settings = read_settings(args, observer)
-    cards = find_cards(args.learners, args.task)
-    fixed = parse_settings(args.set, cards, args.task)
+    variants = add_settings(args.set, find_variants(args.learners, args.task), args.task)
     space: Any = parse_space(args.space)
     split = args.method == "split"
     if split and args.passes is not None:
         space = add_passes(space, args.passes)
-    early_options(args, cards).make(cards, fixed)  # refuse what cannot be, whatever the file
+    early_options(args, variants).make(variants)  # refuse what cannot be, whatever the file
     more = {"shuffle": None, PASSES: 1} if split else {}
     source = observer.source = open_data(args, args.task, **missing_options(args), **more)
-    options = learner_options(args, source, cards)
+    options = learner_options(args, source, variants)
 
-    def make_one(card: Card, chosen: Mapping[str, Any]) -> Learner:
-        return options.make([card], {card.name: {**fixed[card.name], **chosen}})[0]
+    def make_one(variant: Variant, chosen: Mapping[str, Any]) -> Learner:
+        return options.make([Variant(variant.card, {**variant.options, **chosen})])[0]
 
-    searches = make_searches(cards, space, fixed, make_one)
+    searches = make_searches(variants, space, {}, make_one)
     screen.announce(source)
     interrupted = False
     try:

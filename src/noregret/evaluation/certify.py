@@ -1,7 +1,7 @@
 """Certify a stream: a separator of largest margin or the proof that none exists, and the mistake bounds that follow."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,12 +17,12 @@ from noregret.evaluation.invariants import Invariants, trace_invariants
 from noregret.evaluation.mistake_bounds import MistakeBound, has_mistake_bound, smallest_mistake_bound
 from noregret.evaluation.option_names import refuse_misspelt
 from noregret.evaluation.play import READING, open_for_tasks, play_batch
-from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_entrants
+from noregret.evaluation.race import ALL, NEUTRAL, all_cards, check_distinct, check_entrants
 from noregret.evaluation.separability import Separability, find_separator
 from noregret.learner.config import Config
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
-from noregret.rules.card import Card
+from noregret.learner.variants import Variant, find_named, name_learner
 from noregret.streams import Source
 from noregret.tasks.task import Task
 
@@ -72,10 +72,7 @@ class Certificate:
         return self.separability.margin
 
     def __getitem__(self, learner: str) -> MistakeBound:
-        for one in self.learners:
-            if one.learner == learner:
-                return one
-        raise KeyError(learner)
+        return self.learners[find_named(learner, [one.learner for one in self.learners])]
 
     def __str__(self) -> str:
         from noregret.evaluation.certificate_text import describe
@@ -114,15 +111,16 @@ def certify(
 
 @dataclass(frozen=True)
 class Request:
-    """What a certificate is to contain; `settings` are parameters of some learners only, by their names.
+    """What a certificate is to contain.
 
-    `begin` is called with the learners and the first batch before anything is played, `tell` with what is done next.
+    `add` gives learners more options, also those that are chosen by the task. `begin` is called with the learners
+    and the first batch before anything is played, `tell` with what is done next.
     """
 
     learners: Sequence[object] | str | None = None
     invariants: bool = False
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     expansions: bool = True
+    add: Callable[[Sequence[Variant]], Sequence[Variant]] | None = None
     begin: Callable[[Sequence[Learner], Batch], None] | None = None
     tell: Callable[[str], None] | None = None
 
@@ -130,17 +128,20 @@ class Request:
 def run_certify(source: object, request: Request, options: Mapping[str, Any]) -> Certificate:
     """Read the source, find what separates it, and bound the mistakes of the learners."""
     refuse_misspelt("certify", options, ("learners", "invariants", "expansions"), request.learners)
-    cards = check_cards(request.learners)
+    variants = check_variants(request.learners)
     reading = {name: value for name, value in options.items() if name in READING}
     given = {name: value for name, value in options.items() if name not in (*READING, *PREPARING)}
     preparing = {name: value for name, value in options.items() if name in PREPARING}
     opened = open_for_tasks(source, [Task], reading)
     batches = read_batches(opened)
     prepared = prepare(opened.name, batches, preparing)
-    if cards is None:
+    if variants is None:
         cards = [card for card in all_cards(prepared.task) if request.learners == ALL or has_mistake_bound(card)]
+        variants = [Variant(card) for card in cards]
+    variants = variants if request.add is None else list(request.add(variants))
     shared = {**preparing, "classes": list(prepared.labels), "task": prepared.task, **given}
-    made = [make(card, **{**accepted_options(card, shared), **request.settings.get(card.name, {})}) for card in cards]
+    made = [make(one.card, **{**accepted_options(one.card, shared), **one.options}) for one in variants]
+    check_distinct([name_learner(learner, one.options) for one, learner in zip(variants, made, strict=True)])
     if request.begin is not None:
         request.begin(made, batches[0])
     tell = request.tell or (lambda text: None)
@@ -163,16 +164,16 @@ def run_certify(source: object, request: Request, options: Mapping[str, Any]) ->
     )  # fmt: skip
 
 
-def check_cards(learners: Sequence[object] | str | None) -> list[Card] | None:
-    """The cards of the learners named; None where the task decides them."""
+def check_variants(learners: Sequence[object] | str | None) -> list[Variant] | None:
+    """The learners named; None where the task decides them."""
     entrants = check_entrants(learners)
     if entrants is None:
         return None
     if not entrants:
         raise BadValue("name at least one learner, or none to have all that have a mistake bound")
-    if any(not isinstance(one, Card) for one in entrants):
+    if any(not isinstance(one, Variant) for one in entrants):
         raise BadValue("certify makes its learners itself; give their names or rules, and parameters as options")
-    return [one for one in entrants if isinstance(one, Card)]
+    return [one for one in entrants if isinstance(one, Variant)]
 
 
 def find_comparators(prepared: Prepared, found: Separability, hinge: HingeSum | None) -> list[Fixed]:
@@ -195,7 +196,7 @@ def bound_learner(
 ) -> MistakeBound:
     """Play one pass, and evaluate the theorems of the learner."""
     played = play_once(learner, source, batches)
-    counts = MistakeBound(learner.card.name, int(played.mistakes.sum()), int(played.updated.sum()))
+    counts = MistakeBound(name_learner(learner), int(played.mistakes.sum()), int(played.updated.sum()))
     config = config_of(learner)
     options = {**parameters_of(learner), **({} if config is None else {"covariance": config.covariance})}
     other = None if config is None else find_other_option(config)

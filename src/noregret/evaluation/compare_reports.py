@@ -9,6 +9,7 @@ from typing import Any
 
 from noregret.errors import BadValue
 from noregret.evaluation.capabilities import task_class
+from noregret.learner.variants import head_of
 from noregret.metrics.comparison import MeanRanks, mean_ranks
 
 NUMBERS = ("rounds", "mistakes", "rate", "loss", "updates")
@@ -95,10 +96,15 @@ def is_number(value: Any) -> bool:
 class Change:
     """One learner in two reports: its place and results in both, and the parameters that differ."""
 
-    name: str
+    names: tuple[str, str]
     ranks: tuple[int | None, int | None]
     numbers: Mapping[str, tuple[float, float]]
     parameters: Mapping[str, tuple[Any, Any]]
+
+    @property
+    def name(self) -> str:
+        """Its name, without the options where they are not the same."""
+        return self.names[0] if self.names[0] == self.names[1] else head_of(self.names[0])
 
 
 @dataclass(frozen=True)
@@ -153,28 +159,38 @@ def compare_reports(first: Report, second: Report) -> Differences:
     if first.task != second.task:
         raise BadValue(f"{first.path} is a report of {first.task} and {second.path} of {second.task}; learners of "
                        "different tasks cannot be compared")  # fmt: skip
-    common = [name for name in first.learners if name in second.learners]
+    common = pair_learners(list(first.learners), list(second.learners))
     changes = [
         Change(
-            name,
-            (first.ranks.get(name), second.ranks.get(name)),
-            common_numbers(first, second, name),
-            differing(*(as_mapping(report.learners[name].get("parameters")) for report in (first, second))),
+            (name, other),
+            (first.ranks.get(name), second.ranks.get(other)),
+            common_numbers(first, first.learners[name], second.learners[other]),
+            differing(*(as_mapping(one.get("parameters")) for one in (first.learners[name], second.learners[other]))),
         )
-        for name in common
+        for name, other in common
     ]
     settings = {name: (first.head.get(name), second.head.get(name)) for name in SETTINGS}
     return Differences(
         first, second, {name: pair for name, pair in settings.items() if pair[0] != pair[1]},
         differing(first.source, second.source), changes,
-        [name for name in first.learners if name not in second.learners],
-        [name for name in second.learners if name not in first.learners],
+        [name for name in first.learners if name not in {one for one, _ in common}],
+        [name for name in second.learners if name not in {other for _, other in common}],
     )  # fmt: skip
 
 
-def common_numbers(first: Report, second: Report, name: str) -> dict[str, tuple[float, float]]:
+def pair_learners(first: list[str], second: list[str]) -> list[tuple[str, str]]:
+    """The learners of two reports that are compared: those of one name, and the only variants of one learner."""
+    pairs = {name: name for name in first if name in second}
+    left, right = ([name for name in names if name not in pairs] for names in (first, second))
+    for name in left:
+        alike = [[one for one in names if head_of(one) == head_of(name)] for names in (left, right)]
+        if [len(names) for names in alike] == [1, 1]:
+            pairs[name] = alike[1][0]
+    return [(name, pairs[name]) for name in first if name in pairs]
+
+
+def common_numbers(first: Report, one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """The results that a learner has in both reports."""
-    one, other = first.learners[name], second.learners[name]
     names = dict.fromkeys((*NUMBERS, first.measure.removeprefix("-")))
     return {key: (one[key], other[key]) for key in names if is_number(one.get(key)) and is_number(other.get(key))}
 

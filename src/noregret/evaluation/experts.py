@@ -13,6 +13,7 @@ from noregret.evaluation.tables import table
 from noregret.experts.card import find_algorithm, list_algorithms
 from noregret.experts.expert_learner import ExpertLearner
 from noregret.experts.expert_rows import read_table
+from noregret.learner.variants import as_variant, write
 from noregret.metrics.tracking import Sequence as BestSequence
 from noregret.metrics.tracking import best_sequences
 
@@ -130,22 +131,24 @@ def race_experts(
 ) -> ExpertRace:
     """Play the same rounds with several expert algorithms: losses X, or predictions X with the truths y.
 
-    `algorithms` are names or cards; `settings` the parameters of each by name; other options (loss="squared",
-    missing="sleep", loss_range=(0, 4), names, seed, native) go to all. With `switches`, their regret is also computed
-    against the best sequences of experts that change so often.
+    `algorithms` are names, as in "hedge(eta=0.5)", or cards; `settings` the parameters of each by name; other
+    options (loss="squared", missing="sleep", loss_range=(0, 4), names, seed, native) go to all. With `switches`,
+    their regret is also computed against the best sequences of experts that change so often.
     """
     if y is not None and "loss" not in options:
         options["loss"] = "zero_one"
-    cards = [find_algorithm(one) for one in (DEFAULT if algorithms is None else algorithms)]
-    if not cards:
+    variants = [as_variant(one, find_algorithm) for one in (DEFAULT if algorithms is None else algorithms)]
+    if not variants:
         raise BadValue(f"name at least one algorithm of {', '.join(list_algorithms())}")
-    if len({card.name for card in cards}) < len(cards):
-        raise BadValue("an algorithm is named twice; name each once")
     given: dict[str, ExpertLearner] = {}
-    for card in cards:
+    for variant in variants:
+        card: Any = variant.card
         if algorithms is None and options.get("missing") == "sleep" and card.why_awake is not None:
             continue
-        given[card.name] = card.build(**options, **(settings or {}).get(card.name, {}))
+        own = {**(settings or {}).get(card.name, {}), **variant.options}
+        if (name := write(card, own)) in given:
+            raise BadValue(f"an algorithm is named twice: {name!r}; leave one out, or give it other parameters")
+        given[name] = card.build(**{**options, **own})
     transcripts = {name: learner.play(X, y) for name, learner in given.items()}
     race = ExpertRace(given, transcripts, None)
     first = race.first

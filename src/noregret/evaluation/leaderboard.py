@@ -11,15 +11,14 @@ from noregret.evaluation.capabilities import (
     asked_labels,
     class_weight_of,
     drift_of,
-    given_options,
     nonzeros_of,
-    parameters_of,
     task_of,
 )
 from noregret.evaluation.play import Run, collect_reports
 from noregret.evaluation.regret_report import RegretReport
 from noregret.evaluation.tables import html_table, table
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import find_named, name_learner, value_text
 from noregret.metrics import Confusion
 from noregret.metrics.basic import CurvePoint
 from noregret.metrics.tracking import Sequence
@@ -58,7 +57,7 @@ class Entry:
         learner, confusion = run.learner, None if run.confusion is None else run.confusion.copy()
         report, measures = collect_reports(run.metrics), collect_reports(run.task_metrics)
         full_information = run.comparison.mistakes
-        return cls(name or learner.card.name, learner, report, measures, confusion, stopped, full_information,
+        return cls(name or name_learner(learner), learner, report, measures, confusion, stopped, full_information,
                    run.held_out, run.regret, () if run.totals is None else tuple(run.totals.all_points()),
                    drift_of(learner) if run.drift is None else run.drift.describe())  # fmt: skip
 
@@ -138,27 +137,20 @@ class Entry:
 
 
 def tell_apart(entries: list[Entry]) -> list[Entry]:
-    """Entries of one name get the parameters into their names in which they differ: pa1(C=0.1), pa1(C=1.0)."""
+    """Entries of one name get a name with all their options, and those that still have one name a number."""
     counts = Counter(entry.name for entry in entries)
+    names = [name_learner(one.learner, whole=True) if counts[one.name] > 1 else one.name for one in entries]
+    seen: Counter[str] = Counter()
     found = []
-    for entry in entries:
-        others = [one for one in entries if one.name == entry.name]
-        if counts[entry.name] > 1:
-            all_params = [parameters_of(one.learner) | dict(given_options(one.learner)) for one in others]
-            own = parameters_of(entry.learner) | dict(given_options(entry.learner))
-            differing = [name for name in own if len({repr(params.get(name)) for params in all_params}) > 1]
-            text = ", ".join(f"{name}={show_value(own[name])}" for name in differing)
-            found.append(replace(entry, name=f"{entry.name}({text})" if text else entry.name))
-        else:
-            found.append(entry)
+    for entry, name in zip(entries, names, strict=True):
+        seen[name] += 1
+        found.append(replace(entry, name=name if seen[name] == 1 else f"{name}#{seen[name]}"))
     return found
 
 
 def show_value(value: object) -> str:
-    """A parameter in the name of an entry; of a learner or a detector, its name."""
-    if isinstance(value, Mapping) and "name" in value:
-        return str(value["name"])
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """A parameter of a candidate; of a learner or a detector, its name."""
+    return value_text(value)
 
 
 def signed(report: Mapping[str, float], key: str) -> float:
@@ -217,10 +209,7 @@ class Leaderboard:
         return len(self.entries)
 
     def __getitem__(self, name: str) -> Entry:
-        for entry in self.entries:
-            if entry.name == name:
-                return entry
-        raise KeyError(name)
+        return self.entries[find_named(name, [entry.name for entry in self.entries])]
 
     def columns(self) -> dict[str, "Cell"]:
         """The columns of the table by their titles.

@@ -25,12 +25,13 @@ from noregret.evaluation.tracking_regret import add_tracking
 from noregret.learner.factory import card_of, make
 from noregret.learner.factory import learners as catalogue
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import Variant, as_variant, name_learner
 from noregret.metrics import Detector, tracking
 from noregret.rules.card import Card
 from noregret.rules.parameters import Component
 from noregret.streams import Source
 
-Entrant: TypeAlias = Card | Learner
+Entrant: TypeAlias = Variant | Learner
 ALL = "all"  # in place of a list of learners
 NEUTRAL = ("native", "seed")  # options that do not change what is learned, or only where a learner draws at random
 
@@ -60,12 +61,12 @@ def race(
 ) -> Leaderboard:
     """Run learners side by side over one source, each predicting every round before it learns it.
 
-    `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, rules of your own, or
-    learners; without it, the built-in learners of the task that run by default; with "all", every one that can play
-    with these options. With `regret`, each is compared with the best fixed weights in hindsight. With `detect`,
-    a drift detector watches each of them: "adwin", "ddm", "page_hinkley", as in "adwin:delta=0.01". Options of
-    `open_source` (label="churn", drop=["id"], holdout=0.2) say how the source is read; others go to every learner made
-    here.
+    `source` is a pair (X, y), a name, a file, or an iterable of rounds. `learners` holds names, also with options
+    as in "arow(r=0.1)" and "pa1@rbf(gamma=0.01, budget=500)", rules of your own, or learners; without it, the
+    built-in learners of the task that run by default; with "all", every one that can play with these options. With
+    `regret`, each is compared with the best fixed weights in hindsight. With `detect`, a drift detector watches
+    each of them: "adwin", "ddm", "page_hinkley", as in "adwin:delta=0.01". Options of `open_source` (label="churn",
+    drop=["id"], holdout=0.2) say how the source is read; others go to every learner made here.
     """
     if type(threads) is not int or threads < 1:
         raise BadValue(f"threads must be a whole number of at least 1, not {shown(threads)}")
@@ -76,27 +77,40 @@ def race(
     opened = open_for_tasks(source, tasks, reading)
     make_some = make_all_learners if learners == ALL else make_learners
     made = make_some(entrants, opened.learner_defaults, options)
-    return Race(made, opened, observer or Observer(), regret, detect).run(threads)
+    return Race(made, opened, observer or Observer(), regret, detect, name_entrants(entrants, made)).run(threads)
 
 
 def check_entrants(learners: Sequence[object] | str | None) -> list[Entrant] | None:
-    """Cards and learners; an unknown name is refused before anything is read. None where the task decides them."""
+    """Variants and learners; an unknown name is refused before anything is read. None where the task decides them."""
     if learners is None or learners == ALL:
         return None
     if isinstance(learners, str) or not isinstance(learners, Iterable):
         raise BadValue(f"learners must be a list of names, rules or learners, not {shown(learners)}")
-    found = [one if is_learner(one) else card_of(one) for one in learners]
-    check_distinct(found)
+    found = [one if is_learner(one) else as_variant(one, card_of) for one in learners]
+    check_distinct([str(one) for one in found if isinstance(one, Variant)], " of the race")
     return found
 
 
-def check_distinct(entrants: Sequence[Entrant]) -> None:
-    """Refuse two learners that are named alike; of learners that were made before, the caller knows which is which."""
-    names = [one.name for one in entrants if isinstance(one, Card)]
+def check_distinct(names: Sequence[str], where: str = "") -> None:
+    """Refuse two learners that are named alike."""
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise BadValue(f"two learners of the race are called {name!r}; leave one of them out, or give "
-                           f'learners with different parameters, as nr.make("{name}", ...)')  # fmt: skip
+            raise BadValue(f"two learners{where} are called {name!r}; leave one of them out, or give one of them "
+                           "other parameters, as in arow(r=0.1)")  # fmt: skip
+
+
+def name_entrants(entrants: list[Entrant] | None, learners: Sequence[Learner]) -> list[str]:
+    """The names of the learners of a race, where each option that an entrant named stands in its name.
+
+    Learners that were made before may have one name; the leaderboard tells them apart.
+    """
+    if entrants is None:
+        return [name_learner(one) for one in learners]
+    pairs = list(zip(entrants, learners, strict=True))
+    names = [name_learner(made, one.options if isinstance(one, Variant) else ()) for one, made in pairs]
+    own = [name for name, (one, _) in zip(names, pairs, strict=True) if isinstance(one, Variant)]
+    check_distinct(own, " of the race")
+    return names
 
 
 def make_learners(
@@ -112,11 +126,11 @@ def make_learners(
     if task_class(task).bias_by_default is False:
         suggested.pop("bias", None)
     if entrants is None:
-        entrants = [*default_cards(task)]
+        entrants = [Variant(card) for card in default_cards(task)]
     if not entrants:
         raise BadValue("a race needs at least one learner")
-    return [make(one, **{**accepted_options(one, suggested), **explicit}) if isinstance(one, Card) else one
-            for one in entrants]  # fmt: skip
+    return [make(one.card, **{**accepted_options(one.card, suggested), **explicit, **one.options})
+            if isinstance(one, Variant) else one for one in entrants]  # fmt: skip
 
 
 def make_all_learners(
@@ -126,7 +140,7 @@ def make_all_learners(
     made, refusal = [], BadValue("a race needs at least one learner")
     for card in all_cards({**suggested, **options}.get("task")):
         try:
-            made += make_learners([card], suggested, options)
+            made += make_learners([Variant(card)], suggested, options)
         except BadValue as error:
             refusal = error
     if not made:
@@ -161,8 +175,10 @@ class Race:
         observer: Observer,
         regret: bool = False,
         detect: Detector | str | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.learners, self.source, self.observer = learners, source, observer
+        self.names = names or [name_learner(one) for one in learners]
         self.regret = RegretRun(learners) if regret else None
         self.sequences: list[tracking.Sequence] = []
         self.runs = [Run(learner, detect=detect) for learner in learners]
@@ -191,8 +207,8 @@ class Race:
         for number, run in enumerate(self.runs):
             if number not in self.stopped:
                 if self.regret.trackers[number].rounds is not None:
-                    self.observer.compare(run.learner.card.name)
-                run.regret = self.regret.report(number, run.learner.card.name)
+                    self.observer.compare(self.names[number])
+                run.regret = self.regret.report(number, self.names[number])
                 add_tracking(self.regret, number, run, self.source)
         self.sequences = self.regret.best_sequences(self.find_running())
 
@@ -235,5 +251,6 @@ class Race:
 
     def leaderboard(self) -> Leaderboard:
         """The leaderboard so far."""
-        entries = [Entry.of(run, stopped=self.stopped.get(number)) for number, run in enumerate(self.runs)]
+        named = zip(self.names, self.runs, strict=True)
+        entries = [Entry.of(run, name, self.stopped.get(number)) for number, (name, run) in enumerate(named)]
         return Leaderboard(entries, self.baselines.report(), self.sequences)

@@ -16,6 +16,7 @@ from noregret.evaluation.tuning.runs import Halving, SideBySide, TuneObserver, c
 from noregret.evaluation.tuning.split import SplitPlan, SplitRuns
 from noregret.learner.arguments import check_integer
 from noregret.learner.factory import card_of
+from noregret.learner.variants import Variant, as_variant
 from noregret.rules.card import Card
 from noregret.rules.parameters import suggestion
 from noregret.streams import Source
@@ -101,7 +102,7 @@ def tune(
     given = {name: options.pop(name) for name in list(options) if name in SETTINGS}
     settings = Settings(method, candidates, options.get("seed", 0), **given)
     settings.check_given(given)
-    cards = check_cards(learners)
+    variants = check_variants(learners)
     reading = {name: options.pop(name) for name in list(options) if name in READING}
     check_reading(reading)
     passes = reading.pop(PASSES, None)
@@ -112,11 +113,11 @@ def tune(
         space = add_passes(space, passes)
     opened = open_for_tasks(source, [task_class(options.get("task"))], reading)
 
-    def make_one(card: Card, chosen: Mapping[str, Any]) -> Any:
-        return make_learners([card], opened.learner_defaults, {**options, **chosen})[0]
+    def make_one(variant: Variant, chosen: Mapping[str, Any]) -> Any:
+        whole = Variant(variant.card, {**variant.options, **chosen})
+        return make_learners([whole], opened.learner_defaults, options)[0]
 
-    fixed = {card.name: options for card in cards}
-    found = search(opened, make_searches(cards, space, fixed, make_one), settings, shuffle)
+    found = search(opened, make_searches(variants, space, options, make_one), settings, shuffle)
     found.given = {**reading, **({} if shuffle is None else {"shuffle": shuffle}), **options}
     return found
 
@@ -149,21 +150,21 @@ def search(
     return runs.tune(settings.threads)
 
 
-def check_cards(learners: object) -> list[Card]:
-    """The cards of the learners to tune."""
+def check_variants(learners: object) -> list[Variant]:
+    """The learners to tune."""
     several: list[Any] = list(learners) if isinstance(learners, (list, tuple)) else [learners]
     if not several:
         raise BadValue("tune needs at least one learner")
     for one in several:
-        if not isinstance(one, (str, Card)) and not isinstance(getattr(one, "card", None), Card):
+        if not isinstance(one, (str, Card, Variant)) and not isinstance(getattr(one, "card", None), Card):
             raise BadValue(f'tune needs the name of a learner, such as "arow", or a rule, not {shown(one)}')
         if isinstance(getattr(one, "card", None), Card) and not isinstance(one, type):
             raise BadValue(f"tune makes its learners itself; give the name, as in {one.card.name!r}, not a learner")
-    cards = [card_of(one) for one in several]
-    names = [card.name for card in cards]
+    variants = [as_variant(one, card_of) for one in several]
+    names = [str(one) for one in variants]
     if len(set(names)) < len(names):
         raise BadValue(f"tune takes each learner once, not {', '.join(names)}")
-    return cards
+    return variants
 
 
 def check_reading(reading: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from noregret.errors import BadValue, shown
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
 from noregret.learner.rule_learner import RuleLearner
+from noregret.learner.variants import name_learner
 from noregret.rules.card import Card
 from noregret.tasks import TASKS
 from noregret.tasks.task import Task
@@ -62,7 +63,7 @@ def with_probabilities(learner: Learner) -> Any:
 
 def describe(learner: Learner) -> dict[str, Any]:
     """The name and the parameters of a learner inside another, for reports."""
-    return {"name": learner.card.name, **getattr(learner, "params", {})}
+    return {"name": name_learner(learner), **getattr(learner, "params", {})}
 
 
 def task_of(learner: Learner) -> type[Task]:

@@ -40,6 +40,11 @@ def pass_given(
 
 def make_given(rule: Any, options: dict[str, Any]) -> "RuleLearner":
     """A fresh learner with the options that were given."""
+    if isinstance(rule, str) and ("(" in rule or "@" in rule):
+        from noregret.learner.variants import parse
+
+        variant = parse(rule, card_of)
+        rule, options = variant.card, dict(variant.add(options, "as an option").options)
     card, reads = card_of(rule), options.pop("reads", None)
     if reads not in (None, "table"):
         raise BadValue(f'reads must be "table" or None, not {reads!r}')
@@ -84,6 +89,7 @@ def make(
 ) -> "RuleLearner":
     """A fresh learner. `rule` is a name from `learners()` or a decorated rule of your own.
 
+    A name may have options in brackets and a kernel after @: "arow(r=0.1)", "pa1@rbf(gamma=0.01, budget=500)".
     These options are shared by all rules; `help(nr.learners()["arow"])` shows the parameters of one.
 
     task          "binary", "multiclass", "regression", "multilabel", "ranking", "one-class" ...; by default the usual

@@ -8,12 +8,12 @@ from noregret.errors import BadValue, shown
 from noregret.evaluation.capabilities import config_of, given_options, parameters_of
 from noregret.evaluation.tuning.space import Axis, card_axes, make_points, user_axis, why_nothing
 from noregret.learner.protocol import Learner
-from noregret.rules.card import Card
+from noregret.learner.variants import Variant, write
 from noregret.rules.parameters import suggestion
 
 PASSES = "passes"  # in a search space: how often the rows are learned
 OPTIONS = ("covariance", "kernel", "bias", "scale", "bits", "average")  # of learners, which the configuration knows
-Make: TypeAlias = Callable[[Card, Mapping[str, Any]], Learner]  # a learner with these parameters
+Make: TypeAlias = Callable[[Variant, Mapping[str, Any]], Learner]  # a learner with these parameters
 Space: TypeAlias = Mapping[str, Any] | Sequence[str]
 
 
@@ -24,36 +24,40 @@ class Candidate:
     `settings` are the parameters that are not the defaults; `parameters` has the value of every parameter searched.
     """
 
-    card: Card
+    variant: Variant
     settings: Mapping[str, Any]
     parameters: Mapping[str, Any]
     make: Make
 
     def make_learner(self) -> Learner:
         """A fresh learner."""
-        return self.make(self.card, self.settings)
+        return self.make(self.variant, self.settings)
+
+    def name(self, more: Mapping[str, Any] | None = None) -> str:
+        """The canonical name, with what is set."""
+        return write(self.variant.card, {**self.variant.options, **self.settings, **(more or {})})
 
 
 @dataclass(frozen=True)
 class Search:
-    """How one learner is searched: its axes, and how learners of the card are made."""
+    """How one learner is searched: its axes, and how learners of the variant are made."""
 
-    card: Card
+    variant: Variant
     axes: Sequence[Axis]
     make: Make
     by_user: frozenset[str]  # parameters whose values the user named: one that does not work is an error
 
     def find_candidates(self, most: int, seed: int) -> list[Candidate]:
         """At most so many candidates, the default parameters first; what a task does not allow is left out."""
-        first = self.make(self.card, {})
+        first = self.make(self.variant, {})
         defaults = {axis.name: default_value(first, axis.name) for axis in self.axes}
-        found = [Candidate(self.card, {}, defaults, self.make)]
+        found = [Candidate(self.variant, {}, defaults, self.make)]
         chosen = self.choose_settings(most, seed, defaults)
         if len(chosen) >= most:
             chosen = self.choose_settings(most - 1, seed, defaults)
         for settings in chosen:
             try:
-                self.make(self.card, settings)
+                self.make(self.variant, settings)
             except BadValue:
                 if self.by_user.issuperset(settings):
                     raise
@@ -69,7 +73,7 @@ class Search:
 
     def candidate(self, settings: Mapping[str, Any], default: Candidate) -> Candidate:
         """A candidate that differs from the default in these parameters."""
-        return Candidate(self.card, settings, {**default.parameters, **settings}, self.make)
+        return Candidate(self.variant, settings, {**default.parameters, **settings}, self.make)
 
 
 def default_value(learner: Learner, name: str) -> Any:
@@ -89,50 +93,56 @@ def is_equal(value: Any, default: Any) -> bool:
 
 
 def make_searches(
-    cards: Sequence[Card], space: Space | None, fixed: Mapping[str, Mapping[str, Any]], make: Make
+    variants: Sequence[Variant], space: Space | None, shared: Mapping[str, Any], make: Make
 ) -> tuple[list[Search], list[int] | None]:
     """The search of every learner, and the numbers of passes to try where the space has some.
 
-    `fixed` holds, for each learner by name, the parameters that are set. A learner for which the user names no
-    parameter is searched as its card says.
+    `shared` holds the parameters that are set for all learners. One for which the user names no parameter is searched
+    as its card says.
     """
     names = check_space(space)
     passes = check_passes(names.pop(PASSES)) if PASSES in names else None
     searches, used = [], set()
-    for card in cards:
-        make(card, {})  # an error of the options that all candidates share
-        own = {}
+    for variant in variants:
+        make(variant, {})  # an error of the options that all candidates share
+        card, own, fixed = variant.card, {}, {**shared, **variant.options}
         for key, given in names.items():
-            owner, dot, name = key.partition(".")
-            if dot and owner == card.name:
+            owner, dot, name = split_owner(key, variant)
+            if dot and owner in (card.name, str(variant)):
                 own[name] = given
-            elif not dot and (key in card.params or not any(key in one.params for one in cards)):
+            elif not dot and (key in card.params or not any(key in one.card.params for one in variants)):
                 own[key] = given
             else:
                 continue
             used.add(key)
         for name in own:
-            if name in fixed.get(card.name, {}):
+            if name in fixed:
                 raise BadValue(f"{card.name}: {name} is set, and cannot be searched as well")
         axes = [user_axis(card, name, given) for name, given in own.items()]
         by_user = frozenset(name for name, given in own.items() if given is not None)
-        axes = axes or card_axes(card, fixed.get(card.name, {}))
-        axes = [drop_refused(card, axis, by_user, make) for axis in axes]
-        searches.append(Search(card, [axis for axis in axes if axis.values or axis.span], make, by_user))
-    check_used(names, used, cards)
+        axes = axes or card_axes(card, fixed)
+        axes = [drop_refused(variant, axis, by_user, make) for axis in axes]
+        searches.append(Search(variant, [axis for axis in axes if axis.values or axis.span], make, by_user))
+    check_used(names, used, variants)
     if passes is None and not any(search.axes for search in searches):
-        raise BadValue("; ".join(why_nothing(card) for card in cards[:2]))
+        raise BadValue("; ".join(why_nothing(one.card) for one in variants[:2]))
     return searches, passes
 
 
-def drop_refused(card: Card, axis: Axis, by_user: frozenset[str], make: Make) -> Axis:
+def split_owner(key: str, variant: Variant) -> tuple[str, str, str]:
+    """The learner and the parameter of LEARNER.NAME, where the learner may be the name of the variant."""
+    whole = f"{variant}."
+    return (str(variant), ".", key.removeprefix(whole)) if key.startswith(whole) else key.partition(".")
+
+
+def drop_refused(variant: Variant, axis: Axis, by_user: frozenset[str], make: Make) -> Axis:
     """An axis of the card without the values that the task refuses, such as losses of other tasks."""
     if axis.span is not None or axis.name in by_user:
         return axis
     allowed = []
     for value in axis.values:
         try:
-            make(card, {axis.name: value})
+            make(variant, {axis.name: value})
         except BadValue:
             continue
         allowed.append(value)
@@ -154,11 +164,11 @@ def check_space(space: Space | None) -> dict[str, Any]:
     return names
 
 
-def check_used(names: Mapping[str, Any], used: set[str], cards: Sequence[Card]) -> None:
+def check_used(names: Mapping[str, Any], used: set[str], variants: Sequence[Variant]) -> None:
     """Refuse a name that belongs to no learner."""
     for key in names:
         if key not in used:
-            known = [card.name for card in cards]
+            known = [str(one) for one in variants]
             owner = key.partition(".")[0]
             raise BadValue(f"{key}: {owner!r} is not tuned here{suggestion(owner, known)}; it is {', '.join(known)}")
 

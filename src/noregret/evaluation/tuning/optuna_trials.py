@@ -38,7 +38,7 @@ class OptunaTrials:
         for turn, study in enumerate(turns):
             self.share_done = turn / len(turns)
             candidate, trial = study.suggest()
-            key = f"{candidate.card.name} {dict(candidate.settings)}"
+            key = candidate.name()
             if key not in self.results:
                 self.results[key], stopped = self.play(candidate, 1.0 / len(turns))
                 error = error or stopped
@@ -54,7 +54,7 @@ class OptunaTrials:
         baselines, rounds, error = make_baselines(run.learner), 0, None
         for turn, batch in enumerate(self.source):
             if turn == 0 and not self.results:
-                self.watch.begin([study.search.make(study.search.card, {}) for study in self.studies], batch)
+                self.watch.begin([study.search.make(study.search.variant, {}) for study in self.studies], batch)
             try:
                 transcript = play_batch(run.learner, self.source, batch)
             except BadValue as stopped:

@@ -37,8 +37,8 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The name of the learner."""
-        return self.candidate.card.name
+        """The name of the learner that is searched."""
+        return str(self.candidate.variant)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -70,9 +70,7 @@ class Result:
 
     def describe(self) -> str:
         """The learner with what differs from its defaults, as in arow(r=0.1)."""
-        settings = {**self.candidate.settings, **({} if self.passes is None else {PASSES: self.passes})}
-        text = ", ".join(f"{name}={show_value(value)}" for name, value in settings.items())
-        return f"{self.name}({text})" if text else self.name
+        return self.candidate.name({} if self.passes is None else {PASSES: self.passes})
 
     def summarize(self) -> str:
         """The result in a few words."""
@@ -89,8 +87,8 @@ class Result:
             "set": plain_values(self.candidate.settings),
             "searched": plain_values(self.parameters),
             **report_entry(self.entry),
+            "name": self.describe(),
         }
-        del report["name"]
         report.pop("confusion", None)
         if self.passes is not None:  # the learner has gone on to more passes since
             del report["nonzeros"]
@@ -141,7 +139,7 @@ class Tuning:
     @property
     def command(self) -> str:
         """The command that trains the best candidate; FILE stands for data that are not in a file."""
-        words = ["noregret", "learn", *self.find_data(), "--learner", self.first.name]
+        words = ["noregret", "learn", *self.find_data(), "--learner", self.first.candidate.name()]
         options = getattr(self.source, "options", None)
         opened = {} if options is None else {name: getattr(options, name) for name in options.non_defaults()}
         given = {name: value for name, value in self.given.items() if value != getattr(DEFAULTS, name, None)}
@@ -150,10 +148,9 @@ class Tuning:
         task = self.first.entry.learner.task
         if task not in ("binary", "multiclass"):
             learning.setdefault("task", task)
-        chosen = dict(self.parameters)
-        passes = chosen.pop(PASSES, self.passes)
+        passes = self.parameters.get(PASSES, self.passes)
         reading |= {PASSES: passes} if passes > 1 else {}
-        return shlex.join([*words, *option_words(reading), *learner_words({**learning, **chosen})])
+        return shlex.join([*words, *option_words(reading), *learner_words(learning)])
 
     def find_data(self) -> list[str]:
         """The files of the source, or its name where the command line knows it; FILE for other data."""
@@ -207,7 +204,12 @@ class Tuning:
             "metric": first.metric,
             "candidates": [result.report() for result in self.results],
             "baselines": dict(self.baselines),
-            "best": {"learner": first.name, "set": plain_values(self.parameters), "refitted": self.refitted},
+            "best": {
+                "learner": first.name,
+                "name": first.describe(),
+                "set": plain_values(self.parameters),
+                "refitted": self.refitted,
+            },
         }
 
 
