@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument("streams", nargs="*", default=STREAMS)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("NOREGRET_DATA", "data")))
     parser.add_argument("--peers", action="store_true", help="River and scikit-learn, too: minutes")
+    parser.add_argument("--peers-only", action="store_true", help="the same without the best default learner")
     args = parser.parse_args()
     print("| stream | rows | auto | weighted losses | best entry | best default learner | River | scikit-learn |")
     print("|---|---|---|---|---|---|---|---|")
@@ -157,10 +158,10 @@ def main() -> None:
         batches, options = read_stream(name, args.data)
         auto = play_auto(batches, options)
         report = auto.report()
-        default = best_default(batches, options, auto.task)
+        default = (0, "not asked for") if args.peers_only else best_default(batches, options, auto.task)
         cells = [name, f"{auto.rounds:,}", f"{auto.mistakes:,}", f"{report.loss:,.0f}",
                  f"{report.best_loss:,.0f} ({report.best})", f"{default[0]:,} ({default[1]})"]  # fmt: skip
-        if args.peers:
+        if args.peers or args.peers_only:
             width = auto.leader.model.known_space.features
             for found in (play_river(batches, options), play_sklearn(batches, options, width)):
                 best = min(found, key=lambda one: found[one])

@@ -31,6 +31,17 @@ def draw(rounds: int, experts: int, seed: int = 0, zero_one: bool = False) -> Fl
     return np.round(losses) if zero_one else losses
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_losses_of_the_caller_stay_as_they_are(name: str) -> None:
+    losses = draw(20, 4)
+    losses.setflags(write=False)
+    before = losses.copy()
+    make(name, 4).play(losses)
+    if name in SLEEPERS:
+        make(name, 4).play(losses, np.arange(80).reshape(20, 4) % 3 > 0)
+    np.testing.assert_array_equal(losses, before)
+
+
 # ---- twins ---------------------------------------------------------------------------------------------------------
 
 CASES: list[tuple[str, dict[str, Any]]] = [

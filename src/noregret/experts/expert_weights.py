@@ -269,9 +269,12 @@ def check_awake(card: ExpertCard, awake: Any, experts: int) -> NDArray[np.uint8]
 
 
 def check_losses(losses: Any, experts: int, awake: NDArray[np.uint8] | None = None) -> Floats:
-    """A copy of the losses, 0 where an expert sleeps; or an error that names the first round and expert at fault."""
+    """The losses as rounds read them; or an error that names the first round and expert at fault.
+
+    Where an expert sleeps, they are 0, in a copy: rounds write there.
+    """
     try:
-        given = np.array(losses, np.float64, order="C", ndmin=2)
+        given = np.array(losses, np.float64, order="C", ndmin=2, copy=None if awake is None else True)
     except (TypeError, ValueError):
         raise BadValue("losses must be a matrix of numbers: a row for each round, a column for each expert") from None
     if given.ndim != 2 or (given.shape[1] != experts and given.size):
