@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 import noregret as nr
 from tests import naive
 from tests.conformance.plays import KERNELS, Play
-from tests.naive.kernels import Expansion
-from tests.naive.rules import Array, FirstOrder
+from tests.naive.rules import Array
 from tests.naive.tasks import Binary, Multiclass, Regression, TaskRow
 
 
@@ -76,8 +75,7 @@ class Case:
         groups = {name: value for name, value in self.extra.items() if name == "groups"}
         rule = naive.rule(self.play.name, **self.numbers, **options, **groups)
         if kernel is not None:
-            assert isinstance(rule, FirstOrder)
-            rule = Expansion(rule, KERNELS[kernel])
+            rule = naive.with_kernel(rule, KERNELS[kernel])
         if self.play.task == "multiclass":
             return Multiclass(rule, classes, fixed=False)
         if self.play.task == "regression":
