@@ -232,7 +232,9 @@ def test_predicting_one_row_is_predicting_it_among_others(name: str, native: boo
 @pytest.mark.parametrize("name", [name for name in MANY if nr.make(name).task == "binary"])
 def test_a_third_class_halves_the_weights_and_copies_the_confidence(name: str) -> None:
     X, y = stream("binary", dense=False, seed=10)
-    kernel = {"kernel": "linear"} if nr.learners()[name].algebras == ("kernel",) else {}  # in which zeros change nothing
+    kernel = (
+        {"kernel": "linear"} if nr.learners()[name].algebras == ("kernel",) else {}
+    )  # in which zeros change nothing
     learner = nr.make(name, native=False, **kernel).learn(X, np.where(y > 0, "yes", "no"))
     signs = dict(zip(learner.classes, (-1.0, 1.0), strict=True))
     rested = learner.copy()

@@ -17,6 +17,7 @@ from noregret.evaluation.tuning.result import Result
 from noregret.evaluation.tuning.runs import plan_halving, recent_key
 from noregret.evaluation.tuning.split import StratifiedHoldout
 from noregret.learner.model_file import pack
+from noregret.learner.variants import Variant
 from noregret.metrics.basic import CurvePoint
 from noregret.streams.sources import ArraySource
 from tests.support import load_own_rules, refusal
@@ -63,7 +64,7 @@ def test_halving_is_what_its_naive_version_finds(batch: int) -> None:
 
 def test_halving_keeps_what_learns_slowly_and_gets_good() -> None:
     slow, quick = (
-        Result(Candidate(nr.make("pa1").card, {}, {}, lambda card, settings: nr.make("pa1")), entry)
+        Result(Candidate(Variant(nr.make("pa1").card), {}, {}, lambda card, settings: nr.make("pa1")), entry)
         for entry in (entry_with([(8, 6), (16, 7)]), entry_with([(8, 3), (16, 6)]))
     )
     assert quick.sort_key < slow.sort_key

@@ -229,16 +229,18 @@ def test_a_race_heeds_weights_and_costs_and_says_how_to_train_the_winner(table: 
 
 def test_a_race_of_all_leaves_out_those_that_do_not_support_costs(tmp_path: Path) -> None:
     from noregret.cli.options import parse
-    from noregret.cli.race import select_cards
+    from noregret.cli.race import select_variants
 
-    names = [card.name for card in select_cards(parse(["race", "digits", "--cost", "1:2=3"]), None)]
+    names = [variant.card.name for variant in select_variants(parse(["race", "digits", "--cost", "1:2=3"]), None)]
     assert "pa1" in names
     assert "perceptron" not in names
-    weighing = [card.name for card in select_cards(parse(["race", "digits", "--class-weight", "balanced"]), None)]
+    weighing = [
+        variant.card.name for variant in select_variants(parse(["race", "digits", "--class-weight", "balanced"]), None)
+    ]
     assert "pa1" in weighing
     assert "pa" not in weighing
     with pytest.raises(nr.BadValue, match="must be 0"):
-        select_cards(parse(["race", "digits", "--cost", "1:1=3"]), None)
+        select_variants(parse(["race", "digits", "--cost", "1:1=3"]), None)
 
 
 def test_costs_are_read_from_files(tmp_path: Path) -> None:
