@@ -52,7 +52,7 @@ def test_a_model_that_has_learned_nothing_and_one_without_weights(folder: Path) 
     nr.make("pa1").save(folder / "empty.nr")
     assert "has not learned a round yet" in succeeded(noregret("show", "empty.nr", cwd=folder)).stdout
     nr.make("perceptron", algebra="kernel", native=False).learn([{"a": 1.0}], [1]).save(folder / "k.nr")
-    assert "has supports here, not weights" in succeeded(noregret("show", "k.nr", cwd=folder)).stdout
+    assert "kernel      rbf (gamma = 1), 1 support\n" in succeeded(noregret("show", "k.nr", cwd=folder)).stdout
 
 
 def test_a_learner_around_another_shows_the_weights_of_the_inner_one(folder: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_learner_around_another_shows_the_weights_of_the_inner_one(folder: Pat
     learner.tell("later", "yes")
     learner.learn([{"age": -1.0}], ["no"]).save(folder / "d.nr")
     said = succeeded(noregret("show", "d.nr", cwd=folder)).stdout
-    for part in ("d.nr: delayed", "learner     pa1, passive-aggressive", "room = 7, C = 0.5", "2: yes, no", "2 seen",
+    for part in ("d.nr: delayed", "learner     pa1(C=0.5), passive-aggressive", "room = 7, C = 0.5", "2: yes, no", "2 seen",
                  "2 rounds", "largest weights, for no", "plan"):  # fmt: skip
         assert part in said
     told = json.loads(succeeded(noregret("show", "d.nr", "--json", "-", cwd=folder)).stdout)

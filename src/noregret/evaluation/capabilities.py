@@ -18,6 +18,7 @@ from noregret.learner.config import Config
 from noregret.learner.named import made_with
 from noregret.learner.precompile import Job, make_job
 from noregret.learner.protocol import Learner
+from noregret.learner.supports import KernelUse, Support, describe_kernel
 from noregret.rules.card import Card
 from noregret.tasks import TASKS
 from noregret.tasks.costs import Costs
@@ -153,6 +154,18 @@ def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | s
     except Error as error:
         return str(error)
     return f"{learner.card.name} has no weights of its own" if found is None else found
+
+
+def kernel_of(learner: Learner) -> KernelUse | None:
+    """The kernel of a learner with its supports and budget; None where it has none."""
+    model = getattr(learner, "model", None)
+    return None if model is None or config_of(learner) is None else describe_kernel(model)
+
+
+def supports_of(learner: Learner, count: int | None = None) -> list[Support]:
+    """The supports of a kernel learner, the largest coefficients first."""
+    found = getattr(learner, "largest_supports", None)
+    return [] if found is None or kernel_of(learner) is None or not has_learned(learner) else list(found(count))
 
 
 def parameters_of(learner: Learner) -> dict[str, Any]:

@@ -13,18 +13,23 @@ from noregret.evaluation.capabilities import (
     features_of,
     given_options,
     inner_learner,
+    kernel_of,
     nonzeros_of,
     parameters_of,
     report_of_pool,
+    supports_of,
     task_of,
     weights_of,
 )
 from noregret.evaluation.report import SCHEMA, count_of, plain_label
-from noregret.evaluation.tables import table
+from noregret.evaluation.tables import table, text_table
 from noregret.learner.protocol import Learner
+from noregret.learner.supports import KernelUse
+from noregret.learner.variants import name_learner
 
 LARGEST = 10  # weights shown of each class
 CLASSES = 10  # classes shown
+SHOWN = 6  # features shown of a support
 
 
 def report_model(learner: Learner, path: str) -> dict[str, Any]:
@@ -35,8 +40,9 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "schema": SCHEMA,
         "model": path,
         "learner": learner.card.name,
+        "name": name_learner(learner),
         "about": learner.card.about,
-        "inner": None if inner is learner else {"learner": inner.card.name, "parameters": parameters_of(inner)},
+        "inner": None if inner is learner else {"learner": name_learner(inner), "parameters": parameters_of(inner)},
         "task": learner.task,
         "parameters": parameters_of(learner),
         "options": {name: repr(value) for name, value in given_options(inner).items()},
@@ -46,11 +52,34 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "classes": [plain_label(label) for label in classes_of(inner)],
         "features": features_of(inner),
         "nonzeros": nonzeros_of(inner),
+        "kernel": report_kernel(inner),
         "probabilities": describe_calibration(inner),
         "source": learner.source,
         "pool": None if (pool := report_of_pool(inner)) is None else pool.as_dict(),
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
+
+
+def report_kernel(learner: Learner) -> dict[str, Any] | None:
+    """The kernel with its parameters, budget and all supports; None where there is none."""
+    used = kernel_of(learner)
+    if used is None:
+        return None
+    rows = [
+        {
+            "coefficient": plain_coefficient(one.coefficient),
+            "row": {str(name): value for name, value in one.row.items()},
+        }
+        for one in supports_of(learner)
+    ]
+    return {**used._asdict(), "budget": used.budget or None, "policy": used.policy or None, "rows": rows}
+
+
+def plain_coefficient(coefficient: Any) -> Any:
+    """The coefficient of a support, by the text of the class where there are many."""
+    if isinstance(coefficient, dict):
+        return {str(plain_label(label)): value for label, value in coefficient.items()}
+    return coefficient
 
 
 def largest_weights(learner: Learner) -> list[dict[str, Any]]:
@@ -80,10 +109,10 @@ def describe_model(learner: Learner, path: str) -> str:
 
 def lines_of(learner: Learner, path: str) -> Iterator[str]:
     card, inner = learner.card, inner_learner(learner)
-    yield f"{path}: {card.name}, {card.about[:1].lower()}{card.about[1:]}"
+    yield f"{path}: {name_learner(learner)}, {card.about[:1].lower()}{card.about[1:]}"
     yield ""
     if inner is not learner:
-        yield f"learner     {inner.card.name}, {inner.card.about[:1].lower()}{inner.card.about[1:]}"
+        yield f"learner     {name_learner(inner)}, {inner.card.about[:1].lower()}{inner.card.about[1:]}"
     yield f"task        {learner.task}"
     own = {} if inner is learner else {k: v for k, v in parameters_of(learner).items() if k != "learner"}
     numbers = ", ".join(f"{name} = {show(value)}" for name, value in (own | parameters_of(inner)).items())
@@ -95,6 +124,9 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
         names = ", ".join(str(plain_label(label)) for label in classes[:CLASSES])
         yield f"classes     {len(classes):,}: {names}{', ...' if len(classes) > CLASSES else ''}"
     yield f"features    {describe_features(inner)}"
+    used = kernel_of(inner)
+    if used is not None:
+        yield f"kernel      {used.text}"
     yield f"learned     {describe_history(learner)}"
     calibration = describe_calibration(inner)
     if calibration is not None:
@@ -106,6 +138,8 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
     yield ""
     if pool is not None:
         yield str(pool)
+    elif used is not None:
+        yield describe_supports(inner, used)
     else:
         yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
@@ -128,7 +162,7 @@ def describe_features(learner: Learner) -> str:
     seen, used, config = features_of(learner), nonzeros_of(learner), config_of(learner)
     constant = " and a constant" if config is not None and config.bias else ""
     parts = [] if seen is None else [f"{seen:,} seen{constant}"]
-    parts += [] if used is None else [f"{used:,} with a weight"]
+    parts += [] if used is None or kernel_of(learner) is not None else [f"{used:,} with a weight"]
     return ", ".join(parts) or "not counted"
 
 
@@ -177,6 +211,23 @@ def describe_weights(learner: Learner, weights: Mapping[Any, Any]) -> str:
         return describe_largest(f"largest weights{'' if side is None else f', for {side}'}", weights)
     shown = islice(weights.items(), CLASSES)
     return "\n\n".join(describe_largest(f"largest weights of {plain_label(label)}", one) for label, one in shown)
+
+
+def describe_supports(learner: Learner, used: KernelUse) -> str:
+    """The supports with the largest coefficients: of the class that has it where there are many."""
+    side = side_of_weights(learner)
+    title = f"largest coefficients{'' if side is None else f', for {plain_label(side)}'}"
+    rows = []
+    for one in supports_of(learner, LARGEST):
+        value = one.coefficient
+        label = ""
+        if isinstance(value, dict):
+            best = max(value, key=lambda name: abs(value[name]))
+            label, value = f" {plain_label(best)}", value[best]
+        cells = [f"{name}={number:.4g}" for name, number in islice(one.row.items(), SHOWN)]
+        more = f" and {len(one.row) - SHOWN} more" if len(one.row) > SHOWN else ""
+        rows.append((f"{value:+.6g}{label}", ", ".join(cells) + more))
+    return text_table((title, "support"), rows) if rows else f"{title}: there are no supports"
 
 
 def describe_largest(title: str, weights: Mapping[Any, float]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from noregret.errors import BadValue, find_closest
 from noregret.evaluation.play import READING
+from noregret.learner.kernel_options import BUDGET_OPTIONS, KERNEL_PARAMS
 from noregret.learner.registry import load_cards
 from noregret.rules.registry import RESERVED
 from noregret.tasks import TASKS
@@ -20,7 +21,7 @@ def refuse_misspelt(function: str, given: Mapping[str, Any], own: Iterable[str],
     if learners is None and "learner" in given:
         raise BadValue(f"{function} has no option 'learner'; did you mean 'learners'?")
     cards, tasks = load_cards().values(), TASKS.values()
-    known = {*own, *READING, *RESERVED, "gamma", "coef0", "degree"}
+    known = {*own, *READING, *RESERVED, *KERNEL_PARAMS, *BUDGET_OPTIONS}
     known |= {name for card in cards for name in card.params}
     known |= {name for task in tasks for name in (*task.params, *task.options)}
     for name in given:

@@ -15,6 +15,7 @@ from noregret.evaluation.capabilities import (
     classes_of,
     describe_collisions,
     describe_preparation,
+    kernel_of,
     mixes_features,
     parameters_of,
     report_of_pool,
@@ -79,6 +80,9 @@ def report_entry(entry: Entry) -> dict[str, Any]:
         **entry.measures,
         "parameters": parameters_of(entry.learner),
     }
+    used = kernel_of(entry.learner)
+    if used is not None:
+        report["kernel"] = {**used._asdict(), "budget": used.budget or None, "policy": used.policy or None}
     if entry.full_information is not None:
         report["full_information"] = entry.full_information
     if entry.asked is not None:

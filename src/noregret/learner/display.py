@@ -5,6 +5,7 @@ from typing import Any
 
 from noregret.data.inputs import LabelsLike, RowsLike
 from noregret.errors import import_extra
+from noregret.learner.supports import describe_kernel
 
 CLASSES = 8  # classes that are named
 
@@ -19,7 +20,10 @@ class Displayed:
         names = ", ".join(map(str, classes[:CLASSES])) + (", ..." if len(classes) > CLASSES else "")
         params = ", ".join(f"{name} = {value}" for name, value in (getattr(learner, "params", None) or {}).items())
         counts = f"{learner.rounds:,} rounds, {learner.mistakes:,} mistakes, {learner.updates:,} updates"
-        rows = {"task": learner.task, "parameters": params, "classes": names, "learned": counts}
+        model = getattr(learner, "model", None)
+        used = None if getattr(learner, "config", None) is None or model is None else describe_kernel(model)
+        rows = {"task": learner.task, "parameters": params, "kernel": "" if used is None else used.text}
+        rows |= {"classes": names, "learned": counts}
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items() if text)
         title = f"<tr><th>{html.escape(learner.card.name)}</th><td>{html.escape(learner.card.about)}</td></tr>"
         return f"<table>{title}{cells}</table>"

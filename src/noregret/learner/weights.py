@@ -11,8 +11,8 @@ from noregret.errors import BadValue
 from noregret.learner.change import Change
 from noregret.learner.engine import Loops
 from noregret.learner.model import Model
+from noregret.learner.supports import CONSTANT, Support, read_supports
 
-CONSTANT = "(constant)"
 UNITS = 256  # rows scored at once
 Floats = NDArray[np.float64]
 
@@ -38,6 +38,18 @@ class NamedWeights:
             self._change.settle()
             self._must_have_learned()
             return named_weights(self.model, count)
+
+    @property
+    def supports(self) -> list[Support]:
+        """The rows that a kernel learner keeps, with their coefficients, the largest first."""
+        return self.largest_supports()
+
+    def largest_supports(self, count: int | None = None) -> list[Support]:
+        """The same, but only so many."""
+        with self._lock:
+            self._change.settle()
+            self._must_have_learned()
+            return read_supports(self.model, count)
 
     if TYPE_CHECKING:
 
@@ -66,7 +78,9 @@ def by_name(names: list[Any], weights: Floats, count: int | None) -> dict[Any, f
 def weight_columns(model: Model) -> Floats:
     """What each feature adds to each score: features in rows, outputs in columns; the constant is feature 0."""
     if model.algebra == "kernel":
-        raise BadValue(f"{model.card.name} has supports here, not weights: it was made with algebra='kernel'")
+        raise BadValue(
+            f"{model.card.name} has supports here, not weights: it was made with algebra='kernel'; see learner.supports"
+        )
     loops, features = Loops(), model.known_space.features
     loops.bind(model)
     nothing = score_rows(model, loops, np.zeros(0, np.int64), np.zeros(2, np.int64))[0]
