@@ -13,6 +13,7 @@ import pytest
 
 import confusion
 import figures
+import kernels
 import label_noise
 import ofs_against_kbest
 import order_and_average
@@ -23,6 +24,18 @@ from tests.support.cover import only_in_test_all
 
 SCRIPTS = Path(figures.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "pictures.md"
+
+
+def test_a_kernel_learns_what_no_line_separates() -> None:
+    rows = kernels.measure(passes=3)
+    assert {row.problem for row in rows} == {"exclusive or", "two rings", "interval"}
+    for row in rows:
+        if row.learner == kernels.KERNEL:
+            assert row.passes[0] > 0.0
+            assert row.passes[1:] == (0.0, 0.0)
+            assert 2 <= row.supports < 10
+        else:
+            assert min(row.passes) > 0.25, row
 
 
 def test_four_times_the_features_cost_winnow_a_constant_and_the_perceptron_a_factor() -> None:
@@ -125,6 +138,7 @@ SMALL: dict[str, tuple[Callable[[Any], None], int]] = {
     ),
     "sparsity_against_error": (lambda axes: sparsity_against_error.draw(axes, SPARSE_ROWS), 1),
     "confusion": (lambda axes: confusion.draw(axes, CONFUSED), 2),
+    "kernels": (kernels.draw, 3),
     "ofs_against_kbest": (lambda axes: ofs_against_kbest.draw(axes, KBEST_ROWS), 1),
 }
 

@@ -61,8 +61,8 @@ def test_a_learner_around_another_shows_the_weights_of_the_inner_one(folder: Pat
     learner.tell("later", "yes")
     learner.learn([{"age": -1.0}], ["no"]).save(folder / "d.nr")
     said = succeeded(noregret("show", "d.nr", cwd=folder)).stdout
-    for part in ("d.nr: delayed", "learner     pa1(C=0.5), passive-aggressive", "room = 7, C = 0.5", "2: yes, no", "2 seen",
-                 "2 rounds", "largest weights, for no", "plan"):  # fmt: skip
+    for part in ("d.nr: delayed", "learner     pa1(C=0.5), passive-aggressive", "room = 7, C = 0.5", "2: yes, no",
+                 "2 seen", "2 rounds", "largest weights, for no", "plan"):  # fmt: skip
         assert part in said
     told = json.loads(succeeded(noregret("show", "d.nr", "--json", "-", cwd=folder)).stdout)
     assert (told["inner"]["learner"], told["inner"]["parameters"]["C"]) == ("pa1", 0.5)

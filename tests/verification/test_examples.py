@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from verification.examples import errata, errata_costs, left_out, worked, worked_mistakes
+from verification.examples import errata, errata_costs, left_out, worked, worked_kernels, worked_mistakes
 from verification.examples.__main__ import DOCS
 from verification.examples.page import Result, Row, Section, agrees, computed, page, shown
 
@@ -37,6 +37,24 @@ def test_numpy_counts_the_mistakes_of_required_margins_alike() -> None:
                 w, updates = w + sign * x, updates + 1
         counts.append((mistakes, updates))
     assert [row.printed for row in worked_mistakes.REQUIRED.rows] == list(zip(*counts, strict=True))
+
+
+def test_numpy_counts_the_mistakes_on_rings_and_the_interval_alike() -> None:
+    """A kernel perceptron that keeps its supports in a list."""
+    angle = np.arange(24) * np.pi / 12
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    line = np.linspace(-3.0, 3.0, 31)[:, None]
+    problems = ((np.vstack([circle, 2.0 * circle]), np.arange(48) < 24), (line, np.abs(line[:, 0]) < 1.0))
+    for (X, positive), row in zip(problems, worked_kernels.RINGS.rows, strict=False):
+        order = np.random.default_rng(1).permutation(len(X))
+        rows, signs, coefficients, counts = X[order], np.where(positive, 1.0, -1.0)[order], np.zeros(len(X)), []
+        for _ in range(3):
+            counts.append(0)
+            for t, x in enumerate(rows):
+                score = float(coefficients @ np.exp(-((rows - x) ** 2).sum(axis=1)))
+                counts[-1] += (score >= 0.0) != (signs[t] > 0.0)
+                coefficients[t] += signs[t] if signs[t] * score <= 0.0 else 0.0
+        assert tuple(counts) == row.printed
 
 
 def test_every_number_of_a_worked_example_was_printed_somewhere() -> None:

@@ -42,7 +42,7 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "learner": learner.card.name,
         "name": name_learner(learner),
         "about": learner.card.about,
-        "inner": None if inner is learner else {"learner": name_learner(inner), "parameters": parameters_of(inner)},
+        "inner": None if inner is learner else report_inner(inner),
         "task": learner.task,
         "parameters": parameters_of(learner),
         "options": {name: repr(value) for name, value in given_options(inner).items()},
@@ -58,6 +58,11 @@ def report_model(learner: Learner, path: str) -> dict[str, Any]:
         "pool": None if (pool := report_of_pool(inner)) is None else pool.as_dict(),
         "weights": weights if isinstance(weights, str) else {str(name): value for name, value in weights.items()},
     }
+
+
+def report_inner(learner: Learner) -> dict[str, Any]:
+    """The learner inside another."""
+    return {"learner": learner.card.name, "name": name_learner(learner), "parameters": parameters_of(learner)}
 
 
 def report_kernel(learner: Learner) -> dict[str, Any] | None:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noregret.errors import BadValue
-from noregret.evaluation.capabilities import class_sides, classes_of, scores_of, task_of
+from noregret.evaluation.capabilities import class_sides, classes_of, scores_of, supports_of, task_of
 from noregret.learner.factory import make
 from noregret.learner.protocol import Learner
+from noregret.learner.variants import name_learner
 from noregret.plots.figure import COLOURS, GREY, Axes, Figure, literal, make_figure
 
 Floats = NDArray[np.float64]
@@ -18,16 +19,24 @@ MOST_CLASSES = len(COLOURS)
 
 
 def decision(learner: Learner, X: ArrayLike, y: Sequence[Any]) -> Figure:
-    """Rows of two features by class, and the regions that a learner predicts; with two classes also the margins."""
-    rows = check_plane(X, len(y))
-    labels = sorted(set(y), key=str)
-    if task_of(learner).prediction != "label" or len(labels) > MOST_CLASSES:
-        raise BadValue(f"regions are drawn for up to {MOST_CLASSES} classes, not for {learner.task}")
+    """Rows of two features by class, and the regions that a learner predicts; with two classes also the margins.
+
+    The supports of a kernel learner have circles around them. Of rows with one feature, the score is drawn against it.
+    """
+    rows = check_plane(X, len(y), features=(1, 2))
     figure, (panel,) = make_figure(width=4.6, height=4.2)
+    (draw_decision if rows.shape[1] == 2 else draw_score)(panel, learner, rows, y)
+    panel.legend(frameon=False, fontsize=8)
+    panel.set_title(f"{name_learner(learner)}: {learner.mistakes} mistakes in {learner.rounds} rounds", fontsize=10)
+    return figure
+
+
+def draw_decision(panel: Axes, learner: Learner, rows: Floats, y: Sequence[Any]) -> None:
+    """The regions that a learner predicts for rows of two features, and the rows."""
+    names = check_classes(learner, y)
     low, high = limits(rows)
     across, up = np.meshgrid(np.linspace(low[0], high[0], GRID), np.linspace(low[1], high[1], GRID))
     grid = np.column_stack([across.ravel(), up.ravel()])
-    names = sorted({*labels, *classes_of(learner)}, key=str)
     codes = np.array([names.index(label) for label in learner.predict(grid).tolist()], float).reshape(across.shape)
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
     levels = np.arange(len(names) + 1) - 0.5
@@ -38,10 +47,42 @@ def decision(learner: Learner, X: ArrayLike, y: Sequence[Any]) -> Figure:
         panel.contour(across, up, heights, levels=[-1.0, 0.0, 1.0], colors="black", linewidths=[0.8, 1.6, 0.8],
                       linestyles=["dashed", "solid", "dashed"])  # fmt: skip
     draw_rows(panel, rows, y, names)
+    draw_supports(panel, learner, 2)
     panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="$x_1$", ylabel="$x_2$")
-    panel.legend(frameon=False, fontsize=8)
-    panel.set_title(f"{learner.card.name}: {learner.mistakes} mistakes in {learner.rounds} rounds", fontsize=10)
-    return figure
+
+
+def draw_score(panel: Axes, learner: Learner, rows: Floats, y: Sequence[Any]) -> None:
+    """The score of a learner of two classes against the only feature, and the rows at height zero."""
+    names = check_classes(learner, y)
+    low, high = limits(rows)
+    across = np.linspace(low[0], high[0], 4 * GRID)
+    scores = scores_of(learner, across[:, None])
+    if scores is None or scores.ndim != 1:
+        raise BadValue(f"the score along one feature is drawn for two classes, not for {learner.task}")
+    sides = [COLOURS[names.index(side) % len(COLOURS)] for side in class_sides(learner)]
+    for above, colour in zip((scores < 0.0, scores > 0.0), sides, strict=True):
+        panel.fill_between(across, 0.0, scores, where=above.tolist(), color=colour, alpha=0.15, linewidth=0.0)
+    panel.plot(across, scores, color="black", linewidth=1.4)
+    draw_rows(panel, np.column_stack([rows[:, 0], np.zeros(len(rows))]), y, names)
+    draw_supports(panel, learner, 1)
+    panel.set(xlim=(low[0], high[0]), xlabel="$x$", ylabel="score")
+
+
+def draw_supports(panel: Axes, learner: Learner, features: int) -> None:
+    """Circles around the supports of a kernel learner, where these are rows of so many numbers."""
+    rows = [one.row for one in supports_of(learner) if set(one.row) <= {*range(features)}]
+    places = np.array([[row.get(0, 0.0), row.get(1, 0.0)] for row in rows])
+    if len(rows):
+        panel.scatter(places[:, 0], places[:, 1], s=90, facecolors="none", edgecolors="black", linewidths=0.9,
+                      label="supports")  # fmt: skip
+
+
+def check_classes(learner: Learner, y: Sequence[Any]) -> list[Any]:
+    """The classes of rows and learner, in the order of their colours."""
+    labels = sorted(set(y), key=str)
+    if task_of(learner).prediction != "label" or len(labels) > MOST_CLASSES:
+        raise BadValue(f"regions are drawn for up to {MOST_CLASSES} classes, not for {learner.task}")
+    return sorted({*labels, *classes_of(learner)}, key=str)
 
 
 def draw_rows(panel: Axes, rows: Floats, y: Sequence[Any], names: Sequence[Any]) -> None:
@@ -52,10 +93,16 @@ def draw_rows(panel: Axes, rows: Floats, y: Sequence[Any], names: Sequence[Any])
                       label=literal(name), linewidths=1.0)  # fmt: skip
 
 
-def check_plane(X: ArrayLike, labels: int) -> Floats:
-    """Rows of two numbers, as many as there are labels."""
+def check_plane(X: ArrayLike, labels: int, features: tuple[int, ...] = (2,)) -> Floats:
+    """Rows of two numbers, or of so many features, as many as there are labels."""
     rows = np.asarray(X, float)
-    if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) != labels or not len(rows) or not np.isfinite(rows).all():
+    if (
+        rows.ndim != 2
+        or rows.shape[1] not in features
+        or len(rows) != labels
+        or not len(rows)
+        or not np.isfinite(rows).all()
+    ):
         raise BadValue(f"the picture needs rows of two finite numbers and a label for each, not shape {rows.shape}")
     return rows
 
