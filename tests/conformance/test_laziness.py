@@ -119,5 +119,5 @@ def test_lazy_is_eager(play: Play) -> None:
 
 
 def test_every_kind_of_vector_is_tried() -> None:
-    kinds = {field.kind for card in CARDS for field in card.state.values()}
+    kinds = {field.kind for card in CARDS if card.algebras != ("kernel",) for field in card.state.values()}
     assert {field.kind for play in LAZY for field in play.card.state.values()} >= kinds - {"vector", "covariance"}

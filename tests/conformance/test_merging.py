@@ -219,7 +219,8 @@ MIXING = [
 @pytest.mark.parametrize(("card", "algebra"), MIXING, ids=lambda value: getattr(value, "name", value))
 @pytest.mark.thinned(3)
 def test_features_meet_by_name_and_classes_by_label(card: nr.RuleCard, algebra: str) -> None:
-    a, b, rows = strangers(card.name, algebra=algebra)
+    gamma = {"gamma": 0.5} if algebra == "kernel" else {}
+    a, b, rows = strangers(card.name, algebra=algebra, **gamma)
     assert a.classes != b.classes[: len(a.classes)]
     merged, share = a.merge(b), a.rounds / (a.rounds + b.rounds)
     for x in rows:

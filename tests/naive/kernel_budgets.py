@@ -144,8 +144,8 @@ class BudgetedPA(Budgeted):
     weighs = True
     regresses = True
 
-    def __init__(self, C: float = 1.0, budget: float = 100.0, variant: str = "simple") -> None:
-        self.C, self.budget, self.variant = C, budget, variant
+    def __init__(self, C: float = 1.0, budget: float = 100.0, method: str = "simple") -> None:
+        self.C, self.budget, self.method = C, budget, method
 
     def update(self, r: Round) -> bool:
         if r.margin >= 1.0:
@@ -153,9 +153,9 @@ class BudgetedPA(Budgeted):
         C = self.C * r.weight
         tau = min(C, (1.0 - r.margin) / self.sqnorm(r))
         equal = [i for i, support in enumerate(self.supports) if np.array_equal(support, r.x)]
-        if equal and self.variant != "full":
+        if equal and self.method != "full":
             self.alpha[equal[0]] = self.alpha[equal[0]] + tau * r.signs
-        elif self.variant == "full" and self.depends(r.x):
+        elif self.method == "full" and self.depends(r.x):
             d = self.projection(r.x)[0]
             self.alpha = [alpha + tau * share * r.signs for alpha, share in zip(self.alpha, d, strict=True)]
         elif len(self.supports) + 1 <= self.budget:
@@ -176,9 +176,9 @@ class BudgetedPA(Budgeted):
         """The supports that may change beside the new one, which is the last."""
         last = len(self.supports)
         rest = [i for i in range(last) if i != gone]
-        if self.variant == "simple" or not rest:
+        if self.method == "simple" or not rest:
             return [last]
-        if self.variant == "full":
+        if self.method == "full":
             return [*rest, last]
         here = self.supports[gone]
         far = [self.kernel(self.supports[i], self.supports[i]) - 2 * self.kernel(self.supports[i], here) for i in rest]

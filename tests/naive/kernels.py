@@ -71,7 +71,7 @@ class Expansion(Rule):
         return total
 
     def scores(self, x: Array) -> Array:
-        return self.expand(self.coefficients, x) + self.rule.b
+        return self.expand(self.coefficients, x) + self.rule.shift
 
     def final_scores(self, x: Array) -> Array:
         if isinstance(self.rule, VotedPerceptron):

@@ -44,14 +44,14 @@ class NORMA(FirstOrder):
         self.kept = max(0.0, 1.0 - eta * self.how.lam)
         tau = self.how.length(r, eta)
         if self.how.offset:
-            self.b += tau * float(r.signs[0])
+            self.shift += tau * float(r.signs[0])
         return tau if tau != 0.0 else None
 
     def fade(self, t: int) -> float:
         return self.kept
 
     def scores(self, x: Array) -> Array:
-        return super().scores(x) + self.b
+        return super().scores(x) + self.shift
 
 
 class TruncatedNORMA(KernelRule):
@@ -63,10 +63,10 @@ class TruncatedNORMA(KernelRule):
     def __init__(self, budget: float = 1000.0, **told: Any) -> None:
         self.how, self.lasts = Step(**told), int(budget)
         self.terms: list[tuple[Array, float, int]] = []
-        self.b = 0.0
+        self.shift = 0.0
 
     def scores(self, x: Array) -> Array:
-        return np.array([sum(a * self.kernel(support, x) for support, a, _ in self.terms) + self.b])
+        return np.array([sum(a * self.kernel(support, x) for support, a, _ in self.terms) + self.shift])
 
     def sqnorm(self, r: Round) -> float:
         return self.kernel(r.x, r.x)
@@ -79,7 +79,7 @@ class TruncatedNORMA(KernelRule):
         if tau != 0.0:
             self.terms.append((r.x.copy(), tau, self.t))
         self.terms = [term for term in self.terms if term[2] > self.t - self.lasts]
-        self.b += tau if self.how.offset else 0.0
+        self.shift += tau if self.how.offset else 0.0
         return tau != 0.0
 
     def state(self) -> dict[str, Array]:

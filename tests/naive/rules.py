@@ -119,7 +119,7 @@ class FirstOrder(Rule):
     """A rule of the form w = shrink w + tau z, so that it can also be played with kernels."""
 
     shrink = 1.0  # set in step by the rules that need it
-    b = 0.0  # added to every score by the rules that have an offset
+    shift = 0.0  # added to every score by the rules that have an offset
     size: Callable[[], float]  # |w|^2
 
     def start(self, k: int, d: int) -> None:

@@ -175,7 +175,7 @@ def step_full(p: P, s: S, z: Z, tau: float) -> None:
             about="the largest number of supports",
             untuned="more supports make fewer mistakes and take more time and memory",
         ),
-        "variant": Choice(
+        "method": Choice(
             "simple",
             {"simple": step_simple, "nearest": step_nearest, "full": step_full},
             "what stands in for a support that goes: the new one, also its nearest neighbour, or all others",

@@ -114,7 +114,7 @@ def move_margin(s: S, i: int, change: float) -> None:
     tasks=("binary",),
 )
 def duol(p: P, s: S, z: Z, margin: float) -> bool:
-    """Double updating: PA-I that also raises the coefficient of the support that contradicts the example most (DUOL).
+    """Double updating (DUOL): PA-I that also raises the coefficient of the support that contradicts it most.
 
     F has the margins of the supports. The coefficients are the dual variables of a support vector machine, which stay
     between 0 and C; a double update is its exact optimum over two of them.
