@@ -1,12 +1,14 @@
 """NORMA with truncation: a term lasts a number of rounds, and what is dropped is small."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import noregret as nr
+from noregret.learner.model_file import pack
 from tests.learners.reading import bound_of, comparators, hinge, radius_of, weights
 from tests.naive import streams
 
@@ -88,3 +90,14 @@ def test_a_row_that_comes_again_is_a_term_of_its_own() -> None:
 def test_a_step_may_not_turn_the_function_around() -> None:
     with pytest.raises(nr.BadValue, match="norma_truncated: eta times lam must be at most 1, not 2"):
         truncated(eta=4.0, lam=0.5)
+    assert truncated(eta=2.0, lam=0.5).learn([[1.0]], [1]).updates == 1
+
+
+def test_a_learner_saved_without_terms_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
+    """A file has the order of the supports, not how many there were before them."""
+    X, y = np.ones((3, 1)), -np.ones(3)
+    whole = truncated(budget=1, kernel="linear").learn(X, y)
+    half = truncated(budget=1, kernel="linear").learn(X[:2], y[:2])
+    assert half.nonzeros == 0
+    half.save(tmp_path / "half.nr")
+    assert pack(nr.load(tmp_path / "half.nr").learn(X[2:], y[2:])) == pack(whole)

@@ -141,7 +141,7 @@ def save_bank(bank: Bank) -> dict[str, NDArray[Any]]:
     rows = read_rows(bank)
     saved = {f"bank.{part}": np.ascontiguousarray(getattr(rows, part).astype(SAVED[part])) for part in SAVED}
     if not isinstance(bank, IndexedBank):
-        saved["bank.born"] = rows.born.astype(np.int64)
+        saved["bank.born"] = np.argsort(np.argsort(rows.born)).astype(np.int64)  # their order, whatever was before
     if isinstance(bank, DenseBank):
         saved["bank.dense"] = np.ones(1, np.int64)
     return saved
