@@ -75,6 +75,7 @@ def install(mutant: Mutant) -> None:
             object.__setattr__(thing, "counters", counters_in(now["counters"], module))
         for cached in ("shape", "parameters"):
             vars(thing).pop(cached, None)
+        RuleCard.state_shape.cache_clear()
 
 
 def assigned_value(source: str, name: str) -> ast.expr:
