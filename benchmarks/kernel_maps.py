@@ -33,6 +33,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
         {"n_components": 1024, "gamma": 1.0 / COLUMNS, "coef0": 1},
     ),
 }
+TARGETS = {"RBFSampler": 2.0, "PolynomialCountSketch": 2.0}  # Nystroem is compared without one: both are near BLAS
 
 
 def rounds(count: int) -> tuple[Floats, Integers]:
@@ -108,7 +109,7 @@ def measure(X: Floats, y: Integers, repeats: int) -> Iterator[Row]:
         beside = (
             f"{kind} + SGDClassifier: {len(y) / other / 1e3:.0f} k rows/s, error {told[kind].mistakes / len(y):.4f}"
         )
-        yield Row(work, text, beside, other / seconds, "x", at_least=1.0, seconds=times)
+        yield Row(work, text, beside, other / seconds, "x", at_least=TARGETS.get(kind), seconds=times)
 
 
 def one_by_one(name: str, X: Floats, y: Integers) -> Row:
