@@ -22,17 +22,18 @@ from benchmarks.measure import Act, Prepare, Row, best, in_turn, installed, micr
 from benchmarks.stream import Floats, Integers
 
 TITLE = "Kernel maps: covtype, class 2 against the rest, one thread (generated rows without NOREGRET_DATA)"
-FILE, COLUMNS, ROWS, PART = "covtype/covtype.csv.xz", 54, 10_000, 1_000
+FILE, COLUMNS, ALL, ROWS, PART = "covtype/covtype.csv.xz", 54, 581_012, 10_000, 1_000
 SETTINGS: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
     "1000 random Fourier features": ("fogd", {}, "RBFSampler", {"n_components": 1000, "gamma": "scale"}),
     "200 Nystrom features": ("nogd", {}, "Nystroem", {"n_components": 200, "gamma": 1.0 / COLUMNS}),
     "tensor sketch, degree 2, 1024 features": (
-        "ogd",
+        "arow",
         {"transforms": ["tensor_sketch"]},
         "PolynomialCountSketch",
         {"n_components": 1024, "gamma": 1.0 / COLUMNS, "coef0": 1},
     ),
 }
+TARGETS = {"RBFSampler": 2.0, "PolynomialCountSketch": 2.0}  # Nystroem, blocks of rows by BLAS, has none
 
 
 def rounds(count: int) -> tuple[Floats, Integers]:
@@ -108,7 +109,7 @@ def measure(X: Floats, y: Integers, repeats: int) -> Iterator[Row]:
         beside = (
             f"{kind} + SGDClassifier: {len(y) / other / 1e3:.0f} k rows/s, error {told[kind].mistakes / len(y):.4f}"
         )
-        yield Row(work, text, beside, other / seconds, "x", at_least=1.0, seconds=times)
+        yield Row(work, text, beside, other / seconds, "x", at_least=TARGETS.get(kind), seconds=times)
 
 
 def one_by_one(name: str, X: Floats, y: Integers) -> Row:
@@ -171,7 +172,7 @@ def kernel_errors(X: Floats) -> Iterator[tuple[str, int, float, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernel_maps", description=__doc__)
-    parser.add_argument("--rows", type=int, default=1 << 30, help="how many rows to take (default: all)")
+    parser.add_argument("--rows", type=int, default=ALL, help="how many rows to take (default: all)")
     X, y = rounds(parser.parse_args().rows)
     warm_up(X, y)
     with threadpool_limits(1, user_api="blas"):
