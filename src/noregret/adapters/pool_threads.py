@@ -1,6 +1,7 @@
 """The threads that the entries of a pool play in: compiled rounds of several entries run at the same time."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
@@ -10,10 +11,11 @@ Item = TypeVar("Item")
 
 
 class Workers:
-    """So many threads; with fewer than two, everything is done at once by the caller."""
+    """So many threads, of which the caller is one; with fewer than two, it does everything by itself."""
 
     def __init__(self, threads: int) -> None:
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.others = threads - 1
+        self.pool = ThreadPoolExecutor(self.others) if self.others else None
 
     def __enter__(self) -> Self:
         return self
@@ -29,16 +31,28 @@ class Workers:
         """
         if self.pool is None:
             return [act(item) for item in items]
+        todo = deque(sorted(items, key=lambda item: -seconds.get(item, 0.0)))
+        found: dict[Item, Result] = {}
 
-        def timed(item: Item) -> Result:
-            began = time.thread_time()
-            result = act(item)
-            seconds[item] = time.thread_time() - began
-            return result
+        def work() -> None:
+            while todo:
+                try:
+                    item = todo.popleft()
+                except IndexError:  # another thread has taken the last one
+                    return
+                began = time.thread_time()
+                found[item] = act(item)
+                seconds[item] = time.thread_time() - began
 
-        order = sorted(items, key=lambda item: -seconds.get(item, 0.0))
-        futures = {item: self.pool.submit(timed, item) for item in order}
-        return finish([futures[item] for item in items])
+        futures = [self.pool.submit(work) for _ in range(self.others)]
+        try:
+            work()
+            finish(futures)
+        except BaseException:
+            todo.clear()
+            wait(futures)
+            raise
+        return [found[item] for item in items]
 
     def start(self, act: Callable[[], Result]) -> Callable[[], Result]:
         """Start an act beside what the caller does next; returns how to wait for its result."""
