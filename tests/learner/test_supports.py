@@ -53,9 +53,9 @@ def test_the_kernel_is_told_as_it_is_in_use() -> None:
     assert used.parameters == {"gamma": pytest.approx(1.0 / (X[0] @ X[0])), "coef0": 1.0, "degree": 2.0}
     assert (used.supports, used.budget, used.policy) == (12, 12, "random")
     assert used.text.endswith("coef0 = 1, degree = 2), 12 supports of at most 12 (policy random)")
-    assert describe_kernel(nr.make("pa1", native=False).learn(X, TWO).model) is None  # type: ignore[attr-defined]
+    assert describe_kernel(nr.make("pa1", native=False).learn(X, TWO).model) is None
     with pytest.raises(nr.Error, match="pa1 has no supports"):
-        nr.make("pa1", native=False).learn(X, TWO).supports  # type: ignore[attr-defined]  # noqa: B018
+        nr.make("pa1", native=False).learn(X, TWO).supports  # noqa: B018
 
 
 def test_a_saved_kernel_model_is_described(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noregret.algebra.kernel import Expansion
 from noregret.algebra.scaled import Scaled
 from noregret.errors import BadValue
-from noregret.learner.kernel_options import KERNEL_PARAMS, KERNEL_TAKES
+from noregret.learner.kernel_options import KERNEL_TAKES, SPECTRUM
 from noregret.learner.model import Model
 from noregret.state.bank_rows import read_rows
 
@@ -48,7 +48,7 @@ def describe_kernel(model: Model) -> KernelUse | None:
     if model.algebra != "kernel":
         return None
     shape = config.kernel_params if model.space is None else model.known_space.shape
-    named = dict(zip(KERNEL_PARAMS, shape, strict=True))
+    named = dict(zip(("gamma", "coef0", "p" if config.kernel == SPECTRUM else "degree"), shape, strict=True))
     takes = {name: named[name] for name in KERNEL_TAKES.get(config.kernel, ()) if named[name] or model.space}
     count = 0 if model.arrays is None else int(model.bank.n[0])
     return KernelUse(str(config.kernel), takes, count, config.budget.size, config.budget.policy)

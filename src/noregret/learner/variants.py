@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from noregret.errors import BadValue, shown
-from noregret.learner.kernel_options import BUDGET_OPTIONS, KERNEL_PARAMS, KERNEL_TAKES
+from noregret.learner.kernel_options import BUDGET_OPTIONS, KERNEL_PARAMS, KERNEL_TAKES, usual_kernel
 from noregret.learner.named import made_with
 from noregret.rules.card import Card
 from noregret.rules.method_card import MethodCard
@@ -30,10 +30,10 @@ WORD = re.compile(r"""[^\W\d][^\s()\[\]{}'",@]*""")
 USUAL = {
     "bias": False, "scale": False, "columns": "fixed", "covariance": "diagonal", "seed": 0,
     "average": False, "policy": "oldest", "coef0": KERNEL_PARAMS["coef0"].default,
-    "degree": KERNEL_PARAMS["degree"].default,
+    "degree": KERNEL_PARAMS["degree"].default, "p": KERNEL_PARAMS["p"].default,
 }  # fmt: skip
 """The defaults of options that are on no card. gamma has none: the first row decides it."""
-NEUTRAL = ("native",)  # options that do not change what is learned
+NEUTRAL = ("native", "gram")  # what does not change what is learned, and the matrix of a precomputed kernel
 SHARED = ("task", "native", "seed", "transforms", "scale", "bias", "bits", "columns", "reads", "classes",
           "class_weight", "cost")  # fmt: skip
 """Options that the learners of a race or a pool usually have in common: a name has them only where it must."""
@@ -254,9 +254,11 @@ def take_kernel(card: Card, rest: dict[str, Any]) -> tuple[str | None, dict[str,
     algebra = rest.get("algebra")
     if not isinstance(card, RuleCard) or (algebra != "kernel" and not (algebra is None and only)):
         return None, {}
-    kernel = rest.pop("kernel", None) or ("linear" if algebra is None else "rbf")
+    usual = usual_kernel(card) if algebra is None else "rbf"
+    kernel = rest.pop("kernel", None) or usual
     rest.pop("algebra", None)
-    if only and kernel == "linear":
+    own = [name for name in KERNEL_PARAMS if (name in rest and name not in card.params) or f"kernel.{name}" in rest]
+    if only and kernel == usual_kernel(card) and not own:
         return None, {}
     found = {}
     for name in (*KERNEL_PARAMS, *BUDGET_OPTIONS):
