@@ -100,6 +100,7 @@ def fobos(p: P, s: S, g: G) -> None:
 
 
 @gradient_rule(
+    needs_mercer_kernel=True,
     paper=DUCHI_SINGER_2009,
     params={"eta0": ETA0, "lam": LAM, "schedule": schedule("inv_sqrt")},
     state={"w": scaled},
