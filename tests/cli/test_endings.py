@@ -31,7 +31,7 @@ def learn(*words: str, cwd: Path) -> Any:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_asked_to_end_saves_what_it_learned(number: signal.Signals, folder: Path) -> None:
-    data = "separable:rows=5000000,features=30"
+    data = "separable:rows=50000000,features=30"
     words = [sys.executable, "-m", "noregret", "learn", data, "--learner", "pa1", "--save", "m.nr", "--every", "1000"]
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -44,7 +44,7 @@ def test_a_process_that_is_asked_to_end_saves_what_it_learned(number: signal.Sig
     assert process.returncode == 128 + number, (out, err)
     assert "Traceback" not in out + err
     stopped = nr.load(folder / "m.nr")
-    assert 0 < stopped.rounds < 5_000_000
+    assert 0 < stopped.rounds < 50_000_000
     assert stopped.source is not None
     assert stopped.source["ended"] is False
     assert os.listdir(folder).count("m.nr") == 1
