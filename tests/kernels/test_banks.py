@@ -13,7 +13,8 @@ from noregret.algebra.kernel_functions import KERNELS
 from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.model_file import pack
 from noregret.learner.transaction import FEW_SUPPORTS
-from noregret.state.bank_rows import list_supports
+from noregret.state.bank_rows import BankRows, add_rows, list_supports
+from noregret.state.savepoint import take_savepoint
 from tests.naive.kernels import Kernel
 from tests.support.engines import engines
 
@@ -71,6 +72,25 @@ def test_listed_and_unlisted_supports_give_the_same_bits(native: bool) -> None:
     list_supports(bank)
     assert bank.n[3] == bank.n[0]
     assert learner.scores(csr_array(X)).tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("name", ["perceptron", "pegasos"])
+def test_an_undone_call_leaves_no_lists_of_supports_that_are_gone(name: str) -> None:
+    """A feature is in as many of the supports that are undone as supports were listed before."""
+    random = np.random.default_rng(6)
+    X, y = csr_array(random.standard_normal((40, 3))), random.integers(0, 2, 40)
+    learner = nr.make(name, algebra="kernel", kernel="linear", native=False, columns="grow")
+    learner.learn(X, y)
+    state, bank, space = learner.model.arrays, learner.model.bank, learner.model.known_space
+    before, listed = learner.scores(X), int(bank.n[0])
+    savepoint = take_savepoint(state, space, "row")
+    ones, more = np.ones(listed), np.arange(listed)
+    add_rows(bank, BankRows(np.arange(listed + 1), np.full(listed, 2, np.uint32), ones, ones, ones, listed + more))
+    bank.n[3] = 0
+    list_supports(bank)
+    savepoint.rollback()
+    assert learner.scores(X).tolist() == before.tolist()
+    assert bank.n[3] <= bank.n[0] == listed
 
 
 @pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.algebra.banks import AT_HAND, Bank, DenseBank, IndexedBank
+from noregret.algebra.banks import AT_HAND, LISTED, Bank, DenseBank, IndexedBank
 from noregret.algebra.kernel import Expansion
 from noregret.state.bank_rows import SAVED, BankRows, add_rows, copy_bank, list_supports, read_rows, save_bank
 from noregret.state.fields import Field
@@ -46,6 +46,12 @@ class ExpansionStore(Store[Expansion]):
         (cells,), (places,) = self.cells(value, old), self.cells(fresh, new)
         places[classes, : cells.shape[1]] = cells[: classes.size]
         return fresh
+
+    def refresh(self, value: Expansion) -> None:
+        """Make the lists of supports anew: a call that is undone may have made them for supports that are gone."""
+        if isinstance(value.bank, IndexedBank):
+            value.bank.n[LISTED] = 0
+            list_supports(value.bank)
 
     def bank(self, value: Expansion) -> Bank:
         return value.bank

@@ -50,6 +50,10 @@ class WrappedStore(Store[Value]):
         for one in self.inside(value):
             self.inner.settle(one)
 
+    def refresh(self, value: Value) -> None:
+        for one in self.inside(value):
+            self.inner.refresh(one)
+
     def allow_folding(self, value: Value, allowed: bool) -> None:
         for one in self.inside(value):
             self.inner.allow_folding(one, allowed)
