@@ -14,7 +14,9 @@ from noregret.learner.kernel_options import KERNEL_TAKES
 from noregret.learner.model_file import pack
 from noregret.learner.transaction import FEW_SUPPORTS
 from noregret.state.bank_rows import BankRows, add_rows, list_supports
+from noregret.state.growth import grow
 from noregret.state.savepoint import take_savepoint
+from noregret.state.space import enlarge
 from tests.naive.kernels import Kernel
 from tests.support.engines import engines
 
@@ -78,18 +80,23 @@ def test_listed_and_unlisted_supports_give_the_same_bits(native: bool) -> None:
 def test_an_undone_call_leaves_no_lists_of_supports_that_are_gone(name: str) -> None:
     """A feature is in as many of the supports that are undone as supports were listed before."""
     random = np.random.default_rng(6)
-    X, y = csr_array(random.standard_normal((40, 3))), random.integers(0, 2, 40)
-    learner = nr.make(name, algebra="kernel", kernel="linear", native=False, columns="grow")
-    learner.learn(X, y)
-    state, bank, space = learner.model.arrays, learner.model.bank, learner.model.known_space
-    before, listed = learner.scores(X), int(bank.n[0])
+    X, y = csr_array(random.standard_normal((150, 4)) * [1.0, 1.0, 1.0, 0.0]), random.integers(0, 2, 150)
+    probe = csr_array(np.ones((1, 4)))
+    learner = nr.make(name, algebra="kernel", kernel="linear", native=False).learn(X, y)
+    model = learner.model
+    space = enlarge(model.known_space, 4, 1, 400, 1200)  # with room for more
+    model.arrays, model.space = grow(model.shape, model.arrays, model.known_space, space), space
+    learner._loops.bind(model)
+    state, bank = model.arrays, model.bank
+    before, listed = learner.scores(probe), int(bank.n[0])
+    assert bank.n[3] == listed > 64
     savepoint = take_savepoint(state, space, "row")
     ones, more = np.ones(listed), np.arange(listed)
-    add_rows(bank, BankRows(np.arange(listed + 1), np.full(listed, 2, np.uint32), ones, ones, ones, listed + more))
+    add_rows(bank, BankRows(np.arange(listed + 1), np.full(listed, 3, np.uint32), ones, ones, ones, listed + more))
     bank.n[3] = 0
     list_supports(bank)
     savepoint.rollback()
-    assert learner.scores(X).tolist() == before.tolist()
+    assert learner.scores(probe).tolist() == before.tolist()
     assert bank.n[3] <= bank.n[0] == listed
 
 
