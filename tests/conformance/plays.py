@@ -11,8 +11,8 @@ import pytest
 
 import noregret as nr
 from noregret.algebra.kernel_functions import KERNELS as KERNEL_NAMES
-from noregret.learner.config import COVARIANCES
 from noregret.learner.kernel_options import KERNEL_TAKES
+from noregret.learner.state_options import COVARIANCES
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Param
 from noregret.state.growth import settle

@@ -16,7 +16,7 @@ import noregret as nr
 from noregret.algebra.kernel_functions import KERNELS
 from noregret.jit import compiled, objects
 from noregret.jit.elf import undefined_symbols
-from noregret.learner.config import COVARIANCES
+from noregret.learner.state_options import COVARIANCES
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan

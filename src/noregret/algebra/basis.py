@@ -14,21 +14,20 @@ from typing import Any, NamedTuple
 
 from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.kernel import Expansion, Kernel, KernelPair
-from noregret.algebra.verbs import (
+from noregret.algebra.kernel_verbs import (
     add_projection,
     coefficient,
     distance,
     drop,
     extend,
     fill_distances,
-    helper,
     independent,
     near,
     project,
     set_coefficient,
-    sqnorm,
     substitute,
 )
+from noregret.algebra.verbs import helper, sqnorm
 
 DEPENDENT = 1e-8
 """A row x depends on the supports if its squared distance from their span is at most this share of k(x, x) plus the sum

@@ -27,7 +27,8 @@ from noregret.algebra.internal_verbs import (
     write_row,
 )
 from noregret.algebra.kernel_functions import sum_own
-from noregret.algebra.verbs import add, append, dot, helper, norm, scale, side, sqnorm, sqsource, votes
+from noregret.algebra.kernel_verbs import append, votes
+from noregret.algebra.verbs import add, dot, helper, norm, scale, side, sqnorm, sqsource
 
 SAME = 1e-9  # relative: kernels of equal rows, which may be summed in another order, differ by less
 

@@ -16,11 +16,9 @@ from noregret.algebra.internal_verbs import (
 )
 from noregret.algebra.kernel import Expansion, Kernel, KernelPair
 from noregret.algebra.kernel_differences import KernelDifference
-from noregret.algebra.scaled import LOST, Scaled, add_compensated
-from noregret.algebra.verbs import (
+from noregret.algebra.kernel_verbs import (
     coefficient,
     fill_kernel_row,
-    helper,
     kernel_row,
     near,
     oldest,
@@ -29,6 +27,8 @@ from noregret.algebra.verbs import (
     set_coefficient,
     supports,
 )
+from noregret.algebra.scaled import LOST, Scaled, add_compensated
+from noregret.algebra.verbs import helper
 
 # ---- what is known of supports --------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from noregret.errors import BadValue
-from noregret.learner.config import COVARIANCES
+from noregret.learner.state_options import COVARIANCES
 from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Component, Param, Parameter, suggestion

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from noregret.algebra import TYPES
 from noregret.algebra.given_kernels import Gram
 from noregret.data.class_weights import MODES
 from noregret.data.labels import check_label
-from noregret.errors import BadValue, shown
-from noregret.features.hashing import MAX_BITS
+from noregret.errors import BadValue
 from noregret.features.transforms import Pipeline, as_pipeline
 from noregret.learner.columns import check_option
 from noregret.learner.kernel_options import (
@@ -28,6 +26,14 @@ from noregret.learner.kernel_options import (
     usual_kernel,
 )
 from noregret.learner.named import Named
+from noregret.learner.state_options import (
+    check_algebra,
+    check_average,
+    check_bits,
+    check_covariance,
+    check_groups,
+    unwrap,
+)
 from noregret.learner.weight_decay import add_decay, check_decay
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.parameters import Param, suggestion
@@ -41,10 +47,6 @@ from noregret.tasks.binary import Binary
 from noregret.tasks.costs import check_cost
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.task import Task
-
-COVARIANCES = ("diagonal", "drop", "full")
-LARGEST_GROUP = 1 << 16  # there is room for whole groups only
-LARGEST = 1 << 53  # whole numbers below it are floats, too
 
 
 @dataclass(frozen=True)
@@ -234,11 +236,6 @@ def check_bias(bias: Any) -> float | None:
     return value
 
 
-def unwrap(value: Any) -> Any:
-    """A numpy scalar as the plain value it stands for: it can be compared, shown and saved like one."""
-    return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
-
-
 def refuse_unknown(card: RuleCard, task: type[Task], kernel_takes: Iterable[str], rest: Mapping[str, Any]) -> None:
     """An argument that nothing takes is an error with a suggestion."""
     if not rest:
@@ -354,74 +351,3 @@ def check_class_weight(card: RuleCard, task: Task, given: Any, classes: list[Any
     if strange:
         raise BadValue(f"class_weight names the class {strange[0]!r}, which is not one of classes {classes}")
     return found
-
-
-# ---- how the state is stored -----------------------------------------------------------------------------------------
-
-
-def check_algebra(card: RuleCard, algebra: Any) -> str | None:
-    if algebra is None:
-        return None
-    if not isinstance(algebra, str) or algebra not in TYPES:
-        raise BadValue(f"algebra must be one of {', '.join(TYPES)}, not {algebra!r}{suggestion(algebra, TYPES)}")
-    reason = card.why_not(algebra)
-    if reason is not None:
-        raise BadValue(f"{card.name} cannot play in the {algebra} algebra: {reason}")
-    return algebra
-
-
-def check_covariance(card: RuleCard, covariance: Any) -> str:
-    if covariance is not None and not card.keeps_covariance:
-        raise BadValue(f"{card.name} keeps no covariance; leave covariance={covariance!r} out")
-    if covariance not in (None, *COVARIANCES):
-        raise BadValue(f"covariance must be one of {', '.join(COVARIANCES)}, not {covariance!r}")
-    return covariance or "diagonal"
-
-
-def check_average(
-    card: RuleCard, task: type[Task], average: Any, numbers: Mapping[str, float], choices: Mapping[str, str]
-) -> int | None:
-    """After how many rounds the mean of the weights begins: 0 for True, None when no mean is asked for."""
-    if average is None or average is False:
-        return None
-    if average is not True and (not isinstance(average, int) or not 0 <= average < LARGEST):
-        raise BadValue(f"average must be True, or the number of rounds to leave out before it begins, not {average!r}")
-    reason = card.why_no_average(choices)
-    if numbers.get("random_start", 0.0) > 0.0:
-        reason = "a mean begins at weights of zero, not at random ones"
-    if reason is not None:
-        raise BadValue(f"{card.name} cannot be averaged: {reason}")
-    reason = task.why_no_average()
-    if reason is not None:
-        raise BadValue(reason)
-    return 0 if average is True else average
-
-
-def check_bits(bits: Any) -> int | None:
-    """How many cells names are hashed to, as a power of two; None where names are kept."""
-    if bits is not None and (type(bits) is not int or not 1 <= bits <= MAX_BITS):
-        raise BadValue(f"bits must be a whole number from 1 to {MAX_BITS}, not {shown(bits)}")
-    return bits
-
-
-def check_groups(card: RuleCard, groups: Any) -> tuple[int, ...] | int:
-    """The group of every feature by its number; or how many features in a row make one group."""
-    grouped = card.keeps_groups
-    if groups is None:
-        return 1 if grouped else ()
-    if not grouped:
-        raise BadValue(f"{card.name} keeps no groups; leave groups out")
-    if isinstance(groups, int) and not isinstance(groups, bool) and groups >= 1:
-        if groups > LARGEST_GROUP:
-            raise BadValue(f"{card.name}: a group has at most {LARGEST_GROUP} features, not {shown(groups)}")
-        return groups
-    listed = groups.tolist() if hasattr(groups, "tolist") else groups
-    listed = [unwrap(group) for group in listed] if isinstance(listed, (list, tuple)) else None
-    if listed and all(
-        isinstance(group, int) and not isinstance(group, bool) and abs(group) < LARGEST for group in listed
-    ):
-        return tuple(listed)
-    raise BadValue(
-        f"{card.name}: groups must be how many features in a row make a group, or a list with the group number of each "
-        f"feature, not {shown(groups)}"
-    )

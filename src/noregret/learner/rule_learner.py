@@ -195,9 +195,8 @@ class RuleLearner(BanditFeedback, OutsideSteps, ClassProbabilities, NamedWeights
 
     def _one(self, x: RowLike) -> Any:
         """A single row as a batch of one; what it holds does not matter where rows are not looked at."""
-        if self.model.card.ignores_features or self.model.config.rows_are_objects:
-            return [x]
-        return one_row(x, self.model.config.allows_missing)
+        whole = self.model.card.ignores_features or self.model.config.rows_are_objects
+        return [x] if whole else one_row(x, self.model.config.allows_missing)
 
     def _encode(self, X: RowsLike, include_unknown: bool = False) -> Block:
         """Rows to be scored as a block no wider than the state, unless unknown features are to be included."""

@@ -168,6 +168,17 @@ LESS = "regret of lam |w|^2 / 2 plus the loss against u <= "
 WHEN = "every 0 < |x| <= R; two classes or targets; rho = 1; nu = 0; any u; all importance weights 1"
 
 
+SHORT_WEIGHTS = Guarantee(
+    "norm of the weights",
+    "|w| <= R / lam",
+    "lam > 0; every |x| <= R; two classes or targets, or one class; all importance weights 1",
+    longest_weights,
+    options={"loss": SLOPE_ONE},
+    requires=has_penalty,
+    comparator="none",
+)
+
+
 @margin_rule(
     paper=KIVINEN_2004,
     params={
@@ -212,15 +223,7 @@ WHEN = "every 0 < |x| <= R; two classes or targets; rho = 1; nu = 0; any u; all 
             options={"schedule": ("inv_t",), "loss": SLOPE_ONE, "offset": ("no",)},
             requires=falls_as_the_penalty_asks,
         ),
-        Guarantee(
-            "norm of the weights",
-            "|w| <= R / lam",
-            "lam > 0; every |x| <= R; two classes or targets, or one class; all importance weights 1",
-            longest_weights,
-            options={"loss": SLOPE_ONE},
-            requires=has_penalty,
-            comparator="none",
-        ),
+        SHORT_WEIGHTS,
     ),
     merge=Merge(
         "bounded",
