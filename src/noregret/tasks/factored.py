@@ -17,7 +17,7 @@ from noregret.algebra.verbs import unbound
 from noregret.data.blocks import Block, SparseBlock, verify
 from noregret.data.group_truth import GroupTruth
 from noregret.data.inputs import LabelsLike
-from noregret.data.labels import Labels, as_array
+from noregret.data.labels import Labels
 from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
 from noregret.rules.probing import is_loss_driven
@@ -206,7 +206,8 @@ class Factored(Task):
         known = np.concatenate(([fixed or before], after[:-1]))
         at = starts[:-1]
         for size, length, classes in {*zip(y.sizes.tolist(), y.lengths.tolist(), after.tolist(), strict=True)}:
-            assert length > 0 and size == self.decoder.rows(length, classes)
+            if length < 1 or size != self.decoder.rows(length, classes):
+                raise BadValue(f"a round of {length} positions and {classes} classes cannot have {size} rows")
         for column, values in ((ROWS, y.sizes), (LENGTH, y.lengths), (KNOWN, known), (AFTER, after)):
             table[at, column] = values
         table[:, (TRUTH, CHOSEN, TRUTH2)] = -1.0
