@@ -2,8 +2,8 @@
 
 A template is the name of a property, with the offset of its token if that is not the token itself, or several of these
 joined by +: "word", "suffix3", "word[-1]", "shape[1]", "word[-1]+word". The properties of a token are word, lower,
-prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys as well. "bias", "first" and "last" are
-features of every token, of the first and of the last.
+prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys as well. "bias", "first"
+and "last" are features of every token, of the first and of the last.
 """
 
 import re
