@@ -11,6 +11,7 @@ from noregret.adapters.pool_history import find_kept
 from noregret.adapters.pool_sleep import BLOCK
 from noregret.learner import shared_rows
 from noregret.learner.model_file import FindCard, pack
+from noregret.learner.shared_play import SharedPlay
 from noregret.learner.transaction import SLICE
 from tests.adapters.pools import FEW, few, fresh, noisy
 from tests.support import by_name
@@ -125,24 +126,25 @@ def test_an_entry_that_has_stopped_does_not_sleep_whatever_the_chunks() -> None:
     assert parts.shares == whole.shares
 
 
+@pytest.mark.parametrize("step", ["begin", "play_rounds", "end"])
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_call_that_is_cut_off_after_an_entry_has_played_is_undone(
-    number: int, monkeypatch: pytest.MonkeyPatch
+def test_a_call_that_is_cut_off_after_a_step_of_an_entry_is_undone(
+    number: int, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows_of("binary")
     rows = [by_name(row) for row in X]
     learner = few()
     learner.learn(rows[:40], y[:40])
     before = pack(learner)
-    cut_off = learner.entries[number].learner
+    cut_off, take_step = learner.entries[number].learner, getattr(SharedPlay, step)
 
-    def play(learner: Any, rows: Any) -> Any:
-        played = shared_rows.play_shared(learner, rows)
-        if learner is cut_off:
+    def cut(play: SharedPlay, *given: Any) -> Any:
+        found = take_step(play, *given)
+        if play.learner is cut_off:
             raise KeyboardInterrupt
-        return played
+        return found
 
-    monkeypatch.setattr(pool_sharing, "play_shared", play)
+    monkeypatch.setattr(SharedPlay, step, cut)
     with pytest.raises(KeyboardInterrupt):
         learner.learn([*rows[40:], {"new": 1.0}], [*y[40:], 1])
     assert pack(learner) == before
