@@ -66,17 +66,17 @@ def any_of(played: Sequence[Rounds | None]) -> Rounds:
 
 def mistakes_as_losses(played: Sequence[Rounds | None]) -> Floats:
     """1 for a mistake, and for a round that an entry did not play."""
-    found = np.ones((len(played), any_of(played).rounds))
+    found = np.ones((len(played), any_of(played).rounds), bool)
     for number, one in enumerate(played):
         if one is not None:
             found[number, : one.rounds] = one.mistakes
-    return np.ascontiguousarray(found.T)
+    return found.T.astype(np.float64, order="C")
 
 
 class Codes(NamedTuple):
     """The codes of the labels that an entry predicts in all rounds."""
 
-    codes: Any  # of the dtype int64
+    codes: Any  # whole numbers
 
 
 class ClassVotes(Combination):

@@ -41,7 +41,7 @@ class SharedPlay(Transaction):
             self.make_room(segment)
             self.outcomes = []
             for start, stop in self.model.task.slices(segment, self.y, self.slice_size()):
-                scores, updated = (part[place, start:stop] for part in written)
+                scores, updated = written.scores[place, start:stop], written.updated[place, start:stop]
                 y = self.shared.truth[start:stop]
                 outcome = Outcome(self.model.task, segment, start, scores, updated, y, np.empty(stop - start))
                 self.outcomes.append((outcome, self.rounds(y, start, stop)))

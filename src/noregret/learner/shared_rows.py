@@ -18,6 +18,7 @@ from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
 from noregret.tasks.task import Segment, Task
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int64] | NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class PlayedRounds:
     """
 
     scores: Floats
-    codes: NDArray[np.int64] | None
+    codes: Codes | None
     mistakes: NDArray[np.bool_]
     updated: NDArray[np.bool_]
     truth: NDArray[Any]
@@ -135,8 +136,8 @@ def read_outcomes(learners: Sequence[RuleLearner], shared: SharedRows, written: 
     task, labels, rounds = learners[0].model.task, learners[0].model.labels, len(shared.truth)
     scores, updated = written.scores, written.updated.view(bool)
     codes = find_codes(scores, labels, shared.segment.known, task.many) if task.one_label else None
-    mistakes = np.zeros(updated.shape, bool) if codes is None else codes != shared.codes
-    wrong, moved = np.count_nonzero(mistakes, axis=1), np.count_nonzero(updated, axis=1)
+    mistakes = np.zeros(updated.shape, bool) if codes is None else codes != shared.codes.astype(codes.dtype)
+    wrong, moved = ([np.count_nonzero(row) for row in rows] for rows in (mistakes, updated))
     truth = task.report_truth(labels, shared.y)
     found = []
     for number, learner in enumerate(learners):
@@ -146,9 +147,15 @@ def read_outcomes(learners: Sequence[RuleLearner], shared: SharedRows, written: 
     return found
 
 
-def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> NDArray[np.int64]:
-    """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen."""
+def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> Codes:
+    """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen.
+
+    Those of two classes are bytes: there is one for every learner and round, and more memory takes longer.
+    """
     if many:
         return np.asarray(np.argmax(scores, axis=2))
     negative, positive = (labels.code.get(side, -1) for side in labels.sides(known))
-    return np.where(scores >= 0.0, positive, negative)
+    codes = (scores >= 0.0).view(np.int8)
+    codes *= positive - negative
+    codes += negative
+    return codes
