@@ -90,6 +90,7 @@ class FewValues:
     def __init__(self, entry: Callable[[Table], int], detector: Detector) -> None:
         self.cells, self.numbers = detector.cells, detector.numbers
         self.values, self.levels = np.zeros(FEW), np.zeros(FEW, np.uint8)
+        self.memory = self.values.data
         self.table = np.zeros(2 * len(PLACES), np.int64)
         arrays = (self.numbers, self.cells, self.values, self.levels)
         for (slot, _), array in zip(PLACES.values(), arrays, strict=True):
@@ -98,7 +99,7 @@ class FewValues:
 
     def run(self, values: Floats | list[float], levels: Levels | None) -> int:
         size = len(values)
-        NUMBERS[size].pack_into(self.values, 0, *values)
+        NUMBERS[size].pack_into(self.memory, 0, *values)
         if size != self.size:
             self.table[VALUES] = self.table[LEVELS] = self.size = size
         self.loop.run(self.at)

@@ -141,7 +141,7 @@ def read_outcomes(learners: Sequence[RuleLearner], shared: SharedRows, written: 
     truth = task.report_truth(labels, shared.y)
     found = []
     for number, learner in enumerate(learners):
-        learner.model.totals[[ROUNDS, UPDATES, MISTAKES]] += rounds, moved[number], wrong[number]
+        learner.model.totals[[ROUNDS, UPDATES, MISTAKES]] += np.array((rounds, moved[number], wrong[number]))
         own = None if codes is None else codes[number]
         found.append(PlayedRounds(scores[number], own, mistakes[number], updated[number], truth))
     return found
