@@ -8,6 +8,7 @@ import pytest
 import noregret as nr
 from noregret.adapters import pool_rounds, pool_sharing
 from noregret.adapters.pool_history import find_kept
+from noregret.adapters.pool_one_row import as_row, list_items, number_known
 from noregret.adapters.pool_sleep import BLOCK
 from noregret.learner import shared_rows
 from noregret.learner.model_file import FindCard, pack
@@ -245,6 +246,25 @@ def test_a_row_that_was_predicted_is_learned_as_it_is_then(task: str, change: An
         expected.learn([changed], [label])
         assert learner.predict_one(rows[0]) == expected.predict_one(rows[0])  # another row in between
     assert pack(learner) == pack(expected)
+
+
+@pytest.mark.parametrize("row", [
+    {"f2": 1.5, "f0": -2.0}, {"f1": 0.0}, {"f0": 1.0, "new": 2.0}, {"f0": 1}, {"f0": True}, {"f0": np.float32(0.5)},
+    {"f0": 1e308, "f1": 1e308}, {},
+])  # fmt: skip
+@pytest.mark.parametrize("options", [{}, {"scale": True}, {"bias": True}, {"bits": 8}])
+def test_a_row_of_known_names_is_numbered_as_encoding_does(row: dict[str, Any], options: dict[str, Any]) -> None:
+    X, y = rows_of("binary")
+    learner: Any = nr.make("auto", pool=["pa1", "arow"], **options)
+    learner.learn([by_name(x) for x in X], y)
+    names = len(learner.model.names.known) if learner.model.names.mode == "names" else 0
+    found = number_known(learner.leader, list_items(row))
+    plain = not options and set(row) <= {"f0", "f1", "f2"} and all(type(value) is float for value in row.values())
+    assert (found is not None) == (plain and bool(row) and sum(row.values()) < np.inf)
+    if found is not None:
+        encoded = as_row(learner.leader._encode([row], include_unknown=True))
+        assert list(found.items()) == list(encoded.items())
+    assert not names or len(learner.model.names.known) == names
 
 
 def test_what_was_predicted_is_forgotten_when_something_else_is_learned() -> None:

@@ -4,6 +4,7 @@ It gives the bits that a batch of one gives. Entries learn one after the other, 
 two of them; the round is then completed, as far as the first entry has learned it, and otherwise did not happen.
 """
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue
 from noregret.learner.encode import one_row
 from noregret.learner.rule_learner import RuleLearner
+from noregret.state.guarded_round import ROUNDS, UPDATES
 
 if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
@@ -56,8 +58,7 @@ class OneRound:
 
     def prepare(self) -> None:
         """Note what `complete` has to know of the state before the round."""
-        self.learned = {number: learner.rounds for number, learner in self.learners.items()}
-        self.updated = {number: learner.updates for number, learner in self.learners.items()}
+        self.totals = {number: learner.model.totals.tolist() for number, learner in self.learners.items()}
         self.stopped = dict(self.pool.stopped)
         self.before = vars(self.pool).copy()
         self.first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
@@ -72,7 +73,8 @@ class OneRound:
             return
         leader = pool.leader
         assert leader is not None
-        self.row = as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
+        known = number_known(leader, items)
+        self.row = known or as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
 
     def play(self) -> None:
         """Learn the row with every entry, and weigh them by what they said before."""
@@ -92,7 +94,7 @@ class OneRound:
 
     def has_learned(self, number: int) -> bool:
         """Whether an entry has learned the row."""
-        return self.learners[number].rounds > self.learned[number]
+        return bool(self.learners[number].model.totals[ROUNDS] > self.totals[number][ROUNDS])
 
     def learn_entry(self, number: int) -> None:
         learner = self.learners[number]
@@ -147,7 +149,9 @@ class OneRound:
             if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
                 changes["odds"] = self.learn_odds(before["odds"].copy(), right)
         changes["recalled"] = None
-        updated = any(self.learners[number].updates > self.updated[number] for number in self.said)
+        updated = any(
+            self.learners[number].model.totals[UPDATES] > self.totals[number][UPDATES] for number in self.said
+        )
         updated = updated or bool(losses.min() < losses.max())
         changes["updates"] = before["updates"] + int(updated)
         vars(pool).update(changes)  # in this step the round is complete
@@ -183,6 +187,20 @@ class OneRound:
 def list_items(x: Any) -> list[tuple[Any, Any]] | None:
     """The names and values of a dict, in its order, by which it is known again; None for other rows."""
     return list(x.items()) if type(x) is dict else None
+
+
+def number_known(leader: RuleLearner, items: list[tuple[Any, Any]] | None) -> dict[int, float] | None:
+    """The row that encoding makes of names which are known and of finite floats, where nothing else is done to rows."""
+    model = leader.model
+    if not items or model.names.mode != "names" or model.algebra != "sparse":
+        return None
+    if model.transforms or model.selectors.bits or model.config.bias:
+        return None
+    known = model.names.known
+    if not all(type(name) is str and name in known and type(value) is float for name, value in items):
+        return None
+    row = {known[name]: value for name, value in items}
+    return row if math.isfinite(sum(row.values())) else None
 
 
 def has_fast_path(entry: Any) -> bool:
