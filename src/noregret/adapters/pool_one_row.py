@@ -15,7 +15,6 @@ from noregret.data.blocks import SparseBlock
 from noregret.errors import BadValue
 from noregret.learner.encode import one_row
 from noregret.learner.rule_learner import RuleLearner
-from noregret.state.guarded_round import ROUNDS, UPDATES
 
 if TYPE_CHECKING:
     from noregret.adapters.pool import Auto
@@ -58,7 +57,9 @@ class OneRound:
 
     def prepare(self) -> None:
         """Note what `complete` has to know of the state before the round."""
-        self.totals = {number: learner.model.totals.tolist() for number, learner in self.learners.items()}
+        self.models = {number: learner.model for number, learner in self.learners.items()}
+        self.learned = {number: model.rounds for number, model in self.models.items()}
+        self.updated = {number: model.updates for number, model in self.models.items()}
         self.stopped = dict(self.pool.stopped)
         self.before = vars(self.pool).copy()
         self.first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
@@ -94,7 +95,7 @@ class OneRound:
 
     def has_learned(self, number: int) -> bool:
         """Whether an entry has learned the row."""
-        return bool(self.learners[number].model.totals[ROUNDS] > self.totals[number][ROUNDS])
+        return self.models[number].rounds > self.learned[number]
 
     def learn_entry(self, number: int) -> None:
         learner = self.learners[number]
@@ -149,9 +150,7 @@ class OneRound:
             if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
                 changes["odds"] = self.learn_odds(before["odds"].copy(), right)
         changes["recalled"] = None
-        updated = any(
-            self.learners[number].model.totals[UPDATES] > self.totals[number][UPDATES] for number in self.said
-        )
+        updated = any(self.models[number].updates > self.updated[number] for number in self.said)
         updated = updated or bool(losses.min() < losses.max())
         changes["updates"] = before["updates"] + int(updated)
         vars(pool).update(changes)  # in this step the round is complete

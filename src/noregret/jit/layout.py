@@ -14,7 +14,7 @@ Table = NDArray[np.int64]
 HEAD = 1  # slot 0: 1 to learn, 0 to score only
 
 
-def address(array: NDArray[Any]) -> int:
+def address(array: Any) -> int:
     """Where the data of an array begin; `slots.address` takes three times as long."""
     try:
         return addressof(c_char.from_buffer(array))
