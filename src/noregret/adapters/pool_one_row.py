@@ -58,8 +58,7 @@ class OneRound:
     def prepare(self) -> None:
         """Note what `complete` has to know of the state before the round."""
         self.models = {number: learner.model for number, learner in self.learners.items()}
-        self.learned = {number: model.rounds for number, model in self.models.items()}
-        self.updated = {number: model.updates for number, model in self.models.items()}
+        self.counts = {number: model.counts() for number, model in self.models.items()}
         self.stopped = dict(self.pool.stopped)
         self.before = vars(self.pool).copy()
         self.first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
@@ -83,10 +82,13 @@ class OneRound:
         if self.first not in self.said:
             self.said[self.first] = leader.scores_one(self.x)
         leader.learn_one(self.x, self.y)
-        self.complete()
+        for number in self.running:
+            if number != self.first:
+                self.learn_entry(number)
+        self.weigh()
 
     def complete(self) -> None:
-        """Learn the row with the entries that have not, if the first has; this may be done again."""
+        """After an interrupt, learn the row with the entries that have not, if the first has; may be done again."""
         if self.has_learned(self.first):
             for number in self.running:
                 if number != self.first and not self.has_learned(number):
@@ -95,7 +97,7 @@ class OneRound:
 
     def has_learned(self, number: int) -> bool:
         """Whether an entry has learned the row."""
-        return self.models[number].rounds > self.learned[number]
+        return self.models[number].counts()[0] > self.counts[number][0]
 
     def learn_entry(self, number: int) -> None:
         learner = self.learners[number]
@@ -150,7 +152,7 @@ class OneRound:
             if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
                 changes["odds"] = self.learn_odds(before["odds"].copy(), right)
         changes["recalled"] = None
-        updated = any(self.models[number].updates > self.updated[number] for number in self.said)
+        updated = any(self.models[number].counts()[1] > self.counts[number][1] for number in self.said)
         updated = updated or bool(losses.min() < losses.max())
         changes["updates"] = before["updates"] + int(updated)
         vars(pool).update(changes)  # in this step the round is complete
