@@ -10,6 +10,7 @@ from noregret.adapters import pool_rounds, pool_sharing
 from noregret.adapters.pool_history import find_kept
 from noregret.adapters.pool_one_row import as_row, list_items, number_known
 from noregret.adapters.pool_sleep import BLOCK
+from noregret.adapters.pool_votes import add_votes, place_votes
 from noregret.learner import shared_rows
 from noregret.learner.model_file import FindCard, pack
 from noregret.learner.shared_play import SharedPlay
@@ -171,6 +172,17 @@ def test_what_is_cut_off_while_the_losses_are_weighed_is_undone_again_and_again(
                 assert pack(learner) == before
         learner.learn(X[start : start + 10], y[start : start + 10])
     assert pack(learner) == pack(few().learn(X[:40], y[:40]))
+
+
+# ---- votes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3, 4])
+def test_votes_that_are_added_entry_by_entry_have_the_bits_of_those_that_are_placed(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    codes = rng.integers(-1, classes, size=(24, 200)).astype(np.int8)
+    shares = rng.dirichlet(np.full(24, 0.1), size=200)
+    assert add_votes(codes, shares, classes).tolist() == place_votes(codes, shares, classes).tolist()
 
 
 # ---- weights over time -----------------------------------------------------------------------------------------------
