@@ -169,7 +169,7 @@ def test_an_error_between_entries_undoes_those_that_have_played(monkeypatch: pyt
     learner = few().learn(X, y)
     before = [entry.learner.rounds for entry in learner.entries], learner.shares, learner.rounds
     last = learner.entries[-1].learner
-    monkeypatch.setattr(last._change, "run", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(last._loops.engine, "play", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         learner.learn(X, y)
     assert ([entry.learner.rounds for entry in learner.entries], learner.shares, learner.rounds) == before

@@ -8,9 +8,12 @@ import pytest
 import noregret as nr
 from noregret.adapters import pool_rounds, pool_sharing
 from noregret.adapters.pool_history import find_kept
+from noregret.adapters.pool_one_row import as_row, list_items, number_known
 from noregret.adapters.pool_sleep import BLOCK
+from noregret.adapters.pool_votes import add_votes, place_votes
 from noregret.learner import shared_rows
 from noregret.learner.model_file import FindCard, pack
+from noregret.learner.shared_play import SharedPlay
 from noregret.learner.transaction import SLICE
 from tests.adapters.pools import FEW, few, fresh, noisy
 from tests.support import by_name
@@ -125,24 +128,25 @@ def test_an_entry_that_has_stopped_does_not_sleep_whatever_the_chunks() -> None:
     assert parts.shares == whole.shares
 
 
+@pytest.mark.parametrize("step", ["begin", "play_rounds", "end"])
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_call_that_is_cut_off_after_an_entry_has_played_is_undone(
-    number: int, monkeypatch: pytest.MonkeyPatch
+def test_a_call_that_is_cut_off_after_a_step_of_an_entry_is_undone(
+    number: int, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = rows_of("binary")
     rows = [by_name(row) for row in X]
     learner = few()
     learner.learn(rows[:40], y[:40])
     before = pack(learner)
-    cut_off = learner.entries[number].learner
+    cut_off, take_step = learner.entries[number].learner, getattr(SharedPlay, step)
 
-    def play(learner: Any, rows: Any) -> Any:
-        played = shared_rows.play_shared(learner, rows)
-        if learner is cut_off:
+    def cut(play: SharedPlay, *given: Any) -> Any:
+        found = take_step(play, *given)
+        if play.learner is cut_off:
             raise KeyboardInterrupt
-        return played
+        return found
 
-    monkeypatch.setattr(pool_sharing, "play_shared", play)
+    monkeypatch.setattr(SharedPlay, step, cut)
     with pytest.raises(KeyboardInterrupt):
         learner.learn([*rows[40:], {"new": 1.0}], [*y[40:], 1])
     assert pack(learner) == before
@@ -168,6 +172,17 @@ def test_what_is_cut_off_while_the_losses_are_weighed_is_undone_again_and_again(
                 assert pack(learner) == before
         learner.learn(X[start : start + 10], y[start : start + 10])
     assert pack(learner) == pack(few().learn(X[:40], y[:40]))
+
+
+# ---- votes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3, 4])
+def test_votes_that_are_added_entry_by_entry_have_the_bits_of_those_that_are_placed(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    codes = rng.integers(-1, classes, size=(24, 200)).astype(np.int8)
+    shares = rng.dirichlet(np.full(24, 0.1), size=200)
+    assert add_votes(codes, shares, classes).tolist() == place_votes(codes, shares, classes).tolist()
 
 
 # ---- weights over time -----------------------------------------------------------------------------------------------
@@ -243,6 +258,25 @@ def test_a_row_that_was_predicted_is_learned_as_it_is_then(task: str, change: An
         expected.learn([changed], [label])
         assert learner.predict_one(rows[0]) == expected.predict_one(rows[0])  # another row in between
     assert pack(learner) == pack(expected)
+
+
+@pytest.mark.parametrize("row", [
+    {"f2": 1.5, "f0": -2.0}, {"f1": 0.0}, {"f0": 1.0, "new": 2.0}, {"f0": 1}, {"f0": True}, {"f0": np.float32(0.5)},
+    {"f0": 1e308, "f1": 1e308}, {},
+])  # fmt: skip
+@pytest.mark.parametrize("options", [{}, {"scale": True}, {"bias": True}, {"bits": 8}])
+def test_a_row_of_known_names_is_numbered_as_encoding_does(row: dict[str, Any], options: dict[str, Any]) -> None:
+    X, y = rows_of("binary")
+    learner: Any = nr.make("auto", pool=["pa1", "arow"], **options)
+    learner.learn([by_name(x) for x in X], y)
+    names = len(learner.model.names.known) if learner.model.names.mode == "names" else 0
+    found = number_known(learner.leader, list_items(row))
+    plain = not options and set(row) <= {"f0", "f1", "f2"} and all(type(value) is float for value in row.values())
+    assert (found is not None) == (plain and bool(row) and sum(row.values()) < np.inf)
+    if found is not None:
+        encoded = as_row(learner.leader._encode([row], include_unknown=True))
+        assert list(found.items()) == list(encoded.items())
+    assert not names or len(learner.model.names.known) == names
 
 
 def test_what_was_predicted_is_forgotten_when_something_else_is_learned() -> None:

@@ -16,6 +16,7 @@ import noregret as nr
 from noregret.algebra.kernel_functions import KERNELS
 from noregret.jit import compiled, objects
 from noregret.jit.elf import undefined_symbols
+from noregret.jit.layout import address, fill
 from noregret.learner.state_options import COVARIANCES
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
@@ -389,3 +390,17 @@ for algebra in ("sparse", "dense", "kernel", "reference"):
     learner.explain_one({"a": 1.0}), learner.merge(learner), learner.copy()
 """
     assert not modules_after(code) & {"numba", "llvmlite"}
+
+
+def test_addresses_are_those_of_numpy_for_arrays_of_every_kind_and_for_records() -> None:
+    whole = np.arange(24.0)
+    frozen = whole.copy()
+    frozen.setflags(write=False)
+    matrix = whole.reshape(4, 6)
+    for array in (whole, whole[3:], frozen[1:], matrix[1:, 2:], whole[:0], matrix.astype(np.uint8)):
+        assert address(array) == array.__array_interface__["data"][0]
+    records = np.zeros(3, dtype=[("t", "f8"), ("loss", "f8")]).view(np.recarray)
+    for number in range(3):
+        table = np.zeros(1, np.int64)
+        fill(table, 0, records[number])
+        assert table[0] == address(records) + 16 * number

@@ -203,3 +203,17 @@ def test_a_state_that_rounds_do_not_work_on_is_left_alone() -> None:
     assert not savepoint.is_finite(other)
     assert savepoint.rollback() is state
     assert savepoint.covers_all
+
+
+def test_copies_that_are_left_for_later_are_made_before_the_first_round() -> None:
+    state, space = fresh(plain, scaled)
+    add(state.f0, 0.5, example())
+    before = [array.copy() for array in memory(state)]
+    savepoint = take_savepoint(state, space, "all", later=True)
+    savepoint.rollback()  # nothing was copied and nothing has changed
+    assert [array.tobytes() for array in memory(state)] == [array.tobytes() for array in before]
+    savepoint.take()
+    change(state)
+    savepoint.take()  # what is kept is the state before the rounds
+    savepoint.rollback()
+    assert [array.tobytes() for array in memory(state)] == [array.tobytes() for array in before]

@@ -4,6 +4,7 @@ It gives the bits that a batch of one gives. Entries learn one after the other, 
 two of them; the round is then completed, as far as the first entry has learned it, and otherwise did not happen.
 """
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,8 +57,8 @@ class OneRound:
 
     def prepare(self) -> None:
         """Note what `complete` has to know of the state before the round."""
-        self.learned = {number: learner.rounds for number, learner in self.learners.items()}
-        self.updated = {number: learner.updates for number, learner in self.learners.items()}
+        self.models = {number: learner.model for number, learner in self.learners.items()}
+        self.counts = {number: model.counts() for number, model in self.models.items()}
         self.stopped = dict(self.pool.stopped)
         self.before = vars(self.pool).copy()
         self.first = next(number for number in self.running if self.pool.entries[number].sees == "encodes")
@@ -72,7 +73,8 @@ class OneRound:
             return
         leader = pool.leader
         assert leader is not None
-        self.row = as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
+        known = number_known(leader, items)
+        self.row = known or as_row(leader._encode(one_row(self.x, pool.allows_missing), include_unknown=True))
 
     def play(self) -> None:
         """Learn the row with every entry, and weigh them by what they said before."""
@@ -80,10 +82,13 @@ class OneRound:
         if self.first not in self.said:
             self.said[self.first] = leader.scores_one(self.x)
         leader.learn_one(self.x, self.y)
-        self.complete()
+        for number in self.running:
+            if number != self.first:
+                self.learn_entry(number)
+        self.weigh()
 
     def complete(self) -> None:
-        """Learn the row with the entries that have not, if the first has; this may be done again."""
+        """After an interrupt, learn the row with the entries that have not, if the first has; may be done again."""
         if self.has_learned(self.first):
             for number in self.running:
                 if number != self.first and not self.has_learned(number):
@@ -92,7 +97,7 @@ class OneRound:
 
     def has_learned(self, number: int) -> bool:
         """Whether an entry has learned the row."""
-        return self.learners[number].rounds > self.learned[number]
+        return self.models[number].counts()[0] > self.counts[number][0]
 
     def learn_entry(self, number: int) -> None:
         learner = self.learners[number]
@@ -147,7 +152,7 @@ class OneRound:
             if before["rounds"] < FIRST or before["rounds"] % EVERY == 0:
                 changes["odds"] = self.learn_odds(before["odds"].copy(), right)
         changes["recalled"] = None
-        updated = any(self.learners[number].updates > self.updated[number] for number in self.said)
+        updated = any(self.models[number].counts()[1] > self.counts[number][1] for number in self.said)
         updated = updated or bool(losses.min() < losses.max())
         changes["updates"] = before["updates"] + int(updated)
         vars(pool).update(changes)  # in this step the round is complete
@@ -183,6 +188,20 @@ class OneRound:
 def list_items(x: Any) -> list[tuple[Any, Any]] | None:
     """The names and values of a dict, in its order, by which it is known again; None for other rows."""
     return list(x.items()) if type(x) is dict else None
+
+
+def number_known(leader: RuleLearner, items: list[tuple[Any, Any]] | None) -> dict[int, float] | None:
+    """The row that encoding makes of names which are known and of finite floats, where nothing else is done to rows."""
+    model = leader.model
+    if not items or model.names.mode != "names" or model.algebra != "sparse":
+        return None
+    if model.transforms or model.selectors.bits or model.config.bias:
+        return None
+    known = model.names.known
+    if not all(type(name) is str and name in known and type(value) is float for name, value in items):
+        return None
+    row = {known[name]: value for name, value in items}
+    return row if math.isfinite(sum(row.values())) else None
 
 
 def has_fast_path(entry: Any) -> bool:

@@ -103,9 +103,13 @@ class PoolRounds:
         """Play some rounds with some entries; most of them share rows and labels."""
         if not numbers:
             return []
-        sharing = self.share(numbers, block)
-        found = self.workers.map(lambda number: self.play_entry(number, block, sharing), numbers, self.pool.seconds)
-        return found if sharing is None else sharing.read(numbers, found)
+        sharing, seconds = self.share(numbers, block), self.pool.seconds
+        found: dict[int, Any] = {} if sharing is None else dict(sharing.play(self.workers, seconds))
+        others = [number for number in numbers if number not in found]
+        found.update(
+            zip(others, self.workers.map(lambda number: self.play_entry(number, block), others, seconds), strict=True)
+        )
+        return [found[number] for number in numbers]
 
     def share(self, numbers: Sequence[int], block: slice) -> Sharing | None:
         """Let those of some entries share rows and labels that can."""
@@ -117,15 +121,12 @@ class PoolRounds:
         leads = {number: entries[number].learner for number in numbers if entries[number].sees == "encodes"}
         return Sharing(self.shared, {**leads, **can})  # type: ignore[dict-item]
 
-    def play_entry(self, number: int, block: slice, sharing: Sharing | None = None) -> Any:
-        """Play some rounds with one entry: its transcript, what it wrote for rounds that it shares, or None.
+    def play_entry(self, number: int, block: slice) -> Transcript | None:
+        """Play some rounds with one entry: its transcript, or None.
 
         If a row makes it fail, it plays the rounds before that row, and stops: it loses every round from there on.
         """
         entry = self.pool.entries[number]
-        outcomes = None if sharing is None else sharing.play(number)
-        if outcomes is not None:
-            return outcomes
         try:
             return entry.learner.play(*self.cut(entry, block))
         except BadValue as error:

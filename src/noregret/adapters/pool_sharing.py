@@ -1,22 +1,17 @@
 """Entries of a pool that play the same encoded rows: rows and labels are encoded once, and scores are read together."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from noregret.adapters.pool_entries import Entry
+from noregret.adapters.pool_threads import Workers
 from noregret.adapters.pool_votes import Rounds
 from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
-from noregret.learner.shared_rows import (
-    Outcomes,
-    SharedRows,
-    may_share,
-    play_shared,
-    read_outcomes,
-    share_rows,
-)
-from noregret.learner.transaction import Overflow, RuleRaised
+from noregret.learner.shared_play import SharedPlay
+from noregret.learner.shared_rows import SharedRows, Written, may_share, read_outcomes, share_rows
 
 Played = list[Rounds | None]  # what every entry did; None for one that has stopped or sleeps
 Given = tuple[Any, Any, Any, Any]  # rows, labels, weights and queries, as an entry takes them
@@ -29,25 +24,25 @@ class Sharing:
     rows: SharedRows
     learners: Mapping[int, RuleLearner]  # of the entries that share them, by number
 
-    def play(self, number: int) -> Outcomes | None:
-        """Play the rounds with an entry; None where it cannot, and must play by itself to find out why."""
-        if number not in self.learners:
-            return None
-        try:
-            return play_shared(self.learners[number], self.rows)
-        except (Overflow, RuleRaised, MemoryError):
-            return None
-
-    def read(self, numbers: Sequence[int], found: Sequence[Any]) -> Played:
-        """What entries did, from what they wrote for the rounds that they share, or from their transcripts."""
-        played = list(found)
-        together = [at for at, one in enumerate(found) if isinstance(one, list)]
-        if together:
-            learners = [self.learners[numbers[at]] for at in together]
-            read = read_outcomes(learners, self.rows, [found[at] for at in together])
-            for at, one in zip(together, read, strict=True):
-                played[at] = one
-        return played
+    def play(self, workers: Workers, seconds: dict[int, float]) -> dict[int, Rounds]:
+        """What entries did, by number; one that failed is left out, and must play by itself to find out why."""
+        if not self.learners:
+            return {}
+        numbers = list(self.learners)
+        written = Written.empty(self.rows, self.learners[numbers[0]].model.task, len(numbers))
+        with ExitStack() as locks:
+            for learner in self.learners.values():
+                locks.enter_context(learner._lock)
+            plays = {number: SharedPlay(learner, self.rows) for number, learner in self.learners.items()}
+            for place, play in enumerate(plays.values()):
+                play.begin(written, place)
+            workers.map(lambda number: plays[number].play_rounds(), numbers, seconds)
+            places = [place for place, play in enumerate(plays.values()) if play.end()]
+            if not places:
+                return {}
+            learners = [self.learners[numbers[place]] for place in places]
+            found = read_outcomes(learners, self.rows, written.take(places))
+        return {numbers[place]: one for place, one in zip(places, found, strict=True)}
 
 
 def share(model: Model, entries: Sequence[Entry], numbers: Sequence[int], given: Given) -> Sharing | None:

@@ -29,7 +29,7 @@ class Workers:
 
         `seconds` keeps how long each took: those that took longest come first, so that all threads end together.
         """
-        if self.pool is None:
+        if self.pool is None or len(items) < 2:
             return [act(item) for item in items]
         todo = deque(sorted(items, key=lambda item: -seconds.get(item, 0.0)))
         found: dict[Item, Result] = {}

@@ -1,6 +1,7 @@
 """The weights of N experts under one algorithm: what pools, learners and games are built on."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from noregret.experts.expert_file import dump_state, restore_state
 from noregret.experts.rounds import Floats, run_rounds
 from noregret.learner.arguments import check_integer
 from noregret.rules.parameters import suggestion
+from noregret.rules.rule_card import Chosen
 
 
 class ExpertBound(NamedTuple):
@@ -116,11 +118,16 @@ class ExpertWeights:
         return np.asarray(out[0])
 
     def run(self, learns: bool, state: Any, losses: Floats, awake: NDArray[np.uint8], out: Floats) -> None:
-        numbers, chosen = self.card.in_force(self.params)
-        picked = tuple((name, chosen[name]) for name in self.card.choices if name in self.params)
+        numbers, picked = self.in_force
         run_rounds(self.card, picked, self.native, learns, (numbers, state, losses, awake, out))
         if not np.isfinite(out).all():
             raise BadValue(f"{self.card.name}: the weights are not finite; use a smaller eta, or an alpha above 1e-100")
+
+    @cached_property
+    def in_force(self) -> tuple[Any, Chosen]:
+        """The numbers as the rounds read them, and the options that were picked."""
+        numbers, chosen = self.card.in_force(self.params)
+        return numbers, tuple((name, chosen[name]) for name in self.card.choices if name in self.params)
 
     def add(self, count: int) -> None:
         """Add experts that arrive now. Each starts with the mean of the current weights, as if it had slept so far.

@@ -106,6 +106,11 @@ class Model:
     def mistakes(self) -> int:
         return int(self.totals[MISTAKES])
 
+    def counts(self) -> tuple[int, int, int]:
+        """Rounds, updates and mistakes, for those who ask often."""
+        rounds, updates, mistakes = self.totals.tolist()
+        return rounds, updates, mistakes
+
     @property
     def bank(self) -> Any:
         """The supports of a kernel learner."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import Block, DenseBlock, Rows, verify
+from noregret.data.blocks import Block, Rows, verify
 from noregret.data.inputs import WeightsLike
 from noregret.data.labels import Labels
 from noregret.learner.engine import Rounds
@@ -15,11 +15,10 @@ from noregret.learner.model import Model
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import MANY_CLASSES, Transaction
 from noregret.state.guarded_round import MISTAKES, ROUNDS, UPDATES
-from noregret.tasks.task import Outcome, Segment
+from noregret.tasks.task import Segment, Task
 
 Floats = NDArray[np.float64]
-Outcomes = list[Outcome]  # what a learner wrote for the rounds, slice by slice
-NONE = np.zeros(3, np.int64)
+Codes = NDArray[np.int64] | NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class PlayedRounds:
     """
 
     scores: Floats
-    codes: NDArray[np.int64] | None
+    codes: Codes | None
     mistakes: NDArray[np.bool_]
     updated: NDArray[np.bool_]
     truth: NDArray[Any]
@@ -59,6 +58,24 @@ class PlayedRounds:
     def predictions(self) -> Floats:
         """The targets predicted in regression."""
         return self.scores
+
+
+class Written(NamedTuple):
+    """What learners write for rounds that they share, a row of each for every learner."""
+
+    scores: Floats
+    updated: NDArray[np.uint8]
+
+    @classmethod
+    def empty(cls, shared: SharedRows, task: Task, learners: int) -> "Written":
+        """Room for the rounds of so many learners."""
+        rounds, known = len(shared.truth), shared.segment.known
+        one = task.make_scores(rounds, known)
+        return cls(np.zeros((learners, *one.shape)), np.zeros((learners, rounds), np.uint8))
+
+    def take(self, places: list[int]) -> "Written":
+        """The rows of some learners."""
+        return self if len(places) == len(self.scores) else Written(self.scores[places], self.updated[places])
 
 
 def share_rows(learner: RuleLearner, X: Any, y: Any, weight: WeightsLike) -> SharedRows | None:
@@ -114,73 +131,31 @@ def may_share(learner: Any, like: Model, X: Any, weighted: bool) -> TypeGuard[Ru
     )
 
 
-class SharedTransaction(Transaction):
-    """The rounds of one learner on rows that were encoded before."""
-
-    def __init__(self, learner: RuleLearner, shared: SharedRows) -> None:
-        super().__init__(learner.model, learner._loops, shared.block, shared.y, None)
-        self.shared = shared
-
-    def encode(self, checked: bool) -> None:
-        shared, model = self.shared, self.model
-        self.block, self.codes, self.segments = shared.block, shared.codes, [shared.segment]
-        self.h, self.weighted, self.class_counts = shared.h, shared.weighted, model.class_counts
-
-    def truth(self, segment: Segment) -> Floats:
-        return self.shared.truth
-
-    def rounds(self, y: Floats, start: int, stop: int) -> Rounds:
-        """Sound rows are only read, so that learners with as much room for classes share them."""
-        if not isinstance(self.block, DenseBlock) and not self.block.ready:
-            return super().rounds(y, start, stop)
-        space = self.model.known_space
-        key = (space.algebra, space.stride, start, stop)
-        if key not in self.shared.rounds:
-            self.shared.rounds[key] = super().rounds(y, start, stop)
-        return self.shared.rounds[key]
-
-    def record(self, outcome: Outcome) -> None:
-        """Every round has a class that was known before; without weights all are remembered."""
-        recent, known = self.model.recent, outcome.segment.known
-        if recent is None or self.weighted or known < 2:
-            super().record(outcome)
-            return
-        recent.prepare(outcome.task, self.model.labels, known)
-        recent.add(outcome.truth, outcome.scores, len(outcome.truth))
-
-    def count(self, outcome: Outcome) -> NDArray[np.int64]:
-        return NONE  # `read_outcomes` counts the rounds of all learners together
-
-
-def play_shared(learner: RuleLearner, shared: SharedRows) -> Outcomes:
-    """Play all rounds with a learner; all, or none. What goes wrong is raised as `Overflow` or `RuleRaised`."""
-    with learner._lock:
-        learner._change.settle()
-        return SharedTransaction(learner, shared).run(learner._change)
-
-
-def read_outcomes(
-    learners: Sequence[RuleLearner], shared: SharedRows, outcomes: Sequence[Outcomes]
-) -> list[PlayedRounds]:
+def read_outcomes(learners: Sequence[RuleLearner], shared: SharedRows, written: Written) -> list[PlayedRounds]:
     """What learners predicted in the same rounds; adds these to the totals of their models."""
     task, labels, rounds = learners[0].model.task, learners[0].model.labels, len(shared.truth)
-    scores = np.stack([np.concatenate([part.scores for part in own]) for own in outcomes])
-    updated = np.stack([np.concatenate([part.updated for part in own]) for own in outcomes]).astype(bool)
+    scores, updated = written.scores, written.updated.view(bool)
     codes = find_codes(scores, labels, shared.segment.known, task.many) if task.one_label else None
-    mistakes = np.zeros(updated.shape, bool) if codes is None else codes != shared.codes
-    wrong, moved = np.count_nonzero(mistakes, axis=1), np.count_nonzero(updated, axis=1)
+    mistakes = np.zeros(updated.shape, bool) if codes is None else codes != shared.codes.astype(codes.dtype)
+    wrong, moved = ([np.count_nonzero(row) for row in rows] for rows in (mistakes, updated))
     truth = task.report_truth(labels, shared.y)
     found = []
     for number, learner in enumerate(learners):
-        learner.model.totals[[ROUNDS, UPDATES, MISTAKES]] += rounds, moved[number], wrong[number]
+        learner.model.totals[[ROUNDS, UPDATES, MISTAKES]] += np.array((rounds, moved[number], wrong[number]))
         own = None if codes is None else codes[number]
         found.append(PlayedRounds(scores[number], own, mistakes[number], updated[number], truth))
     return found
 
 
-def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> NDArray[np.int64]:
-    """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen."""
+def find_codes(scores: Floats, labels: Labels, known: int, many: bool) -> Codes:
+    """The codes of the labels that scores stand for, by learner and round; -1 for one that has not been seen.
+
+    Those of two classes are bytes: there is one for every learner and round, and more memory takes longer.
+    """
     if many:
         return np.asarray(np.argmax(scores, axis=2))
     negative, positive = (labels.code.get(side, -1) for side in labels.sides(known))
-    return np.where(scores >= 0.0, positive, negative)
+    codes = (scores >= 0.0).view(np.int8)
+    codes *= positive - negative
+    codes += negative
+    return codes

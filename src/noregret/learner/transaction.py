@@ -49,6 +49,7 @@ class Transaction:
         self.keeps_outcomes = True  # for a transcript; otherwise they are counted and dropped
         self.counted = 0  # rounds the rule had counted when an error came
         self.whole = False  # whether everything is copied before the first round, so that rounds may touch all of it
+        self.copies_later = False  # whether copies that take long are left to the thread that plays the rounds
 
     def run(self, change: Change) -> list[Outcome]:
         """Play all rounds and commit them.
@@ -175,13 +176,20 @@ class Transaction:
         return count(outcome, self.model)
 
     def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
-        task, engine, size = self.model.task, self.loops.engine, stop - start
+        task, size = self.model.task, stop - start
         out = task.make_scores(size, segment.known)
         y = truth[start - segment.start : stop - segment.start]
         updated, aux = np.zeros(size, np.uint8), task.make_aux(y, out)
-        given = self.rounds(y, start, stop)
+        outcome = Outcome(task, segment, start, out, updated, y, aux)
+        self.write_outcome(outcome, self.rounds(y, start, stop))
+        task.hide_unknown(outcome)
+        return outcome
+
+    def write_outcome(self, outcome: Outcome, given: Rounds) -> None:
+        """Play a slice of rounds."""
+        engine, out = self.loops.engine, outcome.scores
         try:
-            ended = engine.play(given, out, updated, aux)
+            ended = engine.play(given, out, outcome.updated, outcome.aux)
         except Exception as error:
             if engine.native or is_quit(error):
                 raise
@@ -191,9 +199,6 @@ class Transaction:
         check_read(given.values[0])
         if not np.isfinite(out.sum()) and not np.isfinite(out).all():
             raise Overflow
-        outcome = Outcome(task, segment, start, out, updated, y, aux)
-        task.hide_unknown(outcome)
-        return outcome
 
     def rounds(self, y: NDArray[np.float64], start: int, stop: int) -> Rounds:
         """What the loop reads of some rounds, whose truth is given."""
@@ -252,7 +257,7 @@ class Transaction:
         rows = None
         if isinstance(self.block, SparseBlock):
             rows = SparseRows(int(self.block.indptr[-1]), self.touched_features, self.loops.undo_log)
-        self.savepoint.contents = take_savepoint(arrays, space, reach, rows, self.loops.spare)
+        self.savepoint.contents = take_savepoint(arrays, space, reach, rows, self.loops.spare, self.copies_later)
 
     def touched_features(self) -> NDArray[np.int32]:
         """The features of the rows, checked."""

@@ -59,25 +59,28 @@ def insert(state: Any, value: Any) -> None:
         count, first = int(state[COUNTS + size]), size * (ROOM + 1)
         state[SUMS + first + count] = total
         state[SQUARE_SUMS + first + count] = squares
-        state[COUNTS + size] = count + 1.0
         if count < ROOM:
+            state[COUNTS + size] = count + 1.0
             return
         total = state[SUMS + first] + state[SUMS + first + 1]
         squares = state[SQUARE_SUMS + first] + state[SQUARE_SUMS + first + 1]
-        remove_oldest(state, size, 2)
+        for at in range(first, first + ROOM - 1):  # always as many, which compiled code need not count
+            state[SUMS + at] = state[SUMS + at + 2]
+            state[SQUARE_SUMS + at] = state[SQUARE_SUMS + at + 2]
+        state[COUNTS + size] = ROOM - 1.0
         size += 1
     state[WIDTH] -= 2.0**SIZES  # no room for a larger bucket: the oldest values are dropped
     state[TOTAL] -= total
     state[SQUARES] -= squares
 
 
-def remove_oldest(state: Any, size: int, removed: int) -> None:
-    """Remove the oldest buckets of a size."""
+def remove_oldest(state: Any, size: int) -> None:
+    """Remove the oldest bucket of a size."""
     count, first = int(state[COUNTS + size]), size * (ROOM + 1)
-    for at in range(first, first + count - removed):
-        state[SUMS + at] = state[SUMS + at + removed]
-        state[SQUARE_SUMS + at] = state[SQUARE_SUMS + at + removed]
-    state[COUNTS + size] = float(count - removed)
+    for at in range(first, first + count - 1):
+        state[SUMS + at] = state[SUMS + at + 1]
+        state[SQUARE_SUMS + at] = state[SQUARE_SUMS + at + 1]
+    state[COUNTS + size] = count - 1.0
 
 
 def cut_window(numbers: Any, state: Any) -> Any:
@@ -93,7 +96,7 @@ def cut_window(numbers: Any, state: Any) -> Any:
         state[WIDTH] -= 2.0**size
         state[TOTAL] -= state[SUMS + at]
         state[SQUARES] -= state[SQUARE_SUMS + at]
-        remove_oldest(state, size, 1)
+        remove_oldest(state, size)
         found, warned = find_cut(numbers, state)
     return first, warned
 
@@ -119,6 +122,8 @@ def find_cut(numbers: Any, state: Any) -> Any:
     hoeffding, least, total = numbers[HOEFFDING] > 0.0, numbers[LEAST], state[TOTAL]
     confidence = confidence_of(hoeffding, width, numbers[DELTA])
     weaker = confidence_of(hoeffding, width, numbers[WARNING_DELTA])
+    # A difference below the first of the two terms that chance allows is not worth the divisions and the root.
+    ordinary = 0.0 if hoeffding else 2.0 * width * variance * weaker
     older, older_sum, size = 0.0, 0.0, largest_size(state)
     while size >= 0:
         values = 2.0**size
@@ -128,7 +133,8 @@ def find_cut(numbers: Any, state: Any) -> Any:
             newer = width - older
             if newer < least:
                 return 0, warned
-            if older >= least:
+            apart = (total - older_sum) * older - older_sum * newer  # rise * older * newer
+            if older >= least and apart * apart >= ordinary * older * newer:
                 rise = (total - older_sum) / newer - older_sum / older
                 inverse = 1.0 / older + 1.0 / newer
                 if warned == 0 and abs(rise) >= allowed(hoeffding, inverse, variance, weaker):
@@ -177,30 +183,33 @@ class Adwin(Detector):
         super().__init__(run, **given)
         self.waiting: list[float] = []  # values since the last check; the level is the same until the next
         self.room = 0  # how many values there are until then, those that wait included; 0 where that is not known
-        self.level = STABLE
+        self.level, self.clock = STABLE, int(self.numbers[CLOCK])
 
     def flush(self) -> None:
         if self.waiting:
-            self.watch_waiting()
-
-    def watch_waiting(self) -> int:
-        """Watch the values that wait; returns the level of the last."""
-        levels = np.zeros(len(self.waiting), np.uint8)
-        self.run(self, self.waiting, levels)
+            self.run(self, self.waiting, None)
         self.waiting, self.room = [], 0
-        return int(levels[-1])
 
     def update(self, value: float) -> int:
-        if not 0.0 <= value <= 1.0:
-            raise refuse_value(self, shown(value))
-        waiting = self.waiting
-        waiting.append(value)
-        if len(waiting) < self.room:
-            return self.level
+        if 0.0 <= value <= 1.0:
+            waiting = self.waiting
+            waiting.append(value)
+            if len(waiting) < self.room:
+                return self.level
+            return self.check_waiting()
+        raise refuse_value(self, shown(value))
+
+    def check_waiting(self) -> int:
+        """Watch the values that wait, where the next check is due; returns the level of the last."""
         if not self.room:
-            self.room = int(self.numbers[CLOCK] - self.cells[ROUNDS])
+            self.room = self.clock - int(self.cells[ROUNDS])
             self.level = WARNING if self.cells[WARNED] > 0.0 else STABLE
-        return self.level if len(waiting) < self.room else self.watch_waiting()
+            if len(self.waiting) < self.room:
+                return self.level
+        level = self.run(self, self.waiting, None)
+        self.waiting, self.room = [], self.clock
+        self.level = WARNING if level == WARNING else STABLE  # an alarm takes the warning back
+        return level
 
     def copy(self) -> Self:
         new = super().copy()

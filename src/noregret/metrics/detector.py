@@ -21,14 +21,18 @@ STABLE, WARNING, ALARM = 0, 1, 2
 Floats = NDArray[np.float64]
 Levels = NDArray[np.uint8]
 Loop: TypeAlias = Callable[[Any, Any, Any, Any], None]  # numbers, state, values, levels: arrays, or lists of numbers
-Runner: TypeAlias = Callable[["Detector", Floats | list[float], Levels], None]
+Runner: TypeAlias = Callable[["Detector", Floats | list[float], Levels | None], int]
+"""Runs a loop over some values, and returns the level of the last; those of all are written where that is asked for."""
 
 
-def run_interpreted(detector: "Detector", values: Floats | list[float], levels: Levels) -> None:
+def run_interpreted(detector: "Detector", values: Floats | list[float], levels: Levels | None) -> int:
     """Run the loop of a detector as plain Python: over lists, which are several times as fast as arrays."""
-    state, found = detector.cells.tolist(), levels.tolist()
+    state, found = detector.cells.tolist(), [STABLE] * len(values)
     type(detector).loop(detector.numbers.tolist(), state, list(map(float, values)), found)
-    detector.cells[:], levels[:] = state, found
+    detector.cells[:] = state
+    if levels is not None:
+        levels[:] = found
+    return found[-1] if found else STABLE
 
 
 class Detector(ABC):

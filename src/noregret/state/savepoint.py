@@ -41,6 +41,9 @@ class Savepoint(Protocol):
     covers_all: bool
     """Whether every cell is safe, so that rounds may change all of them."""
 
+    def take(self) -> None:
+        """Copy what the rounds may change, where that was left for later; before the first of them, in any thread."""
+
     def is_finite(self, state: State) -> bool:
         """Whether all that the rounds may have changed is finite in the state as it is now."""
 
@@ -53,11 +56,17 @@ Spare = dict[int, NDArray[Any]]
 
 
 def take_savepoint(
-    state: State, space: Space, reach: Reach, rows: SparseRows | None = None, spare: Spare | None = None
+    state: State,
+    space: Space,
+    reach: Reach,
+    rows: SparseRows | None = None,
+    spare: Spare | None = None,
+    later: bool = False,
 ) -> Savepoint:
     """Save what the rounds of a call may change; rows are given where the reach is "row" and the rows are sparse.
 
-    Copies are made in spare memory, as far as there is some: new memory can cost more than to write it.
+    Copies are made in spare memory, as far as there is some: new memory can cost more than to write it. Those that take
+    long are left for `Savepoint.take` where that is asked for.
     """
     if reach == "nothing":
         return Untouched(state)
@@ -67,7 +76,10 @@ def take_savepoint(
         arrays = memory(state)
         if 4 * rows.nonzeros * space.class_room * len(arrays) < sum(array.size for array in arrays):
             return SavedCells(state, arrays, rows, space.class_room)
-    return SavedWhole(state, everything=reach == "all", spare=spare)
+    whole = SavedWhole(state, everything=reach == "all", spare=spare)
+    if not later:
+        whole.take()
+    return whole
 
 
 class Untouched:
@@ -78,6 +90,9 @@ class Untouched:
     def __init__(self, state: State) -> None:
         self.state, self.counters = state, counters_of(state)
         self.saved = self.counters.copy()
+
+    def take(self) -> None:
+        """Everything is copied at once."""
 
     def is_finite(self, state: State) -> bool:
         return all(is_finite(array) for array in memory(state)) and is_finite(counters_of(state))
@@ -92,20 +107,27 @@ class SavedWhole(Untouched):
 
     def __init__(self, state: State, everything: bool, spare: Spare | None = None) -> None:
         super().__init__(state)
-        self.copies = [(array, copy_into(spare or {}, array)) for array in memory(state, everything)]
+        self.copies = [(array, find_room(spare or {}, array)) for array in memory(state, everything)]
+        self.taken = False
+
+    def take(self) -> None:
+        if not self.taken:
+            for array, copy in self.copies:
+                copy[...] = array
+            self.taken = True
 
     def rollback(self) -> State:
-        for array, copy in self.copies:
-            array[...] = copy
+        if self.taken:  # otherwise no round has been played
+            for array, copy in self.copies:
+                array[...] = copy
         return super().rollback()
 
 
-def copy_into(spare: Spare, array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of an array, in spare memory that fits; that is taken out, since no other copy may use it."""
+def find_room(spare: Spare, array: NDArray[Any]) -> NDArray[Any]:
+    """Memory for a copy of an array: spare one that fits, which is taken out, since no other copy may use it."""
     found = spare.pop(id(array), None)
     if found is None or found.shape != array.shape or found.dtype != array.dtype:
-        return array.copy()
-    found[...] = array
+        return np.empty_like(array)
     return found
 
 

@@ -23,7 +23,8 @@ def number_slots(kind: type[Slots]) -> Slots:
 
 def address(array: NDArray[Any] | np.record) -> int:
     """Where the data of an array or of a record begin."""
-    return int(array.__array_interface__["data"][0])
+    plain = array if isinstance(array, np.ndarray) else np.frombuffer(array)  # a record describes all its fields
+    return int(plain.__array_interface__["data"][0])
 
 
 def count_slots(kind: type[Slots]) -> int:
