@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from noregret.data.blocks import flatten_dicts
 from noregret.errors import BadValue, is_quit, shown
 from noregret.learner.all_constraints import combine, tabulate
 from noregret.learner.rule_learner import RuleLearner
@@ -31,8 +32,7 @@ class Round:
         try:
             return getattr(self.setup.decoder, method)(*given)
         except BadValue as error:
-            text = str(error).removeprefix(f"row {error.row}, ").removeprefix(f"row {error.row}: ")
-            raise BadValue(f"row {self.number}: {self.setup.name}.{method}: {text}", self.number) from error
+            raise self.renumber(error, f"{self.setup.name}.{method}: ") from error
         except Exception as error:
             if is_quit(error):
                 raise
@@ -123,35 +123,24 @@ class Round:
 
     def difference(self, truth: Features, rival: Features) -> dict[Any, float]:
         """The features in which two outputs differ, and by how much."""
-        z = dict(truth)
         try:
-            for name, value in rival.items():
-                z[name] = z.get(name, 0.0) - value
-            z = {name: float(value) for name, value in z.items() if value != 0.0}
-        except (TypeError, ValueError, OverflowError):
-            raise self.bad_feature(truth, rival) from None
-        if not all(map(math.isfinite, z.values())):
-            raise self.bad_feature(truth, rival)
-        return z
-
-    def bad_feature(self, *rows: Features) -> BadValue:
-        """The error for features that are no finite numbers."""
-        for row in rows:
-            for name, value in row.items():
-                try:
-                    if math.isfinite(value):
-                        continue
-                except (TypeError, OverflowError):
-                    pass
-                where = f"row {self.number}: {self.setup.name}.features"
-                return BadValue(f"{where}: feature {name!r} is {shown(value)}; it must be a finite number", self.number)
-        return BadValue(f"row {self.number}: features of outputs must differ by finite numbers", self.number)
+            flatten_dicts([truth, rival])  # which refuses what is no finite number
+        except BadValue as error:
+            raise self.renumber(error, f"{self.setup.name}.features: ") from None
+        z = dict(truth)
+        for name, value in rival.items():
+            z[name] = z.get(name, 0.0) - value
+        return {name: float(value) for name, value in z.items() if value != 0.0}
 
     def step(self, example: Example, weight: float | None) -> bool:
         """Learn the example; says whether the rule updated."""
         try:
             updated = self.learner.step(*example, weight)
         except BadValue as error:
-            text = str(error).removeprefix(f"row {error.row}, ").removeprefix(f"row {error.row}: ")
-            raise BadValue(f"row {self.number}: {text}", self.number) from error
+            raise self.renumber(error) from error
         return updated and bool(example[0])
+
+    def renumber(self, error: BadValue, where: str = "") -> BadValue:
+        """The error with the number of this round, in place of that of a row which the caller never saw."""
+        text = str(error).removeprefix(f"row {error.row}, ").removeprefix(f"row {error.row}: ")
+        return BadValue(f"row {self.number}: {where}{text}", self.number)

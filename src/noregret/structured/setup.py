@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 from noregret.errors import BadValue, shown
 from noregret.learner.all_constraints import check_rule
-from noregret.learner.arguments import as_rule_learner
+from noregret.learner.arguments import check_rule_learner
 from noregret.learner.factory import make
 from noregret.learner.finder import name_of
 from noregret.learner.rule_learner import RuleLearner
+from noregret.rules.card import Card
 from noregret.rules.probing import is_loss_driven
 from noregret.structured.decoder import Decoder
 
@@ -49,8 +50,11 @@ class Setup(NamedTuple):
 def prepare(learner: Any, decoder: Any, competitor: str, margin: str, k: float) -> tuple[Setup, RuleLearner]:
     """The options, checked, and a learner that plays them: the one given if it fits, else a fresh one like it."""
     check_decoder(decoder)
-    given = as_rule_learner(learner, "structured output", "its rule steps along differences of features")
-    rule = as_structured(given)
+    if isinstance(learner, (str, Card)):
+        learner = make(learner, task="structured")
+    rule = as_structured(
+        check_rule_learner(learner, "structured output", "its rule steps along differences of features")
+    )
     driven = rule.config.card.kind != "margin" or is_loss_driven(rule.config.card, rule.config.choices)
     if competitor == "auto":
         competitor = "max_loss" if driven and has_any(decoder, "max_loss") else "predicted"
