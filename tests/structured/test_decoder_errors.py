@@ -101,10 +101,10 @@ def test_an_error_names_the_round_and_changes_nothing(method: str, value: Any, w
 
 @pytest.mark.parametrize("learned", [0, 20])
 def test_a_feature_without_a_name_is_refused(learned: int) -> None:
-    decoder = Classes()
+    decoder: Any = Classes()
     learner: Any = nr.make("structured", decoder=decoder, learner=rule("pa1")).learn(X[:learned], Y[:learned])
     before = state(learner)
-    decoder.features = lambda x, y: {(1,): float(y)}  # type: ignore[method-assign, assignment, misc]
+    decoder.features = lambda x, y: {(1,): float(y)}
     with pytest.raises(nr.BadValue, match=r"^row 0: "):
         learner.learn([{}, {}], [0, 1])
     assert state(learner) == before

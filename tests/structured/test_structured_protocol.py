@@ -144,6 +144,8 @@ def test_learners_of_one_decoder_merge_by_the_law_of_the_rule() -> None:
 def test_it_races_beside_others_and_reports_the_losses_of_the_task() -> None:
     racing = [made(nr.Matching(nearness), name) for name in ("pa1", "perceptron")]
     for entry in nr.race(M, racing):
-        alone = made(nr.Matching(nearness), entry.learner.learner.card.name).play(*M)
+        learner: Any = entry.learner
+        alone = made(nr.Matching(nearness), learner.learner.card.name).play(*M)
         assert entry.rounds == len(M[1])
-        assert (entry.mistakes, entry.loss) == (np.count_nonzero(alone.mistakes), alone.losses.sum())
+        assert entry.mistakes == np.count_nonzero(alone.mistakes)
+        assert entry.loss == alone.losses.sum()

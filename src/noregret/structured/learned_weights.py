@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from noregret.data.blocks import flatten_dicts
+from noregret.errors import BadValue, shown
 from noregret.learner.rule_learner import RuleLearner
 from noregret.structured.decoder import Features, Floats
 
@@ -23,6 +24,9 @@ class LearnedWeights:
     def dots(self, rows: Sequence[Features]) -> Floats:
         """The scores of several dicts of features, in one call."""
         rows = list(rows)
+        wrong: list[object] = [row for row in rows if not hasattr(row, "keys")]
+        if wrong:
+            raise BadValue(f"expected a dict of features, not {shown(wrong[0])}")
         if self.learner.model.arrays is None or not rows:
             flatten_dicts(rows)  # which refuses what is no dict of numbers
             return np.zeros(len(rows))
