@@ -149,3 +149,38 @@ def test_it_races_beside_others_and_reports_the_losses_of_the_task() -> None:
         assert entry.rounds == len(M[1])
         assert entry.mistakes == np.count_nonzero(alone.mistakes)
         assert entry.loss == alone.losses.sum()
+
+
+# ---- passes and evaluation -------------------------------------------------------------------------------------------
+
+
+def test_it_is_evaluated_by_the_losses_of_its_decoder_and_nothing_is_learned() -> None:
+    for case in CASES.values():
+        learner = case.trained()
+        before, decoder = state(learner), learner.decoder
+        found = [learner.predict_one(x) for x in case.X]
+        transcript, report = learner.evaluate(case.X, case.y), nr.evaluate((case.X, case.y), learner)
+        assert transcript.losses.tolist() == [decoder.loss(y, one) for y, one in zip(case.y, found, strict=True)]
+        assert report["loss"] == transcript.losses.sum()
+        assert report["mistakes"] == np.count_nonzero(transcript.mistakes) == np.count_nonzero(transcript.losses)
+        assert not transcript.updated.any()
+        assert state(learner) == before
+        with pytest.raises(nr.NotLearned):
+            case.make().evaluate(case.X, case.y)
+
+
+def test_passes_shuffle_inputs_of_any_kind_and_stop_early() -> None:
+    learner, alone = made(nr.Matching(nearness)), made(nr.Matching(nearness))
+    history = nr.epochs(learner, *M, 3, validation=M)
+    for epoch in range(3):
+        order = np.random.default_rng(epoch).permutation(len(M[1]))
+        alone.learn([M[0][at] for at in order], [M[1][at] for at in order])
+        assert history.validation[epoch] == alone.evaluate(*M).losses.mean()
+    assert state(learner) == state(alone)
+    best = nr.online_to_batch(made(nr.Matching(nearness)), *M, by="best_on_validation", validation=M)
+    assert best.evaluate(*M).losses.mean() <= made(nr.Matching(nearness)).learn(*M).evaluate(*M).losses.mean()
+    for X, y, words in ((3, M[1], "X must be a list"), (M[0], "text", "y must be a list"), (M[0], M[1][1:], "25 rows")):
+        with pytest.raises(nr.BadValue, match=words):
+            nr.epochs(made(nr.Matching(nearness)), X, y, 3)
+    with pytest.raises(nr.BadValue, match="validation: X must be a list"):
+        nr.epochs(made(nr.Matching(nearness)), *M, 3, validation=(3, M[1]))

@@ -15,6 +15,7 @@ from noregret.learner.arguments import describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.finder import FeatureFunction
 from noregret.learner.header_fields import corrupt, read_param
+from noregret.learner.labelled_rows import as_list
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.whole_change import run_whole
@@ -104,9 +105,7 @@ class StructuredLearner(BaseLearner):
         began = time.perf_counter() - seconds_waited()
         if query is not None:
             raise BadValue("a round of structured output is one input and one output; leave query out")
-        inputs, outputs = as_list(X, "X"), as_list(y, "y")
-        if len(inputs) != len(outputs):
-            raise BadValue(f"X has {len(inputs)} rows and y has {len(outputs)} labels; they must match")
+        inputs, outputs = paired(X, y)
         h = check_weights(weight, len(inputs))
         with self._lock:
             self._change.settle()
@@ -121,9 +120,7 @@ class StructuredLearner(BaseLearner):
     ) -> Transcript:
         """Learn the rounds and count them."""
         size = len(inputs)
-        rounds = [Round(self.setup, self.learner, number, x) for number, x in enumerate(inputs)]
-        for one, y in zip(rounds, outputs, strict=True):
-            one.check(y)
+        rounds = self.make_rounds(inputs, outputs)
         predictions, losses = np.empty(size, object), np.zeros(size)
         wrong, updated = np.zeros(size, bool), np.zeros(size, bool)
         for t, (one, y) in enumerate(zip(rounds, outputs, strict=True)):
@@ -136,6 +133,13 @@ class StructuredLearner(BaseLearner):
         self.updates += int(np.count_nonzero(updated))
         seconds = time.perf_counter() - seconds_waited() - began
         return Transcript(None, predictions, losses, wrong, updated, as_objects(outputs), seconds)
+
+    def make_rounds(self, inputs: list[Any], outputs: list[Any]) -> list[Round]:
+        """The rounds of a call, whose outputs are all checked."""
+        rounds = [Round(self.setup, self.learner, number, x) for number, x in enumerate(inputs)]
+        for one, y in zip(rounds, outputs, strict=True):
+            one.check(y)
+        return rounds
 
     def learn_one(self, x: RowLike, y: Any = None, weight: float | None = None) -> Self:
         """Learn one round."""
@@ -155,6 +159,19 @@ class StructuredLearner(BaseLearner):
     def predict_one(self, x: RowLike) -> Any:
         """The output with the highest score; None before anything was learned."""
         return None if self.learner.model.arrays is None else self.predict([x])[0]
+
+    def evaluate(self, X: RowsLike, y: LabelsLike) -> Transcript:
+        """Predict every round and compare with y; nothing is learned."""
+        began = time.perf_counter()
+        inputs, outputs = paired(X, y)
+        with self._lock:
+            predictions = self.predict(inputs)
+            rounds = self.make_rounds(inputs, outputs)
+            told = list(zip(rounds, outputs, predictions, strict=True))
+            losses = np.array([one.loss(truth, found) for one, truth, found in told], np.float64)
+            wrong = np.array([not one.is_right(truth, found) for one, truth, found in told], bool)
+        seconds = time.perf_counter() - began
+        return Transcript(None, predictions, losses, wrong, np.zeros(len(told), bool), as_objects(outputs), seconds)
 
     def score(self, x: Any, y: Any) -> float:
         """The score of an output of an input."""
@@ -211,11 +228,12 @@ class StructuredLearner(BaseLearner):
         return new
 
 
-def as_list(given: Any, name: str) -> list[Any]:
-    """Inputs or outputs, one for every round."""
-    if given is None or isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
-        raise BadValue(f"{name} must be a list with one entry for every round, not {shown(given)}")
-    return list(given)
+def paired(X: Any, y: Any) -> tuple[list[Any], list[Any]]:
+    """The inputs and the outputs of a call, as many of each."""
+    inputs, outputs = as_list(X, "X"), as_list(y, "y")
+    if len(inputs) != len(outputs):
+        raise BadValue(f"X has {len(inputs)} rows and y has {len(outputs)} labels; they must match")
+    return inputs, outputs
 
 
 def as_objects(outputs: list[Any]) -> NDArray[Any]:
