@@ -135,26 +135,28 @@ def test_pa_reaches_the_required_margin(margin: str, competitor: str) -> None:
 # ---- bounds ----------------------------------------------------------------------------------------------------------
 
 
-def separable(margin: str, rounds: int = 80) -> tuple[Any, list[Any], list[Any], float]:
-    """Rounds in which some u reaches every required margin, and R^2 |u|^2."""
+def separable(margin: str, rounds: int = 60) -> tuple[Any, list[Any], list[Any], float]:
+    """Rounds in which some weights reach every required margin, and R^2 |u|^2 of the smallest such weights u."""
     rng, decoder = np.random.default_rng(2), Listed(compare)
-    u = rng.normal(size=4)
+    hidden = rng.normal(size=4)
     X: list[Any] = []
     Y: list[Any] = []
-    least, R = np.inf, 0.0
+    limits = []
     while len(X) < rounds:
         x = inputs(rng)
         Phi = vectors(decoder, x)
-        truth = int(np.argmax(Phi @ u))
+        truth = int(np.argmax(Phi @ hidden))
         others = [place for place in range(len(EVERY)) if place != truth]
         Z = Phi[truth] - Phi[others]
         required = [MARGINS[margin](decoder.loss(EVERY[truth], EVERY[place])) for place in others]
-        reached = float(np.min(Z @ u / required))
-        if reached > 0.15:
+        if np.min(Z @ hidden / required) > 0.6:
             X.append(x)
             Y.append(EVERY[truth])
-            least, R = min(least, reached), max(R, float(np.linalg.norm(Z, axis=1).max()))
-    return decoder, X, Y, R**2 * float(u @ u) / least**2
+            limits.append(np.column_stack((Z, required)))
+    table = np.vstack(limits)
+    u = solve(np.zeros(4), table[:, :4], table[:, 4], "pa")
+    u *= max(1.0, float(np.max(table[:, 4] / (table[:, :4] @ u))))
+    return decoder, X, Y, float((table[:, :4] ** 2).sum(axis=1).max() * (u @ u))
 
 
 @pytest.mark.parametrize("competitor", ["predicted", "max_loss"])
@@ -193,3 +195,17 @@ def test_the_squared_hinge_losses_of_pa_are_bounded_by_its_path() -> None:
         total += max(found + needed - own for found, needed in zip(scores, owed, strict=True)) ** 2
         learner.learn_one(x, y)
     assert 0.0 < total <= bound
+
+
+@pytest.mark.parametrize(("rule", "margin"), [("pa", "sqrt"), ("pa", "unit"), ("perceptron", "unit")])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_the_bounds_are_reached_where_no_round_teaches_about_another(rule: str, margin: str, passes: int) -> None:
+    """Features of their own in every round: R = 1, u has the required margin of each, and each is wrong just once."""
+    losses = [1.0, 4.0, 2.25, 9.0, 0.25]
+    X = [[{}, {f"right {t}": 1.0}] for t in range(len(losses))]
+    Y = [[loss, 0.0] for loss in losses]
+    learner = StructuredLearner(nr.Reranking(), nr.make(rule, native=False), "predicted", margin)
+    transcript = learner.play(X * passes, Y * passes)
+    bound = sum(MARGINS[margin](loss) ** 2 for loss in losses)
+    measured = transcript.losses.sum() if margin == "sqrt" else np.count_nonzero(transcript.mistakes)
+    assert measured == pytest.approx(bound)
