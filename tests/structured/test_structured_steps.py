@@ -209,3 +209,23 @@ def test_the_bounds_are_reached_where_no_round_teaches_about_another(rule: str, 
     bound = sum(MARGINS[margin](loss) ** 2 for loss in losses)
     measured = transcript.losses.sum() if margin == "sqrt" else np.count_nonzero(transcript.mistakes)
     assert measured == pytest.approx(bound)
+
+
+class Searched:
+    """Reranking whose candidates the learner cannot list: it must ask the searches."""
+
+    def __init__(self) -> None:
+        self.listed = nr.Reranking()
+        for name in ("features", "argmax", "argmax_augmented", "loss", "same"):
+            setattr(self, name, getattr(self.listed, name))
+
+
+def test_a_wrong_prediction_is_a_step_also_where_the_rival_found_with_losses_is_beaten() -> None:
+    """A candidate of huge loss hides the predicted one from the search that adds losses, though its root is reached."""
+    learner = StructuredLearner(Searched(), nr.make("pa", native=False), "max_loss", "sqrt")
+    learner.learn([[{}, {"f": 1.0}]], [1])
+    assert learner.weights == pytest.approx({"f": 1.0})
+    x, y = [{}, {"f": 0.5}, {"f": -60.0}], [0.0, 1.0, 100.0]
+    transcript = learner.play([x], [y])
+    assert (transcript.predictions[0], transcript.updated[0]) == (1, True)
+    assert learner.weights == pytest.approx({"f": -2.0})
