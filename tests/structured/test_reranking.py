@@ -103,3 +103,31 @@ def test_what_is_no_list_of_candidates_is_refused(x: Any, y: Any, words: str) ->
     not_a_function: Any = 3
     with pytest.raises(nr.BadValue, match="must be a function of a candidate"):
         nr.Reranking(not_a_function)
+
+
+class OnlyLists:
+    """A decoder that knows k-best lists by score, and no search that adds losses."""
+
+    def __init__(self, own_search: bool) -> None:
+        self.listed = nr.Reranking()
+        for name in ("features", "argmax", "loss", "same", "check"):
+            setattr(self, name, getattr(self.listed, name))
+        if own_search:
+            self.argmax_augmented = lambda w, x, y: nr.best_augmented(self, w, x, y, self.k_best(w, x, y, 9))
+
+    def k_best(self, w: Any, x: Any, y: Any, k: int) -> list[int]:
+        scores = w.dots([self.listed.features(x, place) for place in range(len(x))])
+        return [int(place) for place in np.argsort(-scores, kind="stable")[:k]]
+
+
+@pytest.mark.parametrize("own_search", [True, False], ids=["by the helper", "by the learner"])
+def test_a_k_best_list_stands_in_for_the_search_that_adds_losses(own_search: bool) -> None:
+    X, Y = lists(60)
+    inner = nr.make("pa1", native=False)
+    whole: Any = nr.make("structured", decoder=nr.Reranking(), learner=inner, competitor="max_loss")
+    expected = whole.copy().learn(X, Y).weights
+    for k, same in ((9, True), (1, own_search)):
+        decoder = OnlyLists(own_search)
+        learner: Any = nr.make("structured", decoder=decoder, learner=nr.make("pa1", native=False), k=k)
+        assert learner.params["competitor"] == "max_loss"
+        assert (learner.learn(X, Y).weights == pytest.approx(expected, abs=1e-12)) == same
