@@ -58,6 +58,7 @@ CASES = {
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.thinned(3)
 def test_structured_output_follows_the_protocol(case: Case, check: Callable[[Case], None]) -> None:
     check(case)
 

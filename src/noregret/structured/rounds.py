@@ -99,7 +99,7 @@ class Round:
         if competitor == "all":
             return list(self.ask("outputs", self.x))
         if competitor == "k_best":
-            return list(self.ask("k_best", w, self.x, y, self.setup.k))[: self.setup.k]
+            return list(self.ask("k_best", w, self.x, y, self.setup.k))
         best = predicted if w is self.final else self.predict(w)
         return [best] if competitor == "predicted" else [self.max_loss(y, best)]
 
