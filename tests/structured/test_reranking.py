@@ -63,6 +63,18 @@ def test_candidates_as_good_as_the_best_are_no_rivals() -> None:
     assert not learner.play([[{"b": 1.0}, {"a": 1.0}]], [[1.0, 1.0]]).updated[0]
 
 
+@pytest.mark.parametrize("rule", ["pa", "pa1", "pa2"])
+def test_a_wrong_candidate_that_looks_like_the_best_does_not_hide_the_others(rule: str) -> None:
+    """No weights can tell them apart, so its constraint is left out; the slack is not spent on it."""
+    truth, other = {"a": 1.0}, {"b": 1.0}
+    with_twin: Any = nr.make(
+        "structured", decoder=nr.Reranking(), learner=nr.make(rule, native=False), competitor="all"
+    )
+    without = with_twin.copy().learn([[truth, other]], [[0.0, 1.0]])
+    with_twin.learn([[truth, dict(truth), other]], [[0.0, 50.0, 1.0]])
+    assert with_twin.weights == pytest.approx(without.weights)
+
+
 def test_all_required_margins_hold_after_a_step_of_pa() -> None:
     """With no slack every candidate is beaten by its loss; a single step is enough where features are independent."""
     x = [{"a": 1.0, "z": 1.0}, {"b": 1.0, "z": 1.0}, {"c": 2.0}, {"d": 1.0, "z": -1.0}]

@@ -84,7 +84,7 @@ class Round:
         examples = [self.difference(truth, self.features(rival)) for rival in rivals]
         required = [self.setup.required(self.loss(y, rival)) for rival in rivals]
         if self.setup.competitor not in TOGETHER:
-            return examples[0], required[0] if examples[0] else 0.0
+            return examples[0], required[0]
         different = [place for place, z in enumerate(examples) if z]
         if not different:
             return NOTHING
