@@ -93,6 +93,11 @@ if TYPE_CHECKING:
     from noregret.state.fields import snapshot as snapshot
     from noregret.state.fields import top_k as top_k
     from noregret.streams import open_source as open_source
+    from noregret.structured.decoder import Decoder as Decoder
+    from noregret.structured.decoder import EnumeratingDecoder as EnumeratingDecoder
+    from noregret.structured.decoder import best_augmented as best_augmented
+    from noregret.structured.matching import Matching as Matching
+    from noregret.structured.reranking import Reranking as Reranking
     from noregret.training.batch_descent import batch_descent as batch_descent
     from noregret.training.choose_rate import choose_rate as choose_rate
     from noregret.training.epochs import epochs as epochs
@@ -135,6 +140,9 @@ _HOMES = {
     "adapters.joint": ("Joint",),
     "training.stack_tasks": ("stack_tasks",),
     "adapters.transfer": ("transfer", "warm_start"),
+    "structured.decoder": ("Decoder", "EnumeratingDecoder", "best_augmented"),
+    "structured.matching": ("Matching",),
+    "structured.reranking": ("Reranking",),
     "evaluation.certify": ("certify",),
     "evaluation.mercer": ("MercerCheck", "check_mercer"),
     "evaluation.evaluate": ("evaluate",),

@@ -9,7 +9,7 @@ import numpy as np
 import noregret as nr
 from noregret.learner.model_file import Arrays, Header, pack, unpack
 from tests.attacks.mutations import mutate
-from tests.attacks.victims import VICTIMS, Victim, by_label
+from tests.attacks.victims import OF_THE_CALLER, VICTIMS, Victim
 
 NAMES = list(VICTIMS)
 INSIDE = ("IndexError", "ZeroDivisionError", "TypeError", "compiled code")  # what no rule may raise
@@ -37,7 +37,7 @@ def attack(number: int, native: bool) -> str:
 
 def use(victim: Victim, content: bytes) -> str:
     try:
-        learner = unpack(content, "m.nr", features={"by_label": by_label})
+        learner = unpack(content, "m.nr", features=OF_THE_CALLER)
     except nr.Error as error:
         text = str(error)
         return "refused" if text.startswith("m.nr: ") and len(text) < 500 else f"it says {text!r:.200}"
@@ -53,7 +53,7 @@ def use(victim: Victim, content: bytes) -> str:
     packed = pack(learner)
     if not finite(learner):
         return "its weights are not finite"
-    again = unpack(packed, "again", features={"by_label": by_label})
+    again = unpack(packed, "again", features=OF_THE_CALLER)
     return "loaded" if pack(again) == packed else "what was saved is not what is loaded"
 
 

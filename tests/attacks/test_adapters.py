@@ -37,6 +37,21 @@ def joint(**options: Any) -> Any:
     return nr.Joint(nr.make("pa1", native=False), by_class, [0, 1, 2], **options).learn(ROWS[:3], [0, 1, 2])
 
 
+class ByClass(nr.EnumeratingDecoder):
+    """Classes as outputs."""
+
+    def outputs(self, x: Any) -> list[int]:
+        return [0, 1, 2]
+
+    def features(self, x: Any, y: Any) -> dict[str, float]:
+        return by_class(x, y)
+
+
+def structured(**options: Any) -> Any:
+    inner = nr.make("pa1", native=False)
+    return nr.make("structured", decoder=ByClass(), learner=inner, **options).learn(ROWS[:3], [0, 1, 2])
+
+
 JOINT: dict[str, Callable[[Any], object]] = {
     "learn_one": lambda m: m.learn_one(NEW, 2),
     "play": lambda m: m.play(ROWS[3:6], [2, 0, 1], [1.0, 2.0, 0.5]),
@@ -82,6 +97,8 @@ MAKERS: dict[str, tuple[Callable[[], Any], dict[str, Callable[[Any], object]]]] 
     ),
     "joint": (joint, JOINT),
     "joint, all": (lambda: joint(competitor="all"), JOINT),
+    "structured": (structured, {name: act for name, act in JOINT.items() if name != "scores"}),
+    "structured, all": (lambda: structured(competitor="all"), {"play": JOINT["play"]}),
     "delayed joint": (
         lambda: delayed(joint()),
         {"ask": lambda m: m.ask("second", ROWS[1]), "tell": lambda m: m.tell("first", 2)},
@@ -98,6 +115,6 @@ def test_cut_off_at_a_line_an_adapter_is_as_before_or_as_after(kind: str, act: s
         learner.learn_one(ROWS[0], 1)  # which undoes, or completes, what was cut off
         expected = []
         for content in allowed:
-            again = unpack(content, "the file", features={"by_class": by_class})
+            again = unpack(content, "the file", features={"by_class": by_class, "ByClass": ByClass()})
             expected.append(bytes(pack(again.learn_one(ROWS[0], 1))))
         assert bytes(pack(learner)) in expected

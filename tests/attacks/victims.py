@@ -62,6 +62,23 @@ def transferred(learner: Any) -> Any:
     return nr.transfer(nr.make("pa1", native=False).learn(NAMED, SIGNS), learner)
 
 
+class ByLabel(nr.EnumeratingDecoder):
+    """Labels as outputs."""
+
+    def outputs(self, x: Any) -> list[int]:
+        return [-1, 0, 1]
+
+    def features(self, x: Any, y: Any) -> dict[str, float]:
+        return by_label(x, y)
+
+
+OF_THE_CALLER: dict[str, Any] = {"by_label": by_label, "ByLabel": ByLabel()}  # what a model file only names
+
+
+def by_decoder(learner: Any) -> Any:
+    return nr.make("structured", decoder=ByLabel(), learner=learner, competitor="k_best", k=2)
+
+
 def jointly(learner: Any) -> Any:
     return nr.Joint(learner, by_label, [-1, 0, 1], cost={1: {0: 2.0}}, margin="sqrt")
 
@@ -146,5 +163,6 @@ VICTIMS: dict[str, Victim] = {
     "transfer": adapted(transferred, name="arow"),
     "self training": adapted(nr.self_training, [None if number % 3 == 1 else y for number, y in enumerate(SIGNS)]),
     "joint": adapted(jointly),
+    "structured output": adapted(by_decoder),
     "delayed joint": adapted(lambda learner: nr.delayed(jointly(learner))),
 }  # fmt: skip

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.adapters.all_constraints import share_constraints
 from noregret.adapters.joint_setup import COMPETITORS, prepare
 from noregret.adapters.rows import iterate_rows
-from noregret.data.blocks import check_weights, find_bad_value
+from noregret.data.blocks import check_weights
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.jit.cache import seconds_waited
+from noregret.learner.all_constraints import combine, tabulate
 from noregret.learner.arguments import describe
 from noregret.learner.base_learner import BaseLearner
 from noregret.learner.finder import FeatureFunction, name_of
@@ -167,11 +167,7 @@ class Joint(BaseLearner):
         rivals = np.arange(len(rows)) != truth
         Z = table[truth] - table[rivals]
         required = self.setup.required[truth][rivals]
-        missing = required - (scores[truth] - scores[rivals])
-        most, per_square = self.setup.slack_price(self.learner.params, weight)
-        shares = share_constraints(Z @ Z.T, missing, most, per_square)
-        z = shares @ Z
-        return {name: float(value) for name, value in zip(names, z, strict=True) if value}, float(shares @ required)
+        return combine(self.learner, names, Z, required, required - (scores[truth] - scores[rivals]), weight)
 
     def step(self, z: dict[Any, float], margin: float, weight: float | None) -> bool:
         """One step along z, whose score should reach the margin: a list of z and an empty row, z the better one."""
@@ -246,18 +242,6 @@ class Joint(BaseLearner):
             raise corrupt("the learner inside does not fit the options of joint features")
         new.restore_counts(header)
         return new
-
-
-def tabulate(rows: Sequence[Mapping[Any, float]]) -> tuple[list[Any], Floats]:
-    """The names of all features, and a matrix of their values in every row."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    try:
-        table = np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise BadValue(*find_bad_value(rows)) from None
-    if not np.isfinite(table).all():
-        raise BadValue(*find_bad_value(rows))
-    return names, table
 
 
 def renumber(error: BadValue, row: int) -> BadValue:

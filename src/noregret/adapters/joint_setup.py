@@ -1,6 +1,5 @@
 """The classes, costs and options of joint features, checked, and the learner that plays them."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -9,13 +8,13 @@ from numpy.typing import NDArray
 
 from noregret.data.labels import as_array, check_label
 from noregret.errors import BadValue, shown
+from noregret.learner.all_constraints import check_rule
 from noregret.learner.arguments import as_rule_learner
 from noregret.learner.factory import make
 from noregret.learner.rule_learner import RuleLearner
 
 Floats = NDArray[np.float64]
 COMPETITORS = {"runner_up": "worst", "max_loss": "max_loss", "all": "worst"}  # and the pairs of a list they learn from
-ALL_AT_ONCE = ("pa", "pa1", "pa2")  # rules whose step solves the problem that competitor="all" shares out
 OWN_OPTIONS = ("task", "pairs", "task.pairs", "classes", "cost", "margin", "competitor")
 
 
@@ -78,13 +77,6 @@ class JointSetup:
         with np.errstate(over="ignore"):
             return np.asarray(self.multiclass.loss.value(margins), np.float64)
 
-    def slack_price(self, params: Mapping[str, Any], weight: float) -> tuple[float, float]:
-        """What competitor="all" needs to know of the rule: the limit of PA-I, and the curvature of PA-II."""
-        name, C = self.multiclass.card.name, float(params.get("C", math.inf)) * weight
-        if name == "pa1":
-            return C, 0.0
-        return math.inf, 0.5 / C if name == "pa2" and C > 0.0 else 0.0
-
 
 def prepare(learner: Any, classes: Iterable[Any], given: Mapping[str, Any]) -> tuple[JointSetup, RuleLearner]:
     """The options, checked, and a learner that plays them: the one given if it fits, else a fresh one like it."""
@@ -98,7 +90,7 @@ def prepare(learner: Any, classes: Iterable[Any], given: Mapping[str, Any]) -> t
     if len(labels) < 2:
         raise BadValue(f"classes must name at least two different labels, not {labels}")
     if competitor == "all":
-        check_all_constraints(rule)
+        check_rule(rule, 'competitor="all"')
     setup, pairs = JointSetup(rule, labels, given), COMPETITORS[competitor]
     if rule.model.task.needs_query and rule.params["pairs"] == pairs:
         return setup, rule
@@ -107,10 +99,3 @@ def prepare(learner: Any, classes: Iterable[Any], given: Mapping[str, Any]) -> t
                        f'with task="ranking", pairs="{pairs}", not {shown(rule)}')  # fmt: skip
     shared = {name: value for name, value in rule.config.given.items() if name not in OWN_OPTIONS}
     return setup, make(rule.card, **shared, task="ranking", pairs=pairs)
-
-
-def check_all_constraints(rule: RuleLearner) -> None:
-    if rule.card.name not in ALL_AT_ONCE:
-        raise BadValue(f'competitor="all" solves the problem of {", ".join(ALL_AT_ONCE)}, not of {rule.card.name}')
-    if rule.config.transforms or rule.config.scale or rule.config.bits is not None:
-        raise BadValue('competitor="all" compares features as they are; leave transforms, scale and bits out')

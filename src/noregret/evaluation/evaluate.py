@@ -22,8 +22,8 @@ from noregret.evaluation.capabilities import (
     task_of,
 )
 from noregret.evaluation.play import collect_reports, open_for_tasks
-from noregret.learner.protocol import Learner
-from noregret.metrics import METRICS, Auc, Confusion, Metric, Mistakes, Reliability
+from noregret.learner.protocol import Learner, SelfEvaluating
+from noregret.metrics import METRICS, Auc, Confusion, Loss, Metric, Mistakes, Reliability
 from noregret.streams import Source
 
 Floats = NDArray[np.float64]
@@ -73,6 +73,8 @@ class Evaluation:
             self.metrics = list(metrics)
             return
         counted: list[Metric] = [] if self.task.prediction == "target" else [Mistakes()]
+        if isinstance(learner, SelfEvaluating):
+            counted.append(Loss())
         self.metrics = [*counted, *(METRICS[name]() for name in self.task.metrics)]
         if self.confusion is not None:
             self.reliability = Reliability(classes_of(learner))
@@ -104,9 +106,11 @@ def make_auc(learner: Learner) -> list[Metric]:
 def predict_batch(learner: Learner, batch: Batch) -> Transcript:
     """The transcript of rows that are predicted and not learned; rows without a label are left out."""
     task = task_of(learner)
-    predictions, scores = predict_and_score(learner, batch.X)
     if batch.y is None:
         raise BadValue("the rows have no labels, so that nothing can be evaluated; `predict` writes the predictions")
+    if isinstance(learner, SelfEvaluating):
+        return learner.evaluate(batch.X, batch.y)
+    predictions, scores = predict_and_score(learner, batch.X)
     truth = batch.y if isinstance(batch.y, np.ndarray) else as_array(list(batch.y))
     known = np.array([has_truth(label) for label in truth.tolist()], bool)
     truth, predictions = truth[known], predictions[known]

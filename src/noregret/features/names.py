@@ -1,7 +1,7 @@
 """Feature names and their numbers: a vocabulary that grows as names appear."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, overload
 
 import numpy as np
@@ -223,7 +223,7 @@ class Names:
             cache.vocabulary_size = size
         new = cache.new_names(names)
         self.lookup_cache = NameNumbers()  # until the other one is whole again
-        numbers = np.fromiter((self.known.get(name, size) for name in new), np.int32, len(new))
+        numbers = np.fromiter(map(self.known.get, new, repeat(size)), np.int32, len(new))
         cache.all_known = cache.all_known and not bool((numbers == size).any())
         cache.extend(names, numbers)
         self.lookup_cache = cache if len(names) > FEW else NameNumbers()

@@ -12,12 +12,15 @@ FeatureFunction = Callable[[Any, Any], Any]
 
 
 class Finder:
-    """Finds the rule given by the caller or one that is registered, and the functions given by the caller."""
+    """Finds the rule given by the caller or one that is registered, and functions and decoders of the caller."""
 
-    def __init__(self, rule: Card | None = None, features: Any = None, functions: Any = None) -> None:
+    def __init__(
+        self, rule: Card | None = None, features: Any = None, functions: Any = None, decoder: Any = None
+    ) -> None:
         self.rule = rule
         self.features = by_name(features)
         self.functions = by_name(functions)
+        self.decoders = by_name(decoder)
 
     def __call__(self, name: str) -> Card:
         """The card of a rule."""
@@ -38,6 +41,16 @@ class Finder:
             )
         if not callable(found):
             raise BadValue(f"features must be a function, or functions by name, not {shown(found)}")
+        return found
+
+    def find_decoder(self, name: str) -> Any:
+        """The decoder of structured output, by the name that its class had when the model was saved."""
+        found = self.decoders.get(name, self.features.get(name))  # a pickle has all that is the caller's in one dict
+        if found is None:
+            raise Error(
+                f"the model was learned with the decoder {name!r}; give it to load as decoder=, as in "
+                f"decoder={name}(), or, if its class has another name now, as decoder={{{name!r}: decoder}}"
+            )
         return found
 
     def find_option(self, card: Card, option: str, name: str) -> Any:

@@ -12,7 +12,7 @@ from noregret.data.labels import as_array, targets
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
 from noregret.features.frames import convert_frame
-from noregret.learner.protocol import Learner
+from noregret.learner.protocol import Learner, SelfEvaluating
 from noregret.tasks.regression import Regression
 
 AnyLearner = TypeVar("AnyLearner", bound=Learner)
@@ -21,9 +21,11 @@ AnyLearner = TypeVar("AnyLearner", bound=Learner)
 class LabelledRows:
     """Rows, labels and perhaps importance weights; `numbers` holds the caller's number of each row."""
 
-    def __init__(self, X: Any, y: Any, weight: Any = None, prefix: str = "") -> None:
-        """`prefix` begins every error message."""
-        self.prefix, self.X = prefix, as_indexable(X)
+    def __init__(self, X: Any, y: Any, weight: Any = None, prefix: str = "", objects: bool = False) -> None:
+        """`prefix` begins every error message; `objects` are inputs and outputs of any kind, not rows and labels."""
+        self.prefix, self.X = prefix, as_list(X, f"{prefix}X") if objects else as_indexable(X)
+        if objects:
+            y = as_list(y, f"{prefix}y")
         self.y = y if isinstance(y, (list, np.ndarray)) else list_labels(y)
         rows = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
         if rows != len(self.y):
@@ -69,8 +71,10 @@ class LabelledRows:
             raise self.locate(error) from None
 
     def measure_error(self, learner: Learner) -> float:
-        """The share of rows that a learner predicts wrongly; in regression the mean loss of its predictions."""
+        """The share of rows that a learner predicts wrongly; of targets and structured output the mean loss."""
         try:
+            if isinstance(learner, SelfEvaluating):
+                return float(learner.evaluate(self.X, self.y).losses.mean())
             predictions = learner.predict(self.X)
             if learner.task == Regression.name:
                 return mean_loss(learner, predictions - targets(self.y))
@@ -95,13 +99,13 @@ def mean_loss(learner: Learner, errors: NDArray[np.float64]) -> float:
     return model.task.mean_loss(errors, None if model.arrays is None else model.arrays.n)
 
 
-def check_validation(validation: Any) -> LabelledRows | None:
+def check_validation(validation: Any, objects: bool = False) -> LabelledRows | None:
     """The rows to validate on, given as (X, y); None where none are given."""
     if validation is None:
         return None
     if not isinstance(validation, tuple) or len(validation) != 2:
         raise BadValue(f"validation must be a pair (X, y), not {shown(validation)}")
-    return LabelledRows(*validation, prefix="validation: ").require_rows()
+    return LabelledRows(*validation, prefix="validation: ", objects=objects).require_rows()
 
 
 def as_indexable(X: Any) -> Any:
@@ -118,6 +122,13 @@ def as_indexable(X: Any) -> Any:
     if table.ndim == 0:
         raise BadValue(f"X must be a matrix of numbers, a sparse matrix or a list of dicts, not {shown(X)}")
     return table
+
+
+def as_list(given: Any, name: str) -> list[Any]:
+    """Inputs or outputs of any kind, one for every round."""
+    if given is None or isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
+        raise BadValue(f"{name} must be a list with one entry for every round, not {shown(given)}")
+    return list(given)
 
 
 def list_labels(y: Any) -> Any:

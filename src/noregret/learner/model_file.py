@@ -169,24 +169,32 @@ def sweep(target: Path) -> None:
 # ---- in --------------------------------------------------------------------------------------------------------------
 
 
-def load(path: Any, rule: Card | None = None, features: Any = None, functions: Any = None) -> Any:
+def load(path: Any, rule: Card | None = None, features: Any = None, functions: Any = None, decoder: Any = None) -> Any:
     """Read a learner from a model file. For a model of your own rule, import its file first or give the rule.
 
     `features` is the feature function of a model with joint features, or a dict of such functions by name. `functions`
-    are those that were given to `make` as options: one function, a list, or a dict by name.
+    are those that were given to `make` as options: one function, a list, or a dict by name. `decoder` is the decoder
+    of a model of structured output.
     """
     try:
         content = Path(path).read_bytes()
     except (OSError, TypeError, ValueError, MemoryError) as error:
         raise Error(f"{path}: the model cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return unpack(content, str(path), rule, features, functions)
+    return unpack(content, str(path), rule, features, functions, decoder)
 
 
-def unpack(content: bytes, where: str, rule: Card | None = None, features: Any = None, functions: Any = None) -> Any:
+def unpack(
+    content: bytes,
+    where: str,
+    rule: Card | None = None,
+    features: Any = None,
+    functions: Any = None,
+    decoder: Any = None,
+) -> Any:
     """A learner from the content of a model file; every error names the file."""
     try:
         header, arrays = parse(content, where)
-        learner = restore(header, arrays, Finder(rule, features, functions))
+        learner = restore(header, arrays, Finder(rule, features, functions, decoder))
         source = check_source(header.get("source"))
         if hasattr(learner, "with_source"):
             return learner.with_source(source)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from noregret.data.blocks import SparseBlock, to_dense
+from noregret.data.blocks import Block, SparseBlock, to_dense, verify
 from noregret.data.inputs import LabelsLike, RowLike, RowsLike, WeightsLike
 from noregret.errors import BadValue, shown
 from noregret.learner.change import Change
-from noregret.learner.engine import Loops
+from noregret.learner.engine import Loops, Rounds
 from noregret.learner.model import Model
 from noregret.state.growth import make, parts, settle
 from noregret.state.space import enlarge
@@ -41,6 +41,22 @@ class OutsideSteps:
                 )
             outcomes = self._play(self._one(z), [margin], weight)
             return bool(outcomes[0].updated[0])
+
+    def training_scores(self, X: RowsLike) -> Floats:
+        """The scores of rows by the weights that are trained, where predictions use others, such as their average."""
+        with self._lock:
+            self._change.settle()
+            if not isinstance(self.model.task, Structured):
+                raise BadValue('training_scores is for learners made with task="structured"')
+            if self.model.card.final is None and self.model.config.average is None:
+                return self.scores(X)
+            self._must_have_learned()
+            block = verify(self._encode(X))
+            out, nothing = np.zeros(block.rows), np.zeros(block.rows)
+            given = Rounds(self._loops.engine.rows(block, 0, block.rows), nothing, nothing)  # rounds of weight 0
+            if not self._loops.engine.play(given, out, np.zeros(block.rows, np.uint8), nothing.copy()):
+                raise BadValue(f"{self.model.card.name}: its rule raised an error while rows were scored")
+            return out
 
     @property
     def point(self) -> Floats:
@@ -132,6 +148,9 @@ class OutsideSteps:
         def _one(self, x: RowLike) -> Any: ...
         def _play(self, X: RowsLike, y: LabelsLike, weight: WeightsLike) -> Any: ...
         def _copy(self) -> Self: ...
+        def _encode(self, X: RowsLike, include_unknown: bool = False) -> Block: ...
+        def _must_have_learned(self) -> None: ...
+        def scores(self, X: RowsLike) -> Floats: ...
 
 
 def must_be_convex(model: Model) -> Convex:

@@ -67,3 +67,11 @@ class Revertible(Learner, Protocol):
 
     def revert_to(self, saved: Self) -> None:
         """Take the state of a copy made earlier, which must not be used any more."""
+
+
+@runtime_checkable
+class SelfEvaluating(Protocol):
+    """A learner whose inputs and outputs are objects of any kind, not rows and labels; it knows what mistakes are."""
+
+    def evaluate(self, X: RowsLike, y: LabelsLike) -> Transcript:
+        """Predict every round and compare with y; nothing is learned."""

@@ -11,12 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import BadValue, shown
+
 Floats = NDArray[np.float64]
 Features = Mapping[Any, float]
 
 
 class Weights(Protocol):
-    """The weights as a decoder sees them. `dots` scores many dicts in one call, much faster than one by one."""
+    """The weights as a decoder sees them. `dots` scores many dicts in one call: much faster than one by one."""
 
     def dot(self, features: Features) -> float:
         """The score of a dict of features."""
@@ -38,6 +40,7 @@ class Decoder(Protocol):
     k_best(w, x, y, k)          the k outputs with the highest scores, or score plus loss: by competitor="k_best"
     outputs(x)                  all outputs, where there are few: by competitor="all"; see `EnumeratingDecoder`
     same(y, predicted)          whether a prediction is right, where `==` does not tell
+    check(x, y)                 raises an error where y cannot be an output of x
     """
 
     @abstractmethod
@@ -63,6 +66,12 @@ class EnumeratingDecoder(ABC):
     @abstractmethod
     def features(self, x: Any, y: Any) -> Features:
         """The features of an input and an output together."""
+
+    def check(self, x: Any, y: Any) -> None:
+        """Refuse what is not one of the outputs."""
+        outputs = self.outputs(x)
+        if not any(same_output(y, output) for output in outputs):
+            raise BadValue(f"{shown(y)} is not one of the outputs {shown(list(outputs))}")
 
     def loss(self, y: Any, predicted: Any) -> float:
         """1 for every output but the right one."""

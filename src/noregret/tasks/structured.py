@@ -4,6 +4,7 @@ Every row is a signed example z = Phi(x, y) - Phi(x, rival); margin = w . z - (r
 the required margin as it asks for 1 elsewhere.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from noregret.algebra.internal_verbs import row
 from noregret.algebra.verbs import unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, targets
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks import binary
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
@@ -40,6 +42,19 @@ class Structured(Task):
     bias_by_default = False  # what the right and the wrong output share cancels
     no_classes = "structured output has no classes of its own"
     play, score_rows = staticmethod(play), staticmethod(binary.score_rows)
+
+    @classmethod
+    def why_not(cls, card: RuleCard, rule_options: Mapping[str, str] | None = None) -> str | None:
+        reason = super().why_not(card, rule_options)
+        if reason is None:
+            return None
+        if card.kind == "prototype":
+            return "it moves the weights of every class at once, and outputs are not classes"
+        if card.kind == "bandit":
+            return "it is told only whether its choice was right"
+        if card.algebras == ("kernel",) or any(field.kind == "reservoir" for field in card.state.values()):
+            return "it remembers rows, and a difference of features is none"
+        return reason or "its update is not made for differences of features"
 
     def default_labels(self, rows: int) -> Any:
         return np.ones(rows)

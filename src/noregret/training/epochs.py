@@ -12,7 +12,7 @@ from noregret.data.text_table import table
 from noregret.errors import BadValue, shown
 from noregret.learner.arguments import check_integer, check_round_learner
 from noregret.learner.labelled_rows import LabelledRows, check_validation
-from noregret.learner.protocol import Learner, Revertible
+from noregret.learner.protocol import Learner, Revertible, SelfEvaluating
 
 SAMPLINGS = ("permute", "replace")
 NO_UPDATE, NO_MORE_PASSES, NO_PATIENCE = "no update", "passes", "patience"
@@ -102,7 +102,9 @@ def epochs(learner: Learner, X: RowsLike, y: LabelsLike, passes: int = 100, **op
     """
     check_round_learner(learner, "epochs")
     plan, passes = Plan(**options), check_integer("passes", passes, 1)
-    rows, held_out = LabelledRows(X, y, plan.weight).require_rows(), check_validation(plan.validation)
+    objects = isinstance(learner, SelfEvaluating)
+    rows = LabelledRows(X, y, plan.weight, objects=objects).require_rows()
+    held_out = check_validation(plan.validation, objects)
     patience = plan.patience
     if patience is not None and not isinstance(learner, Revertible):
         raise BadValue(f"patience needs a learner with revert_to, to go back to the best epoch, not {shown(learner)}")

@@ -11,7 +11,7 @@ from noregret.errors import BadValue, NotLearned, shown
 from noregret.learner.arguments import check_integer, check_round_learner, check_rule_learner
 from noregret.learner.factory import make
 from noregret.learner.labelled_rows import LabelledRows, check_validation
-from noregret.learner.protocol import Learner
+from noregret.learner.protocol import Learner, SelfEvaluating
 
 METHODS = ("last", "random", "longest_survivor", "average", "best_on_validation")
 CHECKPOINTS = 20
@@ -52,7 +52,9 @@ def online_to_batch(
     """
     check_round_learner(learner, "online_to_batch")
     plan = Plan(**options)
-    rows, held_out = LabelledRows(X, y, plan.weight).require_rows(), check_validation(plan.validation)
+    objects = isinstance(learner, SelfEvaluating)
+    rows = LabelledRows(X, y, plan.weight, objects=objects).require_rows()
+    held_out = check_validation(plan.validation, objects)
     if by not in METHODS:
         raise BadValue(f"by must be one of {', '.join(METHODS)}, not {shown(by)}")
     if (by == "best_on_validation") != (held_out is not None):

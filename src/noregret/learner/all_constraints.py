@@ -1,19 +1,67 @@
-"""The passive-aggressive step for all constraints at once: the dual problem of one round.
+"""The passive-aggressive step for all constraints at once (k-best MIRA): the dual problem of one round.
 
 A round has constraints w . z_r >= required_r, one for each rival r, and one slack for all of them. The dual variables
 a_r >= 0 maximise a . missing - |sum_r a_r z_r|^2 / 2, where missing_r = required_r - w . z_r. With a price C for the
 slack (PA-I) their sum is at most C; with C for its square (PA-II) it costs (sum a)^2 / (4 C). The step for the mean of
-the constraints, weighed by a, is then the step for all of them (Crammer et al. 2006).
+the constraints, weighed by a, is then the step for all of them (Crammer et al. 2006). The dual variables are found by
+Hildreth's algorithm, one constraint after the other; where their sum is limited, by pairs of them.
 """
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.blocks import find_bad_value
+from noregret.errors import BadValue
+from noregret.learner.rule_learner import RuleLearner
+
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-14
 SWEEPS = 10_000
+RULES = ("pa", "pa1", "pa2")  # rules whose step solves this problem along the mean of the constraints
+
+
+def check_rule(rule: RuleLearner, option: str) -> None:
+    """Refuse a learner whose step is not that of the problem; `option` is what asked for it."""
+    if rule.card.name not in RULES:
+        raise BadValue(f"{option} solves the problem of {', '.join(RULES)}, not of {rule.card.name}")
+    if rule.config.transforms or rule.config.scale or rule.config.bits is not None:
+        raise BadValue(f"{option} compares features as they are; leave transforms, scale and bits out")
+
+
+def combine(
+    rule: RuleLearner, names: Sequence[Any], Z: Floats, required: Floats, missing: Floats, weight: float
+) -> tuple[dict[Any, float], float]:
+    """The mean of all constraints, weighed by their shares in the step: its example and its required margin.
+
+    Row r of Z is z_r, a column for each name; missing is by how much the margins fall short.
+    """
+    shares = share_constraints(Z @ Z.T, missing, *slack_price(rule, weight))
+    z = shares @ Z
+    return {name: float(value) for name, value in zip(names, z, strict=True) if value}, float(shares @ required)
+
+
+def slack_price(rule: RuleLearner, weight: float) -> tuple[float, float]:
+    """The limit of the dual variables (PA-I), and the curvature of a squared slack (PA-II), in a weighed round."""
+    name, C = rule.card.name, float(rule.params.get("C", math.inf)) * weight
+    if name == "pa1":
+        return C, 0.0
+    return math.inf, 0.5 / C if name == "pa2" and C > 0.0 else 0.0
+
+
+def tabulate(rows: Sequence[Mapping[Any, float]]) -> tuple[list[Any], Floats]:
+    """The names of all features, and a matrix of their values in every row."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    try:
+        table = np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadValue(*find_bad_value(rows)) from None
+    if not np.isfinite(table).all():
+        raise BadValue(*find_bad_value(rows))
+    return names, table
 
 
 def share_constraints(gram: Floats, missing: Floats, most: float = math.inf, per_square: float = 0.0) -> Floats:
