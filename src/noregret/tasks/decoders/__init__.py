@@ -1,0 +1,1 @@
+"""Decoders of structured output."""
