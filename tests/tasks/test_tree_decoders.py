@@ -94,7 +94,7 @@ def decoder_loss(y: Any, first: int) -> float:
 
 def maximum_branching(weights: dict[tuple[int, int], float], nodes: set[int]) -> float:
     """The weight of the best branching from node 0, by recursive contraction with dicts: an independent text."""
-    best = {v: max((u for u in nodes if (u, v) in weights), key=lambda u, v=v: weights[u, v]) for v in nodes - {0}}
+    best = {v: max((weights[u, v], u) for u in nodes if (u, v) in weights)[1] for v in nodes - {0}}
     cycle = next((found for v in best if (found := walk_to_cycle(best, v))), None)
     if cycle is None:
         return sum(weights[u, v] for v, u in best.items())
