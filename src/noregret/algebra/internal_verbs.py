@@ -33,6 +33,14 @@ def row_difference(x: Any, other: Any, places: Any, values: Any) -> Any:
     """x - other as one example, written into arrays with a place for every feature"""
 
 
+@Verb
+def collect(rows: Any, counts: Any, first: Any, size: Any, places: Any, sums: Any, values: Any) -> Any:
+    """The sum of counts[i, c] Psi(x_i, c) over `size` rows from the first on, as one example
+
+    counts has a number for every row and class; places, sums and values have one for every cell, and sums are zeros.
+    """
+
+
 # ---- parts of examples ----------------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ class Loss(NamedTuple):
     of_errors: Callable[[Floats, float, Floats], Floats] | None = None
 
 
-CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured")
+CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured", "factored")
 STEEPEST = -50.0  # below this margin the exponential loss is a straight line
 
 

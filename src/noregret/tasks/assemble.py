@@ -48,7 +48,8 @@ class Plan:
     @property
     def moves(self) -> dict[str, Callable[..., Any]]:
         """What the options of the task stand for in its loops."""
-        return bindings(self.task.options, dict(self.setup))
+        chosen = dict(self.setup)
+        return {**bindings(self.task.options, chosen), **self.task.functions(chosen)}
 
 
 def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..., Any]]:
