@@ -60,6 +60,10 @@ class FactoredLearner(BaseLearner):
     def params(self) -> dict[str, Any]:
         return {"learner": describe(self.learner)}
 
+    def learners(self) -> list[RuleLearner]:
+        """The learners inside, which change in a round."""
+        return [self.learner]
+
     # ---- what a subclass writes --------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -105,7 +109,7 @@ class FactoredLearner(BaseLearner):
             def act() -> Transcript:
                 return self.play_encoded(encoded, h, began)
 
-            return run_whole([self.learner], self._change, act, self._own_state())
+            return run_whole(self.learners(), self._change, act, self._own_state())
 
     def play_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float) -> Transcript:
         """Learn the rounds and count them."""

@@ -26,8 +26,8 @@ def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> N
     """Write the best tree; with `augment`, each wrong arc adds as much to its score."""
     length = int(y[first, LENGTH])
     fill(f, y, work, first, augment)
-    node, walk, heads = vector(work, length, NODE), vector(work, length, WALK), vector(work, length, HEAD)
-    parent, best = vector(work, length, PARENT), vector(work, length, BEST)
+    node, walk, heads = work[offset(length, NODE) :], work[offset(length, WALK) :], work[offset(length, HEAD) :]
+    parent, best = work[offset(length, PARENT) :], work[offset(length, BEST) :]
     side, nodes = length + 1, length + 1
     for start in range(1, length + 1):
         if parent[start] >= 0.0:
@@ -49,16 +49,15 @@ def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> N
     expand(y, work, first, nodes)
 
 
-def vector(work: Any, length: Any, which: Any) -> Any:
-    """One of the vectors behind the matrices."""
-    at = MATRICES * (length + 1) * (length + 1) + which * (2 * length + 2)
-    return work[at : at + 2 * length + 2]
+def offset(length: Any, which: Any) -> Any:
+    """Where one of the vectors behind the matrices begins."""
+    return MATRICES * (length + 1) * (length + 1) + which * (2 * length + 2)
 
 
 def fill(f: Any, y: Any, work: Any, first: Any, augment: Any) -> None:
     """Every word is a node in the slot of its number; the root is done."""
     length = int(y[first, LENGTH])
-    node, walk, parent = vector(work, length, NODE), vector(work, length, WALK), vector(work, length, PARENT)
+    node, walk, parent = work[offset(length, NODE) :], work[offset(length, WALK) :], work[offset(length, PARENT) :]
     square = (length + 1) * (length + 1)
     for modifier in range(1, length + 1):
         for head in range(length + 1):
@@ -85,7 +84,7 @@ def better(work: Any, square: Any, at: Any, other: Any) -> Any:
 
 def best_head(work: Any, length: Any, slot: Any) -> Any:
     """The slot with the best arc into a slot; the smallest, if several have it."""
-    node, side, best = vector(work, length, NODE), length + 1, 0
+    node, side, best = work[offset(length, NODE) :], length + 1, 0
     for u in range(1, side):
         if u != slot and node[u] >= 0.0 and better(work, side * side, u * side + slot, best * side + slot):
             best = u
@@ -94,7 +93,7 @@ def best_head(work: Any, length: Any, slot: Any) -> Any:
 
 def contract(work: Any, length: Any, last: Any, new: Any) -> None:
     """Make one node, `new`, of the cycle that the heads from the slot `last` on form; it gets this slot."""
-    node, heads, parent = vector(work, length, NODE), vector(work, length, HEAD), vector(work, length, PARENT)
+    node, heads, parent = work[offset(length, NODE) :], work[offset(length, HEAD) :], work[offset(length, PARENT) :]
     lower_arcs(work, length, last)
     slot = int(heads[last])
     while slot != last:
@@ -112,7 +111,7 @@ def contract(work: Any, length: Any, last: Any, new: Any) -> None:
 
 def lower_arcs(work: Any, length: Any, last: Any) -> None:
     """Subtract from the arcs into every member of a cycle what its arc in the cycle gives."""
-    heads, side = vector(work, length, HEAD), length + 1
+    heads, side = work[offset(length, HEAD) :], length + 1
     square, slot = side * side, last
     while True:
         at = int(heads[slot]) * side + slot
@@ -143,7 +142,7 @@ def absorb(work: Any, length: Any, last: Any, slot: Any) -> None:
 def expand(y: Any, work: Any, first: Any, nodes: Any) -> None:
     """Write the tree: the arc into a contracted cycle replaces the one of the member that it enters."""
     length = int(y[first, LENGTH])
-    parent, best = vector(work, length, PARENT), vector(work, length, BEST)
+    parent, best = work[offset(length, PARENT) :], work[offset(length, BEST) :]
     for contracted in range(nodes - 1, length, -1):
         member = int(best[contracted]) // length + 1
         while parent[member] != contracted:
