@@ -33,7 +33,7 @@ from noregret.structured.relations import (
 DECODER = {True: "projective", False: "nonprojective"}
 MCDONALD = "McDonald, Crammer and Pereira, Online large-margin training of dependency parsers, ACL 2005"
 RELATION_BITS = 6  # relations have a weight for every relation, so they get fewer cells
-LEAST_BITS, MOST_BITS = 8, 28
+LEAST_BITS, MOST_BITS = 10, 28
 
 
 class ArcRows(NamedTuple):
