@@ -15,9 +15,12 @@ NEXT = {"": "DDAN", "D": "AANN", "A": "NNA", "N": "VVNP", "V": "DDPA", "P": ""}
 def tagged_sentences(count: int, seed: int = 0) -> tuple[list[list[str]], list[list[str]]]:
     """Sentences of a small language whose words have several tags."""
     rng = np.random.default_rng(seed)
-    sentences, tags = [], []
+    sentences: list[list[str]] = []
+    tags: list[list[str]] = []
     for _ in range(count):
-        tag, words, row = "", [], []
+        tag = ""
+        words: list[str] = []
+        row: list[str] = []
         while tag != "P" and len(words) < 9:
             tag = str(rng.choice(list(NEXT[tag])))
             words.append(str(rng.choice(WORDS[tag])))

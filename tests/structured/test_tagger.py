@@ -72,7 +72,7 @@ def test_a_sentence_of_one_token_is_a_row_of_many_classes() -> None:
     labels = [str(label) for label in rng.integers(4, size=80)]
     rows = [{name: float(value) for name, value in zip("abc", rng.normal(size=3), strict=True)} for _ in labels]
     rule = {"loss": "hinge", "eta0": 0.3}
-    one = nr.make("tagger", learner=nr.make("ogd", native=False, **rule), templates=["first"])
+    one: Any = nr.make("tagger", learner=nr.make("ogd", native=False, **rule), templates=["first"])
     one.learn([[row] for row in rows], [[label] for label in labels])
     many = nr.make("ogd", native=False, task="multiclass", competitor="max_loss", **rule)
     many.learn([{**row, "first": 1.0, "after=<start>": 1.0} for row in rows], labels)
@@ -165,6 +165,15 @@ def test_templates_that_make_no_sense_are_refused(templates: Any) -> None:
         nr.make("tagger", templates=templates)
 
 
+def test_a_misspelt_template_is_named_when_words_are_tagged() -> None:
+    learner = nr.make("tagger", templates=["word", "sufix3[-1]"])
+    with pytest.raises(nr.BadValue, match="'sufix3' is no property of a word; did you mean 'suffix3'"):
+        learner.learn([["a"]], [["N"]])
+    dicts: Any = nr.make("tagger", learner=nr.make("pa1", native=False), templates=["word", "lemma"])
+    dicts.learn([[{"word": "runs", "lemma": "run"}]], [["V"]])
+    assert "lemma=run" in dicts.learner.features
+
+
 def test_words_never_seen_are_tagged_by_their_parts() -> None:
     learner = tagger("arow", templates=["suffix2", "word"])
     learner.learn([["walked"], ["jumped"], ["table"], ["apple"]] * 3, [["V"], ["V"], ["N"], ["N"]] * 3)
@@ -184,8 +193,10 @@ def test_a_tagger_learns_the_language() -> None:
 def test_options_of_the_rival_are_checked() -> None:
     with pytest.raises(nr.BadValue, match="max_loss"):
         nr.make("tagger", learner="pa1", margin="sqrt")
-    assert nr.make("tagger", learner="pa1", competitor="predicted", margin="sqrt").learner.params["margin"] == "sqrt"
-    assert nr.make("tagger", learner="perceptron").learner.params["competitor"] == "predicted"
+    root: Any = nr.make("tagger", learner="pa1", competitor="predicted", margin="sqrt")
+    assert root.learner.params["margin"] == "sqrt"
+    by_mistakes: Any = nr.make("tagger", learner="perceptron")
+    assert by_mistakes.learner.params["competitor"] == "predicted"
     with pytest.raises(nr.BadValue, match="full covariance"):
         nr.make("tagger", learner=nr.make("arow", covariance="full"))
     with pytest.raises(nr.BadValue, match="order"):

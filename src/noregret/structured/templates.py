@@ -2,8 +2,8 @@
 
 A template is the name of a property, with the offset of its token if that is not the token itself, or several of these
 joined by +: "word", "suffix3", "word[-1]", "shape[1]", "word[-1]+word". The properties of a token are word, lower,
-prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys as well. "bias", "first" and "last" are
-features of every token, of the first and of the last.
+prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys as well. "bias", "first"
+and "last" are features of every token, of the first and of the last.
 """
 
 import re
@@ -123,6 +123,8 @@ class Extractor:
             if len(one) == 1:
                 self.single.setdefault(one[0].offset, []).append(one[0])
         self.joined = [(one, "+".join(map(label, one))) for one in plain if len(one) > 1]
+        names = {atom.name for one in plain for atom in one}
+        self.own_keys = sorted(names - set(PROPERTIES) - set(SIZED))  # that only tokens with properties can have
         self.ahead = max((atom.offset for one in atoms for atom in one), default=0)
         self.behind = max((-atom.offset for one in atoms for atom in one), default=0)
         self.of_words: dict[int, dict[str, list[int]]] = {offset: {} for offset in self.single}
