@@ -14,9 +14,10 @@ from tests.structured.treebank import random_trees, treebank
 X, Y = treebank(60)
 HEADS = [[head for head, _ in tree] for tree in Y]
 FEW = {"arcs": TEMPLATES}
+BITS = 20  # enough that no two features of the random trees share a cell
 
 
-def parser(name: str = "pa1", projective: bool = True, bits: int = 16, **options: Any) -> Any:
+def parser(name: str = "pa1", projective: bool = True, bits: int = 14, **options: Any) -> Any:
     given = {key: options.pop(key) for key in ("competitor", "templates") if key in options}
     learner = nr.make(name, **{"native": False, **options})
     return nr.make("parser", learner=learner, bits=bits, projective=projective, **{"templates": FEW, **given})
@@ -30,8 +31,8 @@ def heads_of(output: Any) -> list[int]:
 @pytest.mark.parametrize("rule", ["perceptron", "pa1"])
 def test_a_parser_predicts_and_learns_as_its_twin_does(rule: str, projective: bool) -> None:
     """What it predicts is a best tree for the twin that tries all, and both learn from that tree."""
-    sentences, trees = random_trees(40, 4)
-    learner, twin = parser(rule, projective, bits=22, competitor="predicted"), NaiveParser(rule, projective)
+    sentences, trees = random_trees(25, 4)
+    learner, twin = parser(rule, projective, bits=BITS, competitor="predicted"), NaiveParser(rule, projective)
     wrong = 0
     for x, y in zip(sentences * 2, trees * 2, strict=True):
         played = learner.play([x], [y])
@@ -41,13 +42,8 @@ def test_a_parser_predicts_and_learns_as_its_twin_does(rule: str, projective: bo
         assert played.losses[0] == sum(a != b for a, b in zip(found, y, strict=True))
         wrong += bool(played.losses[0])
         twin.learn(x, y, found)
-    assert wrong > 20
-    nodes = make_nodes([tokens(x) for x in sentences], (extractor := ArcExtractor(TEMPLATES, 22)).atoms)
-    counts, cells = extractor.rows(nodes, all_arcs(nodes))
-    weights = np.zeros(1 << 22)
-    for cell, value in learner.learner.weights.items():
-        weights[cell] = value
-    scores = [part.sum() for part in np.split(weights[cells], np.cumsum(counts)[:-1])]
+    assert wrong > 12
+    scores = list(arc_scores(learner, sentences))
     expected = [
         sum(twin.w[name] for name in arc_features(x, head, m))
         for x in sentences
@@ -59,28 +55,26 @@ def test_a_parser_predicts_and_learns_as_its_twin_does(rule: str, projective: bo
     np.testing.assert_allclose(scores, expected, atol=1e-9)
 
 
-def tokens(sentence: Any) -> list[dict[str, str]]:
-    return [{"word": word, "tag": tag} for word, tag in sentence]
+def arc_scores(learner: Any, sentences: Any) -> list[float]:
+    """The scores of all arcs, from the cells of their features and the weights of the learner."""
+    extractor = ArcExtractor(tuple(TEMPLATES), BITS)
+    nodes = make_nodes([[{"word": word, "tag": tag} for word, tag in x] for x in sentences], extractor.atoms)
+    counts, cells = extractor.rows(nodes, all_arcs(nodes))
+    (weights,) = learner.learner.weights.values()
+    return [sum(weights.get(cell, 0.0) for cell in row.tolist()) for row in np.split(cells, np.cumsum(counts)[:-1])]
 
 
 def test_the_rival_is_the_tree_with_the_highest_score_and_loss() -> None:
     """PA-I then reaches the margin against every tree, if C allows: the loss of each is at most what it is behind."""
     sentences, trees = random_trees(1, 4, seed=3)
     x, y = sentences[0], trees[0]
-    learner, twin = parser("pa1", projective=False, bits=22, C=100.0), NaiveParser("pa1", False)
-    for _ in range(200):
-        before = learner.copy()
+    learner, twin = parser("pa1", projective=False, bits=BITS, C=100.0), NaiveParser("pa1", False)
+    updates = -1
+    while learner.updates > updates:
+        updates = learner.updates
         learner.learn([x], [y])
-        if learner.learner.weights == before.learner.weights:
-            break
-    nodes = make_nodes([tokens(x)], (extractor := ArcExtractor(TEMPLATES, 22)).atoms)
-    counts, cells = extractor.rows(nodes, all_arcs(nodes))
     pairs = [(head, m) for m in range(1, len(x) + 1) for head in range(len(x) + 1) if head != m]
-    weight = learner.learner.weights
-    scores = {
-        pair: sum(weight.get(int(cell), 0.0) for cell in row)
-        for pair, row in zip(pairs, np.split(cells, np.cumsum(counts)[:-1]), strict=True)
-    }
+    scores = dict(zip(pairs, arc_scores(learner, [x]), strict=True))
     own = sum(scores[head, m] for m, head in enumerate(y, 1))
     twin.score = lambda sentence, heads: sum(scores[head, m] for m, head in enumerate(heads, 1))  # type: ignore[method-assign]
     assert own == pytest.approx(twin.best_score(x, lambda heads: sum(a != b for a, b in zip(heads, y, strict=True))))
@@ -107,13 +101,15 @@ def test_heads_without_relations_are_enough() -> None:
 
 def test_arcs_cross_only_where_they_may() -> None:
     sentences, trees = random_trees(50, 7, seed=5)
-    free, plain = parser(projective=False, bits=20), parser(projective=True, bits=20)
+    free, plain = parser(projective=False, bits=BITS), parser(projective=True, bits=BITS)
     for _ in range(8):
         free.learn(sentences, trees)
         plain.learn(sentences, trees)
     crossing = [number for number, tree in enumerate(trees) if not is_projective(tree)]
     assert len(crossing) > 10
-    assert np.mean([free.predict_one(sentences[number]) == trees[number] for number in crossing]) > 0.8
+    found = [free.predict_one(sentences[number]) for number in crossing]
+    assert sum(not is_projective(one) for one in found) > len(crossing) / 2
+    assert np.mean([one == trees[number] for one, number in zip(found, crossing, strict=True)]) > 0.5
     assert all(is_projective(one) for one in plain.predict(sentences))
 
 
@@ -222,7 +218,7 @@ def test_a_failure_while_relations_are_learned_undoes_the_trees_too(monkeypatch:
     def fail(*given: Any) -> Any:
         raise RuntimeError("stopped")
 
-    monkeypatch.setattr("noregret.structured.parser.play_relations", fail)
+    monkeypatch.setattr("noregret.structured.parser.learn_relations", fail)
     with pytest.raises(RuntimeError, match="stopped"):
         learner.learn(X[5:9], Y[5:9])
     assert learner.rounds == before.rounds == 5

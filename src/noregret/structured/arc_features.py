@@ -6,6 +6,7 @@ COLING 2010 (the hash kernel).
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ class Arcs(NamedTuple):
 class ArcExtractor:
     """Turns arcs into rows of hashed features by templates."""
 
-    def __init__(self, templates: Sequence[str], bits: int) -> None:
+    def __init__(self, templates: tuple[str, ...], bits: int) -> None:
         self.bits = bits
         parsed = parse_arc_templates(templates)
         seeds = [hash_name(f"template {text}") for text in templates]
@@ -93,6 +94,12 @@ class ArcExtractor:
         keep = np.ones(len(flat), bool)
         keep[1:] = flat[1:] != flat[:-1]
         return np.asarray(flat[keep])
+
+
+@lru_cache(64)
+def make_extractor(templates: tuple[str, ...], bits: int) -> ArcExtractor:
+    """The extractor of templates, which were checked; the same for the same templates."""
+    return ArcExtractor(templates, bits)
 
 
 def key_of(atom: Atom) -> tuple[str, int]:

@@ -17,15 +17,16 @@ from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, reg
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component
-from noregret.structured.arc_features import ArcExtractor, Nodes, all_arcs, block_of, make_nodes
+from noregret.structured.arc_features import ArcExtractor, Nodes, all_arcs, block_of, make_extractor, make_nodes
 from noregret.structured.arc_templates import check_templates
 from noregret.structured.factored_learner import Encoded, FactoredLearner, as_objects
 from noregret.structured.parser_inputs import check_output, check_sentence
 from noregret.structured.relations import (
     RelationRows,
     check_labeller,
+    foresee_relations,
+    learn_relations,
     make_labeller,
-    play_relations,
     predict_relations,
     right_arcs,
 )
@@ -99,7 +100,7 @@ class Parser(FactoredLearner):
     @property
     def extractor(self) -> ArcExtractor:
         """The features of arcs, for relations."""
-        return ArcExtractor(self.templates["relations"], self.bits - RELATION_BITS)
+        return make_extractor(tuple(self.templates["relations"]), self.bits - RELATION_BITS)
 
     def learners(self) -> list[RuleLearner]:
         return [self.learner, self.labeller]
@@ -115,7 +116,7 @@ class Parser(FactoredLearner):
             own, named = check_output(y[number], len(sentence), number)  # type: ignore[index]
             heads += own
             relations.append(named)
-        extractor, labels = ArcExtractor(self.templates["arcs"], self.bits), self.extractor
+        extractor, labels = make_extractor(tuple(self.templates["arcs"]), self.bits), self.extractor
         nodes = make_nodes(sentences, extractor.atoms | labels.atoms)
         counts, cells = extractor.rows(nodes, all_arcs(nodes))
         if y is None:
@@ -147,16 +148,17 @@ class Parser(FactoredLearner):
 
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
-    def play_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float) -> Transcript:
-        """Learn the trees, then the relations, each sentence's own after they were predicted."""
-        played = super().play_encoded(encoded, h, began)
-        if not len(encoded):
-            return played
+    def learn_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float | None) -> Transcript | None:
+        """Learn the trees, then the relations; what is predicted of a sentence is so before it is learned."""
+        played = super().learn_encoded(encoded, h, began)
         parts: ArcRows = encoded.parts
         assert parts.right is not None
-        heads = np.concatenate(list(played.predictions))
-        relations = play_relations(self.labeller, self.extractor, parts.nodes, heads, parts.right, h)
-        return replace(played, predictions=as_objects(join_outputs(played.predictions, relations)))
+        if played is not None and len(encoded):
+            heads = np.concatenate(list(played.predictions))
+            relations = foresee_relations(self.labeller, self.extractor, parts.nodes, heads, parts.right, h)
+            played = replace(played, predictions=as_objects(join_outputs(played.predictions, relations)))
+        learn_relations(self.labeller, self.extractor, parts.right, h)
+        return played
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """The best tree of every sentence: its heads, with relations if it has learned any."""

@@ -65,31 +65,38 @@ def predict_relations(learner: RuleLearner, extractor: ArcExtractor, nodes: Node
     return list(learner.predict(Rows(block_of(counts, cells, extractor.bits))).tolist())
 
 
-def play_relations(
+def learn_relations(learner: RuleLearner, extractor: ArcExtractor, right: RelationRows, h: Any) -> None:
+    """Learn the relations of the arcs of right trees."""
+    if len(right.relations):
+        weight = None if h is None else h[right.sentences]
+        learner.learn(Rows(block_of(right.counts, right.cells, extractor.bits)), right.relations, weight)
+
+
+def foresee_relations(
     learner: RuleLearner, extractor: ArcExtractor, nodes: Nodes, predicted: Integers, right: RelationRows, h: Any
 ) -> list[Any]:
-    """Predict the relations of each sentence's predicted arcs, then learn those of its right arcs; None where unknown.
+    """The relations that the learner will predict for each sentence's arcs right before it learns the sentence.
 
-    Rows of predicted arcs weigh nothing, so that they are only predicted. Each comes before the arcs to be learned.
+    A copy of it learns: rows of predicted arcs weigh nothing, so that they are only predicted, each sentence's before
+    its right arcs. None for words of sentences before any relation is known.
     """
     found: list[Any] = [None] * len(predicted)
     known = learner.model.arrays is not None
-    if not known and not len(right.sentences):
-        return found
+    if not len(right.relations):
+        return predict_relations(learner, extractor, nodes, predicted) or found
     owner = np.repeat(np.arange(len(nodes.lengths)), nodes.lengths)
     asked = np.flatnonzero(owner > (-1 if known else right.sentences[0]))  # sentences after the first with relations
     counts, cells = extractor.rows(nodes, arcs_of(nodes, predicted).select(asked))
-    first = np.concatenate((owner[asked], right.sentences))
-    order = np.lexsort((np.arange(len(first)) >= len(asked), first))
+    sentence = np.concatenate((owner[asked], right.sentences))
+    order = np.lexsort((np.arange(len(sentence)) >= len(asked), sentence))
     block = permute(np.concatenate((counts, right.counts)), np.concatenate((cells, right.cells)), order)
     any_known = learner.classes[0] if known else right.relations[0]  # a label for rows that weigh nothing
     labels = [any_known] * len(asked) + right.relations
     weight = np.concatenate((np.zeros(len(asked)), np.ones(len(right.sentences)) if h is None else h[right.sentences]))
-    played = learner.play(Rows(block_of(*block, extractor.bits)), [labels[at] for at in order], weight[order])
+    played = learner.copy().play(Rows(block_of(*block, extractor.bits)), [labels[at] for at in order], weight[order])
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
-    predictions = played.predictions[back[: len(asked)]].tolist()
-    for at, label in zip(asked.tolist(), predictions, strict=True):
+    for at, label in zip(asked.tolist(), played.predictions[back[: len(asked)]].tolist(), strict=True):
         found[at] = label
     return found
 
