@@ -1,7 +1,7 @@
 """Dependency parsers in plain Python over dicts: perceptron and PA-I, the best tree by trying all of them."""
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 Tokens = Sequence[tuple[str, str]]
@@ -67,7 +67,7 @@ class NaiveParser:
 
     def __init__(self, rule: str, projective: bool, C: float = 1.0) -> None:
         self.rule, self.projective, self.C = rule, projective, C
-        self.w: Counter[str] = Counter()
+        self.w: defaultdict[str, float] = defaultdict(float)
 
     def features(self, sentence: Tokens, heads: Heads) -> Counter[str]:
         return Counter(name for m, head in enumerate(heads, 1) for name in arc_features(sentence, head, m))

@@ -8,6 +8,7 @@ import pytest
 import noregret as nr
 from noregret.data.sentences import Sentence, is_projective
 from noregret.structured.arc_features import ArcExtractor, all_arcs, make_nodes
+from tests.conformance.protocol import state
 from tests.naive.parser import TEMPLATES, NaiveParser, arc_features, crosses
 from tests.structured.treebank import random_trees, treebank
 
@@ -60,8 +61,8 @@ def arc_scores(learner: Any, sentences: Any) -> list[float]:
     extractor = ArcExtractor(tuple(TEMPLATES), BITS)
     nodes = make_nodes([[{"word": word, "tag": tag} for word, tag in x] for x in sentences], extractor.atoms)
     counts, cells = extractor.rows(nodes, all_arcs(nodes))
-    (weights,) = learner.learner.weights.values()
-    return [sum(weights.get(cell, 0.0) for cell in row.tolist()) for row in np.split(cells, np.cumsum(counts)[:-1])]
+    weights = learner.learner.dump()[1]["state.w"][0]
+    return [weights[row].sum() for row in np.split(cells, np.cumsum(counts)[:-1])]
 
 
 def test_the_rival_is_the_tree_with_the_highest_score_and_loss() -> None:
@@ -131,8 +132,7 @@ def test_encoded_sentences_are_learned_in_several_passes() -> None:
     for _ in range(3):
         learner.learn(encoded)
         twin.learn(X, Y)
-    assert learner.learner.weights == twin.learner.weights
-    assert learner.labeller.weights == twin.labeller.weights
+    assert state(learner) == state(twin)
     assert learner.predict(encoded).tolist() == twin.predict(X).tolist()
 
 
@@ -147,7 +147,7 @@ def test_sentences_of_files_are_taken_as_they_are() -> None:
         for x, y in zip(X, Y, strict=True)
     ]
     learner, twin = parser().learn(read, read), parser().learn(X, Y)
-    assert learner.learner.weights == twin.learner.weights
+    assert state(learner) == state(twin)
     assert learner.predict(read).tolist() == twin.predict(X).tolist()
 
 
@@ -184,15 +184,14 @@ def test_bad_sentences_are_refused_by_number_and_change_nothing(x: Any, y: Any, 
     with pytest.raises(nr.BadValue, match=message) as caught:
         learner.learn([ONE, x, ONE], [[0], y, [0]])
     assert caught.value.row == 1
-    assert learner.rounds == before.rounds
-    assert learner.learner.weights == before.learner.weights
-    assert learner.labeller.weights == before.labeller.weights
+    assert state(learner) == state(before)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bits": 9}, "bits must be a whole number from 10 to 28"),
+        ({"bits": 9}, "bits must be a whole number of at least 10"),
+        ({"bits": 29}, "bits must be a whole number from 10 to 28"),
         ({"bits": 12.5}, "bits must be a whole number"),
         ({"projective": "yes"}, "projective is True or False"),
         ({"templates": ["h.tag"]}, "templates are given as"),
@@ -221,5 +220,4 @@ def test_a_failure_while_relations_are_learned_undoes_the_trees_too(monkeypatch:
     monkeypatch.setattr("noregret.structured.parser.learn_relations", fail)
     with pytest.raises(RuntimeError, match="stopped"):
         learner.learn(X[5:9], Y[5:9])
-    assert learner.rounds == before.rounds == 5
-    assert learner.learner.weights == before.learner.weights
+    assert state(learner) == state(before)

@@ -1,6 +1,6 @@
 """Dependency parsing: the head of every word of a sentence and its relation to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,6 +12,7 @@ from noregret.data.group_truth import GroupTruth
 from noregret.data.inputs import RowsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue, shown
+from noregret.learner.arguments import check_integer
 from noregret.learner.header_fields import corrupt, read_count
 from noregret.learner.model_file import Arrays, FindCard, Header, dump_part, register_kind, restore_part
 from noregret.learner.rule_learner import RuleLearner
@@ -82,8 +83,8 @@ class Parser(FactoredLearner):
     ) -> None:
         if not isinstance(projective, (bool, np.bool_)):
             raise BadValue(f"parser: projective is True or False, not {shown(projective)}")
-        if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not LEAST_BITS <= bits <= MOST_BITS:
-            raise BadValue(f"parser: bits must be a whole number from {LEAST_BITS} to {MOST_BITS}, not {shown(bits)}")
+        if check_integer("bits", bits, LEAST_BITS) > MOST_BITS:
+            raise BadValue(f"bits must be a whole number from {LEAST_BITS} to {MOST_BITS}, not {shown(bits)}")
         self.bits, self.projective, self.templates = int(bits), bool(projective), check_templates(templates)
         super().__init__(learner, DECODER[self.projective], {"competitor": competitor, "margin": margin})
         self.labeller = make_labeller(self.learner)
@@ -198,7 +199,7 @@ class Parser(FactoredLearner):
         return new
 
 
-def join_outputs(heads: Sequence[NDArray[np.int64]], relations: Sequence[Any] | None) -> list[Any]:
+def join_outputs(heads: Iterable[NDArray[np.int64]], relations: Sequence[Any] | None) -> list[Any]:
     """The output of every sentence: pairs of head and relation, or only heads where no relation was known yet."""
     found: list[Any] = []
     first = 0
