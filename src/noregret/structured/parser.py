@@ -54,7 +54,7 @@ class ArcRows(NamedTuple):
     kind="parser",
     tasks=("structured",),
     params={
-        "learner": Component("perceptron", "the learner whose rule steps along differences of trees"),
+        "learner": Component("pa1", "the learner whose rule steps along differences of trees"),
     },
     options=("bits", "projective", "templates", "competitor", "margin"),
     weights=True,
@@ -74,7 +74,7 @@ class Parser(FactoredLearner):
 
     def __init__(
         self,
-        learner: Any = "perceptron",
+        learner: Any = "pa1",
         bits: int = 22,
         projective: bool = True,
         templates: Mapping[str, Sequence[str]] | None = None,
