@@ -136,6 +136,29 @@ def test_encoded_sentences_are_learned_in_several_passes() -> None:
     assert learner.predict(encoded).tolist() == twin.predict(X).tolist()
 
 
+def test_sentences_encoded_by_another_learner_are_refused() -> None:
+    learner = parser().learn(X, Y)
+    tagger: Any = nr.make("tagger", learner=nr.make("pa1", native=False))
+    for other in (parser(bits=16), parser(templates={"arcs": ["h.tag+m.tag"]}), tagger):
+        sentences = X if other is not tagger else [["a"]]
+        trees = Y if other is not tagger else [["N"]]
+        encoded = other.encode(sentences, trees)
+        for call in (learner.learn, learner.play, learner.predict):
+            with pytest.raises(nr.BadValue, match="other features"):
+                call(encoded)
+    assert learner.rounds == len(X)
+
+
+def test_many_sentences_are_predicted_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = parser().learn(X, Y)
+    expected = learner.predict(learner.encode(X)).tolist()
+    monkeypatch.setattr("noregret.structured.parser.ARCS_AT_ONCE", 100)
+    assert learner.predict(X).tolist() == expected
+    with pytest.raises(nr.BadValue, match="sentence 57: it has no tokens"):
+        learner.predict([*X[:57], []])
+    assert len(learner.predict([])) == 0
+
+
 def test_sentences_of_files_are_taken_as_they_are() -> None:
     read = [
         Sentence(

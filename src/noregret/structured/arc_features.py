@@ -56,7 +56,7 @@ class ArcExtractor:
     """Turns arcs into rows of hashed features by templates."""
 
     def __init__(self, templates: tuple[str, ...], bits: int) -> None:
-        self.bits = bits
+        self.texts, self.bits = templates, bits
         parsed = parse_arc_templates(templates)
         seeds = [hash_name(f"template {text}") for text in templates]
         pairs = list(zip(parsed, seeds, strict=True))
@@ -209,4 +209,4 @@ def arcs_of(nodes: Nodes, heads: Integers) -> Arcs:
 def block_of(counts: Integers, cells: NDArray[np.int32], bits: int) -> SparseBlock:
     """Rows in which every feature has value 1."""
     indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    return SparseBlock(indptr, cells, np.ones(len(cells)), 1 << bits)
+    return SparseBlock(indptr, cells, np.ones(len(cells)), 1 << bits, ready=False)

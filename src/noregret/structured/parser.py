@@ -1,6 +1,6 @@
 """Dependency parsing: the head of every word of a sentence and its relation to it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -20,7 +20,7 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component
 from noregret.structured.arc_features import ArcExtractor, Nodes, all_arcs, block_of, make_extractor, make_nodes
 from noregret.structured.arc_templates import check_templates
-from noregret.structured.factored_learner import Encoded, FactoredLearner, as_objects
+from noregret.structured.factored_learner import Encoded, FactoredLearner, as_list, as_objects
 from noregret.structured.parser_inputs import check_output, check_sentence
 from noregret.structured.relations import (
     RelationRows,
@@ -36,11 +36,13 @@ DECODER = {True: "projective", False: "nonprojective"}
 MCDONALD = "McDonald, Crammer and Pereira, Online large-margin training of dependency parsers, ACL 2005"
 RELATION_BITS = 6  # relations have a weight for every relation, so they get fewer cells
 LEAST_BITS, MOST_BITS = 10, 28
+ARCS_AT_ONCE = 1 << 18  # arcs of the sentences that are predicted in one go
 
 
 class ArcRows(NamedTuple):
     """Sentences as rows of features, one for each arc, with the heads and the relations of all words."""
 
+    features: tuple[ArcExtractor, ArcExtractor]  # of arcs and of relations
     nodes: Nodes
     counts: NDArray[np.int64]  # features of each arc
     cells: NDArray[np.int32]
@@ -101,12 +103,25 @@ class Parser(FactoredLearner):
     @property
     def extractor(self) -> ArcExtractor:
         """The features of arcs, for relations."""
-        return make_extractor(tuple(self.templates["relations"]), self.bits - RELATION_BITS)
+        return self.extractors()[1]
+
+    def extractors(self) -> tuple[ArcExtractor, ArcExtractor]:
+        """The features of arcs, for trees and for relations."""
+        arcs = make_extractor(tuple(self.templates["arcs"]), self.bits)
+        return arcs, make_extractor(tuple(self.templates["relations"]), self.bits - RELATION_BITS)
 
     def learners(self) -> list[RuleLearner]:
         return [self.learner, self.labeller]
 
     # ---- sentences in ------------------------------------------------------------------------------------------------
+
+    def encode(self, X: Any, y: Any = None) -> Encoded:
+        """Sentences, and trees if there are any, encoded: give the result to `learn`, `play` or `predict` as X."""
+        encoded = super().encode(X, y)
+        made = encoded.parts.features if isinstance(encoded.parts, ArcRows) else ()
+        if [(one.texts, one.bits) for one in made] != [(one.texts, one.bits) for one in self.extractors()]:
+            raise BadValue("these inputs were encoded by a learner with other features; encode them by this one")
+        return encoded
 
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> ArcRows:
         """The features of all arcs as cells, and the trees."""
@@ -117,13 +132,13 @@ class Parser(FactoredLearner):
             own, named = check_output(y[number], len(sentence), number)  # type: ignore[index]
             heads += own
             relations.append(named)
-        extractor, labels = make_extractor(tuple(self.templates["arcs"]), self.bits), self.extractor
-        nodes = make_nodes(sentences, extractor.atoms | labels.atoms)
-        counts, cells = extractor.rows(nodes, all_arcs(nodes))
+        features = self.extractors()
+        nodes = make_nodes(sentences, features[0].atoms | features[1].atoms)
+        counts, cells = features[0].rows(nodes, all_arcs(nodes))
         if y is None:
-            return ArcRows(nodes, counts, cells, None, None)
+            return ArcRows(features, nodes, counts, cells, None, None)
         trees = np.array(heads, np.int64)
-        return ArcRows(nodes, counts, cells, trees, right_arcs(labels, nodes, trees, relations))
+        return ArcRows(features, nodes, counts, cells, trees, right_arcs(features[1], nodes, trees, relations))
 
     def arrange(self, encoded: Encoded) -> tuple[Rows, GroupTruth]:
         """A row for every arc; the arcs of the trees have class 0."""
@@ -165,12 +180,19 @@ class Parser(FactoredLearner):
         """The best tree of every sentence: its heads, with relations if it has learned any."""
         with self._lock:
             self._change.settle()
-            encoded = self.encode(X)
-            found = super().predict(encoded)
-            if not len(found):
-                return found
-            nodes, heads = encoded.parts.nodes, np.concatenate(list(found))
-            return as_objects(join_outputs(found, predict_relations(self.labeller, self.extractor, nodes, heads)))
+            if isinstance(X, Encoded) or self.learner.model.arrays is None:
+                return self.predict_encoded(X)
+            sentences = [check_sentence(one, number) for number, one in enumerate(as_list(X, "X"))]
+            return np.concatenate([as_objects([]), *map(self.predict_encoded, split(sentences))])
+
+    def predict_encoded(self, X: Any) -> NDArray[Any]:
+        """The best trees of a few sentences, or of what `encode` made of many."""
+        encoded = self.encode(X)
+        found = super().predict(encoded)
+        if not len(found):
+            return found
+        nodes, heads = encoded.parts.nodes, np.concatenate(list(found))
+        return as_objects(join_outputs(found, predict_relations(self.labeller, self.extractor, nodes, heads)))
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
@@ -197,6 +219,20 @@ class Parser(FactoredLearner):
         labeller = restore_part("labeller", header.get("labeller"), arrays, find_card)
         new.labeller = check_labeller(labeller, new.labeller, new.bits - RELATION_BITS)
         return new
+
+
+def split(sentences: Sequence[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Some sentences after another, so many that the features of their arcs need little memory."""
+    block: list[Any] = []
+    arcs = 0
+    for one in sentences:
+        arcs += len(one) ** 2
+        if block and arcs > ARCS_AT_ONCE:
+            yield block
+            block, arcs = [], len(one) ** 2
+        block.append(one)
+    if block:
+        yield block
 
 
 def join_outputs(heads: Iterable[NDArray[np.int64]], relations: Sequence[Any] | None) -> list[Any]:
