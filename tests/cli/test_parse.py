@@ -132,6 +132,12 @@ def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
     assert "give the files to parse" in noregret("parse", save_parser(folder), cwd=folder).stderr
 
 
+def test_show_names_the_commands_that_read_trees(folder: Path) -> None:
+    shown = noregret("show", save_parser(folder), cwd=folder)
+    assert "noregret parse p.nr NEW.conllu" in shown.stdout
+    assert "noregret predict" not in shown.stdout
+
+
 def save_parser(folder: Path) -> str:
     parser = nr.make("parser", learner=nr.make("pa1", native=False), bits=12)
     parser.learn(SENTENCES[:3], TREES[:3]).save(folder / "p.nr")

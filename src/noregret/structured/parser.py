@@ -73,6 +73,7 @@ class Parser(FactoredLearner):
 
     kind: ClassVar[str] = "parser"
     what: ClassVar[str] = "sentence"
+    command: ClassVar[str] = "parse"  # the command that trains it and predicts
 
     def __init__(
         self,
