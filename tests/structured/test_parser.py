@@ -9,7 +9,7 @@ import noregret as nr
 from noregret.data.sentences import Sentence, is_projective
 from noregret.structured.arc_features import ArcExtractor, all_arcs, make_nodes
 from tests.conformance.protocol import state
-from tests.naive.parser import TEMPLATES, NaiveParser, arc_features, crosses
+from tests.naive.parser import TEMPLATES, NaiveParser, all_trees, arc_features, crosses
 from tests.structured.treebank import random_trees, treebank
 
 X, Y = treebank(60)
@@ -79,6 +79,36 @@ def test_the_rival_is_the_tree_with_the_highest_score_and_loss() -> None:
     own = sum(scores[head, m] for m, head in enumerate(y, 1))
     twin.score = lambda sentence, heads: sum(scores[head, m] for m, head in enumerate(heads, 1))  # type: ignore[method-assign]
     assert own == pytest.approx(twin.best_score(x, lambda heads: sum(a != b for a, b in zip(heads, y, strict=True))))
+
+
+def test_mistakes_on_separable_trees_are_bounded() -> None:
+    """Collins 2002: if u beats every other tree by gamma, a perceptron makes at most (R |u| / gamma)^2 mistakes."""
+    sentences, trees = unlike_trees()
+    learner, twin = parser("perceptron", projective=False, bits=BITS), NaiveParser("perceptron", False)
+    mistakes = -1
+    while learner.mistakes > mistakes:
+        mistakes = learner.mistakes
+        for x, y in zip(sentences, trees, strict=True):
+            twin.learn(x, y, heads_of(learner.play([x], [y]).predictions[0]))
+    gamma, radius = np.inf, 0.0
+    for x, y in zip(sentences, trees, strict=True):
+        for other in all_trees(len(x)):
+            if list(other) != y:
+                z = twin.features(x, y)
+                z.subtract(twin.features(x, other))
+                gamma = min(gamma, sum(twin.w[name] * value for name, value in z.items()))
+                radius = max(radius, sum(value * value for value in z.values()))
+    assert gamma > 0.0
+    size = sum(value * value for value in twin.w.values())
+    assert 5 < learner.mistakes <= radius * size / gamma**2
+
+
+def unlike_trees() -> tuple[list[Any], list[Any]]:
+    """Sentences of two to four words with random trees, no two with the same tags, so that weights can separate them."""
+    pairs = zip(*random_trees(60, 4, seed=7), strict=True)
+    kept = {tuple(tag for _, tag in x): (x, y) for x, y in pairs if len(x) > 1}
+    few = list(kept.values())[:12]
+    return [x for x, _ in few], [y for _, y in few]
 
 
 def test_trees_and_relations_of_a_small_language_are_learned() -> None:
