@@ -57,6 +57,7 @@ def make_parser() -> Parser:
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
     add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
+    add_parse_options(commands.add_parser("parse", help="parse sentences into dependency trees: train, measure, parse"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -262,6 +263,20 @@ def add_tag_options(tag: Parser) -> None:
                      "from 1")  # fmt: skip
     add_pass_options(tag)
     tag.set_defaults(module="tag")
+
+
+def add_parse_options(parse: Parser) -> None:
+    parse.add_argument("files", nargs="+", metavar="FILE", help="a treebank in CoNLL-U or a saved model; then files to "
+                       "measure it on or to parse")  # fmt: skip
+    parse.add_argument("--learner", default="pa1", metavar="NAME", help="the rule (default: pa1)")
+    parse.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
+    parse.add_argument("--average", action="store_true", help="predict with the average of the weights")
+    parse.add_argument("--crossing", action="store_true", help="arcs may cross: non-projective trees (default: "
+                       "projective trees)")  # fmt: skip
+    parse.add_argument("--bits", type=positive, default=22, metavar="B", help="features are hashed to 2^B cells "
+                       "(default: 22)")  # fmt: skip
+    add_pass_options(parse)
+    parse.set_defaults(module="parse_trees")
 
 
 def add_pass_options(parser: Parser) -> None:

@@ -148,8 +148,13 @@ def lines_of(learner: Learner, path: str) -> Iterator[str]:
     else:
         yield weights if isinstance(weights, str) else describe_weights(inner, weights)
     yield ""
-    yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
-    yield f"noregret learn MORE_ROWS --resume {path}"
+    command = getattr(learner, "command", None)
+    if command is None:
+        yield f"noregret predict {path} NEW_ROWS --out predictions.csv"
+        yield f"noregret learn MORE_ROWS --resume {path}"
+    else:
+        yield f"noregret {command} {path} NEW.conllu --out predicted.conllu"
+        yield f"noregret {command} MORE.conllu --resume {path}"
     yield f'python: import noregret as nr; model = nr.load("{path}"); model.predict_one(row)'
 
 

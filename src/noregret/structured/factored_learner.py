@@ -60,6 +60,10 @@ class FactoredLearner(BaseLearner):
     def params(self) -> dict[str, Any]:
         return {"learner": describe(self.learner)}
 
+    def learners(self) -> list[RuleLearner]:
+        """The learners inside, which change in a round."""
+        return [self.learner]
+
     # ---- what a subclass writes --------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -116,7 +120,7 @@ class FactoredLearner(BaseLearner):
             def act() -> Transcript | None:
                 return self.learn_encoded(encoded, h, began if keep else None)
 
-            return run_whole([self.learner], self._change, act, self._own_state())
+            return run_whole(self.learners(), self._change, act, self._own_state())
 
     def learn_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float | None) -> Transcript | None:
         """Learn the rounds and count them; a transcript where it is known when they began."""

@@ -62,6 +62,7 @@ class Tagger(FactoredLearner):
 
     kind: ClassVar[str] = "tagger"
     what: ClassVar[str] = "sentence"
+    command: ClassVar[str] = "tag"  # the command that trains it and predicts
 
     def __init__(
         self,

@@ -188,6 +188,7 @@ class Factored(Task):
         if y.labels is None:
             return np.full(len(y.at), -1, np.int64)
         if self.decoder.classes:
+            labels.encode(list(range(self.decoder.classes)))  # all are known from the first round on
             return np.asarray(y.labels, np.int64)
         before = labels.committed
         codes = labels.encode(y.labels)

@@ -7,7 +7,7 @@ some parts; `tally` counts them. See `layout` for the columns of y. The function
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from noregret.tasks.decoders import sequence
+from noregret.tasks.decoders import arcs, nonprojective, projective, sequence
 
 
 class Decoder(NamedTuple):
@@ -36,6 +36,10 @@ DECODERS: dict[str, Decoder] = {
     "sequence": Decoder(sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows),
     "sequence_pairs": Decoder(
         sequence.search_pairs, sequence.tally_pairs, sequence.loss, sequence.scratch_pairs, pair_rows
+    ),
+    "projective": Decoder(projective.search, arcs.tally, arcs.loss, projective.scratch, arcs.count_arcs, classes=1),
+    "nonprojective": Decoder(
+        nonprojective.search, arcs.tally, arcs.loss, nonprojective.scratch, arcs.count_arcs, classes=1
     ),
 }
 
