@@ -1,0 +1,58 @@
+"""Multinomial logistic regression: p(c | x) is proportional to exp(w_c . x), and the loss of a round is -log p(truth).
+
+The loss looks at all scores at once, so there is no single rival. Its negative gradient is what was observed minus what
+was expected: z = Psi(x, truth) - sum over c of p_c Psi(x, c), along which a rule steps with slope -1.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from noregret.algebra.internal_verbs import mixture, row
+from noregret.algebra.verbs import helper, unbound
+from noregret.tasks.label_queries import lead
+from noregret.tasks.task import Flags, Floats, G, P, R, S
+
+scores = update = finals = revealed = unbound
+final_differs: Any = unbound  # whether predictions use other weights than training does
+
+
+def play_softmax(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
+    for t in range(y.size):
+        x = row(X, t)
+        f = g.scores[: out.shape[1]] if final_differs else out[t]
+        scores(p, s, x, X.stride, f)
+        if final_differs:
+            finals(p, s, x, X.stride, out[t])
+        if h[t] > 0.0 and revealed(g, s, lead(f)):
+            s.n.t += 1.0
+            if f.size > 1:
+                shares = g.steps[: f.size]
+                observed_minus_expected(f, int(y[t]), shares)
+                updated[t] = update(p, s, mixture(x, shares, X.stride), 0.0, h[t])
+
+
+@helper
+def observed_minus_expected(f: Any, truth: Any, shares: Any) -> Any:
+    """Write 1[c = truth] - p_c; that of the truth is a sum, so that it keeps its digits where p is almost 1."""
+    top = f[0]
+    for c in range(1, f.size):
+        top = max(top, f[c])
+    total = 0.0
+    for c in range(f.size):
+        shares[c] = math.exp(f[c] - top)
+        total += shares[c]
+    rest = 0.0
+    for c in range(f.size):
+        shares[c] /= -total
+        rest -= shares[c] if c != truth else 0.0
+    shares[truth] = rest
+
+
+def softmax_losses(scores: Floats, truth: Any) -> Floats:
+    """-log p of the truths; the score of a class that was not known yet counts as 0."""
+    f = np.where(np.isneginf(scores), 0.0, scores)
+    top = f.max(axis=1, keepdims=True)
+    own = f[np.arange(len(f)), truth]
+    return np.asarray(np.log(np.exp(f - top).sum(axis=1)) + (top[:, 0] - own))
