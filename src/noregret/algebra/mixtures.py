@@ -169,7 +169,7 @@ def peak_mixture(z: Any) -> Any:
 def extent_sparse_mixture(z: Any) -> Any:
     largest = 0
     for k in range(z.val.size):
-        largest = max(largest, np.int64(z.idx[k]) + 1 if z.val[k] != 0.0 else 0)
+        largest = max(largest, int(z.idx[k]) + 1 if z.val[k] != 0.0 else 0)
     return float(largest) if largest_share(z) > 0.0 else 0.0
 
 

@@ -104,5 +104,5 @@ def describe_probabilities(card: Card) -> str | None:
     if loss is None or "logistic" not in loss.among:
         return CALIBRATED
     if loss.default == "logistic":
-        return f"of two classes, scores are log-odds; otherwise {CALIBRATED}"
-    return f"{CALIBRATED}; with loss=logistic and two classes, scores are log-odds"
+        return f"of two classes, scores are log-odds, and with loss=softmax their softmax; otherwise {CALIBRATED}"
+    return f"{CALIBRATED}; with loss=logistic and two classes, scores are log-odds, and with loss=softmax their softmax"

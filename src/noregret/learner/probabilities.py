@@ -1,4 +1,4 @@
-"""Probabilities of classes: by the logistic function, or softmax, of scores trained with that loss, else by calibration."""
+"""Probabilities of classes: by the logistic function or softmax of scores that are log-odds, else by calibration."""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,9 @@ class ClassProbabilities:
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every class for every row, in the order of `classes`.
 
-        Scores trained with the logistic loss (binary, or one class against the rest) are log-odds, and the softmax of
-        scores trained with the softmax loss is what that loss asks for. Others are calibrated on the scores of the last rounds, each computed before its label was learned.
+        Scores trained with the logistic loss (binary, or one class against the rest) are log-odds; with the softmax
+        loss the probabilities are the softmax of the scores. Others are calibrated on the scores of the last rounds,
+        each computed before its label was learned.
         """
         with self._lock:
             self._change.settle()

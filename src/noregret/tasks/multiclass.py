@@ -278,10 +278,14 @@ def check_all_scores(card: RuleCard, rule_options: Mapping[str, str], competitor
     loss = rule_options.get("loss")
     if loss is None or not LOSSES[loss].of_all_scores:
         if competitor == "softmax":
-            raise BadValue(f'{card.name}: competitor="softmax" is for loss="softmax"; say that, or leave competitor out')
+            raise BadValue(
+                f'{card.name}: competitor="softmax" is for loss="softmax"; say that, or leave competitor out'
+            )
         return competitor
     if competitor not in (None, "softmax"):
         raise BadValue(f"{card.name}: the {loss} loss compares a class with all others together; leave competitor out")
     if required:
-        raise BadValue(f"{card.name}: the {loss} loss asks for no margin; leave cost and margin out, or use class_weight")
+        raise BadValue(
+            f"{card.name}: the {loss} loss asks for no margin; leave cost and margin out, or use class_weight"
+        )
     return "softmax"

@@ -51,8 +51,15 @@ def observed_minus_expected(f: Any, truth: Any, shares: Any) -> Any:
 
 
 def softmax_losses(scores: Floats, truth: Any) -> Floats:
-    """-log p of the truths; the score of a class that was not known yet counts as 0."""
+    """-log p of the truths; the score of a class that was not known yet counts as 0.
+
+    It is log(1 + the odds against the truth), which keeps its digits where p is almost 1.
+    """
     f = np.where(np.isneginf(scores), 0.0, scores)
-    top = f.max(axis=1, keepdims=True)
-    own = f[np.arange(len(f)), truth]
-    return np.asarray(np.log(np.exp(f - top).sum(axis=1)) + (top[:, 0] - own))
+    rows = np.arange(len(f))
+    margins = f[rows, truth][:, None] - f
+    margins[rows, truth] = np.inf
+    least = np.minimum(margins.min(axis=1, keepdims=True), 0.0)
+    against = np.exp(least - margins).sum(axis=1)
+    rest = np.exp(least[:, 0])
+    return np.asarray(np.where(rest == 1.0, np.log1p(against), np.log(rest + against) - least[:, 0]))
