@@ -27,6 +27,7 @@ from noregret.algebra import (  # each registers its implementations
 from noregret.algebra import example_sizes as example_sizes
 from noregret.algebra import kernel as kernels
 from noregret.algebra import links as links
+from noregret.algebra import part_sums as part_sums
 from noregret.algebra import partial_features as partial_examples
 from noregret.algebra import projections as projections
 from noregret.algebra import reference_vectors as reference_vectors

@@ -38,6 +38,14 @@ def row_difference(x: Any, other: Any, places: Any, values: Any) -> Any:
     """x - other as one example, written into arrays with a place for every feature"""
 
 
+@Verb
+def collect(rows: Any, counts: Any, first: Any, size: Any, places: Any, sums: Any, values: Any) -> Any:
+    """The sum of counts[i, c] Psi(x_i, c) over `size` rows from the first on, as one example
+
+    counts has a number for every row and class; places, sums and values have one for every cell, and sums are zeros.
+    """
+
+
 # ---- parts of examples ----------------------------------------------------------------------------------------------
 
 
@@ -112,6 +120,16 @@ def row_dot(w: Any, rows: Any, t: Any) -> Any:
 @Verb
 def row_and_dot(w: Any, rows: Any, t: Any) -> Any:
     """The example x of round t, and w . x"""
+
+
+@Verb
+def add_dots(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """Add the scores of all classes: out[c] += w_c . x"""
+
+
+@Verb
+def mean_dots(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """The scores of all classes by the mean of w over the rounds"""
 
 
 @Verb

@@ -7,7 +7,8 @@ from noregret.rules.card import Card
 from noregret.rules.registry import load_package
 from noregret.rules.rule_card import RuleCard
 
-FAMILIES = ("adapters", "experts")  # packages of learners that are not rules; each module registers its cards and kinds
+# Packages of learners that are not rules; each module registers its cards and kinds.
+FAMILIES = ("adapters", "experts", "structured")
 
 
 @cache

@@ -177,8 +177,8 @@ class Transaction:
     def play(self, segment: Segment, truth: NDArray[np.float64], start: int, stop: int) -> Outcome:
         task, engine, size = self.model.task, self.loops.engine, stop - start
         out = task.make_scores(size, segment.known)
-        updated, aux = np.zeros(size, np.uint8), np.zeros(size)
         y = truth[start - segment.start : stop - segment.start]
+        updated, aux = np.zeros(size, np.uint8), task.make_aux(y, out)
         given = self.rounds(y, start, stop)
         try:
             ended = engine.play(given, out, updated, aux)

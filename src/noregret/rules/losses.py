@@ -30,7 +30,7 @@ class Loss(NamedTuple):
     of_all_scores: bool = False  # whether it compares a class with all others together; value is that of two classes
 
 
-CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured")
+CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured", "factored")
 STEEPEST = -50.0  # below this margin the exponential loss is a straight line
 
 

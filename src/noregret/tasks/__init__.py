@@ -3,6 +3,7 @@
 from noregret.tasks.bandit import Bandit
 from noregret.tasks.binary import Binary
 from noregret.tasks.convex import Convex
+from noregret.tasks.factored import Factored
 from noregret.tasks.multiclass import Multiclass
 from noregret.tasks.multilabel import Multilabel
 from noregret.tasks.one_class import OneClass
@@ -13,5 +14,5 @@ from noregret.tasks.task import Task
 
 TASKS: dict[str, type[Task]] = {
     task.name: task
-    for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit, Structured, Convex)
+    for task in (Binary, Multiclass, Regression, Multilabel, Ranking, OneClass, Bandit, Structured, Factored, Convex)
 }

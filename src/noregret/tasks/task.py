@@ -33,7 +33,8 @@ G: TypeAlias = Any
 S: TypeAlias = Any
 R: TypeAlias = Any
 TaskName = Literal[
-    "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "convex",
+    "binary", "multiclass", "multilabel", "regression", "ranking", "one-class", "bandit", "structured", "factored",
+    "convex",
 ]  # fmt: skip
 Prediction = Literal["label", "target", "score"]  # right or wrong; off by an error; only its order counts
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -83,6 +84,7 @@ class Task:
 
     many: ClassVar[bool] = False  # a score, and a block of weights, for every class
     truth_dimensions: ClassVar[int] = 1  # of the array of truths that the loops read
+    has_blocks: ClassVar[bool] = True  # an example is a row in blocks of classes; otherwise it has cells of any of them
     first_block: ClassVar[int] = 0  # blocks of weights before those of the classes
     labelled: ClassVar[bool] = True  # labels are classes, numbered as they appear
     one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
@@ -202,6 +204,11 @@ class Task:
         return cls.play
 
     @classmethod
+    def functions(cls, chosen: Mapping[str, str]) -> dict[str, Any]:
+        """More functions that the loops call by name, beside those that single options stand for."""
+        return {}
+
+    @classmethod
     def select_scoring(cls, card: RuleCard) -> Callable[..., Any]:
         """The loop that only scores."""
         return cls.score_rows
@@ -295,6 +302,10 @@ class Task:
     def make_scores(self, rows: int, known: int) -> Floats:
         """Where the loop writes the scores of so many rows."""
         return np.zeros((rows, self.blocks(known)) if self.many else rows)
+
+    def make_aux(self, y: Floats, out: Floats) -> Floats:
+        """Where the loop writes one more number of each round; what follows is its scratch."""
+        return np.zeros(len(y))
 
     def hide_unknown(self, outcome: Outcome) -> None:
         """Take back the scores of classes that were not known when a round was predicted."""
