@@ -27,7 +27,9 @@ def separable(count: int, seed: int) -> tuple[list[Sentence], list[list[str]], A
     """Sentences that hidden weights tag with a margin, the weights, and each sentence's differences and losses."""
     rng = np.random.default_rng(seed)
     u = rng.normal(size=len(TAGS) * (len(NAMES) + 1 + len(TAGS)))
-    X, Y, differences = [], [], []
+    X: list[Sentence] = []
+    Y: list[list[str]] = []
+    differences: list[list[tuple[Any, float]]] = []
     while len(X) < count:
         sentence = [
             dict(zip(NAMES, rng.normal(size=len(NAMES)).tolist(), strict=True)) for _ in range(rng.integers(1, 4))

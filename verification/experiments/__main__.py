@@ -7,7 +7,9 @@ from importlib import import_module
 
 from verification.reproduce.data import Missing, folder, must_hold
 
-NAMES = ("which", "many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms", "drift", "softmax")
+NAMES = (
+    "which", "many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms", "drift", "softmax", "tagging",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

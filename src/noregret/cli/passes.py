@@ -51,6 +51,9 @@ def learn_passes(
             began, wrong, parts, seen, next_line = time.monotonic(), 0.0, 0, 0, 64
             for block in source:
                 check_interrupt()
+                if parts and ((number == 0 and seen >= next_line) or screen.due()):
+                    screen.show((), (), line(number, seen, wrong, parts, began))
+                    next_line = 2 * seen
                 if number == 0:
                     encoded.append(block)
                 seen += len(block)
@@ -60,9 +63,6 @@ def learn_passes(
                     played = learner.play(block)
                     saver.saw(number, seen)
                 wrong, parts = wrong + float(played.losses.sum()), parts + sum(map(len, block.inputs))
-                if (number == 0 and seen >= next_line) or screen.due():
-                    screen.show((), (), line(number, seen, wrong, parts, began))
-                    next_line = 2 * seen
             if not seen:
                 raise BadValue(f"{path}: has no sentences to learn from")
             if parts:
