@@ -257,7 +257,7 @@ def test_scikit_learn_has_it_for_two_classes_and_for_many() -> None:
 @pytest.mark.parametrize(
     ("name", "told", "said"),
     [
-        ("ogd", {"competitor": "rest"}, "ogd: the softmax loss compares a class with all others together"),
+        ("ogd", {"competitor": "rest"}, "ogd: the softmax loss compares the truth with all others together"),
         ("ogd", {"cost": {"a": {"b": 2.0}}}, "ogd: the softmax loss asks for no margin; leave cost and margin out"),
         ("ogd", {"margin": "unit"}, "leave cost and margin out, or use class_weight"),
         ("ogd", {"task": "binary"}, "the loss 'softmax' does not fit binary"),

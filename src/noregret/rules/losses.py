@@ -131,6 +131,7 @@ LOSSES: dict[str, Loss] = {
     "perceptron": Loss(perceptron_value, perceptron_slope, CLASSES),
     "squared_hinge": Loss(squared_hinge_value, squared_hinge_slope, (*CLASSES, "one-class")),
     "softmax": Loss(logistic_value, linear_slope, ("multiclass",), of_all_scores=True),  # z has the slope in it
+    "crf": Loss(logistic_value, linear_slope, ("factored",), of_all_scores=True),
     "exponential": Loss(exponential_value, exponential_slope, CLASSES),
     "eps_insensitive": Loss(hinge_value, hinge_slope, REGRESSION, insensitive=True, of_errors=insensitive_of_errors),
     "absolute": Loss(hinge_value, hinge_slope, REGRESSION, of_errors=absolute_of_errors),

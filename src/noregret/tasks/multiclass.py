@@ -15,7 +15,6 @@ from noregret.algebra.verbs import sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.losses import LOSSES
 from noregret.rules.parameters import Choice
 from noregret.rules.probing import is_loss_driven
 from noregret.rules.rule_card import RuleCard
@@ -24,7 +23,7 @@ from noregret.tasks.classes import Classification, refuse_universum, universum_r
 from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
-from noregret.tasks.softmax import play_softmax, softmax_losses
+from noregret.tasks.softmax import check_all_scores, play_softmax, softmax_losses
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
@@ -271,21 +270,3 @@ class Multiclass(Classification):
         f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)
         own = np.arange(f.shape[1]) == outcome.truth[:, None]
         return np.asarray(loss_at(self.loss.value, np.where(own, f, -f)).sum(axis=1))
-
-
-def check_all_scores(card: RuleCard, rule_options: Mapping[str, str], competitor: str | None, required: bool) -> Any:
-    """The competitor: a loss that compares a class with all others together implies it, and has no margins."""
-    loss = rule_options.get("loss")
-    if loss is None or not LOSSES[loss].of_all_scores:
-        if competitor == "softmax":
-            raise BadValue(
-                f'{card.name}: competitor="softmax" is for loss="softmax"; say that, or leave competitor out'
-            )
-        return competitor
-    if competitor not in (None, "softmax"):
-        raise BadValue(f"{card.name}: the {loss} loss compares a class with all others together; leave competitor out")
-    if required:
-        raise BadValue(
-            f"{card.name}: the {loss} loss asks for no margin; leave cost and margin out, or use class_weight"
-        )
-    return "softmax"

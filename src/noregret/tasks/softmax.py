@@ -5,12 +5,16 @@ was expected: z = Psi(x, truth) - sum over c of p_c Psi(x, c), along which a rul
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from noregret.algebra.internal_verbs import mixture, row
 from noregret.algebra.verbs import helper, unbound
+from noregret.errors import BadValue
+from noregret.rules.losses import LOSSES
+from noregret.rules.rule_card import RuleCard
 from noregret.tasks.label_queries import lead
 from noregret.tasks.task import Flags, Floats, G, P, R, S
 
@@ -63,3 +67,21 @@ def softmax_losses(scores: Floats, truth: Any) -> Floats:
     against = np.exp(least - margins).sum(axis=1)
     rest = np.exp(least[:, 0])
     return np.asarray(np.where(rest == 1.0, np.log1p(against), np.log(rest + against) - least[:, 0]))
+
+
+def check_all_scores(card: RuleCard, rule_options: Mapping[str, str], competitor: Any, required: bool) -> Any:
+    """The competitor: a loss that compares the truth with all others together implies it, and has no margins."""
+    loss = rule_options.get("loss")
+    if loss is None or not LOSSES[loss].of_all_scores:
+        if competitor == "softmax":
+            raise BadValue(f'{card.name}: competitor="softmax" is for loss="softmax" and "crf"; leave competitor out')
+        return competitor
+    if competitor not in (None, "softmax"):
+        raise BadValue(
+            f"{card.name}: the {loss} loss compares the truth with all others together; leave competitor out"
+        )
+    if required:
+        raise BadValue(
+            f"{card.name}: the {loss} loss asks for no margin; leave cost and margin out, or use class_weight"
+        )
+    return "softmax"
