@@ -169,8 +169,8 @@ class Factored(Task):
         given["competitor"] = check_all_scores(card, rule_options, given.get("competitor"), "margin" in given)
         chosen = super().check_options(card, rule_options, cost, given)
         if chosen["competitor"] == "softmax" and DECODERS[chosen["decoder"]].expect is None:
-            raise BadValue(f"{card.name}: no expectations are computed for the decoder {chosen['decoder']!r}, which the "
-                           "crf loss needs; use another loss")  # fmt: skip
+            found = f"{card.name}: the crf loss needs expectations, which the decoder {chosen['decoder']!r} has not"
+            raise BadValue(f"{found}; use another loss")
         if chosen["competitor"] == "max_loss" and chosen["margin"] != "loss":
             raise BadValue(f'competitor="max_loss" searches by the loss itself: margin={chosen["margin"]!r} needs '
                            'competitor="predicted"')  # fmt: skip
@@ -181,6 +181,10 @@ class Factored(Task):
         likely = chosen["competitor"] == "softmax"
         own = {"suffered": crf.minus_log_p, "learn_group": crf.learn_likelihood} if likely else {}
         return {**functions_of(chosen["decoder"]), "suffered": wrong_parts, "learn_group": learn_group, **own}
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        return self.loss.of_all_scores
 
     # ---- outputs in --------------------------------------------------------------------------------------------------
 

@@ -37,9 +37,13 @@ DECODERS: dict[str, Decoder] = {
         sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows, expect=forward_backward.expect
     ),
     "sequence_pairs": Decoder(
-        sequence.search_pairs, sequence.tally_pairs, sequence.loss, sequence.scratch_pairs, pair_rows,
+        sequence.search_pairs,
+        sequence.tally_pairs,
+        sequence.loss,
+        sequence.scratch_pairs,
+        pair_rows,
         expect=forward_backward.expect_pairs,
-    ),  # fmt: skip
+    ),
 }
 
 
