@@ -24,6 +24,7 @@ from noregret.structured.templates import OF_PLACE, PROPERTIES, SIZED, TAGGING, 
 
 KNOWN = (*PROPERTIES, *OF_PLACE, *(f"{name}3" for name in SIZED))
 DECODER = {1: "sequence", 2: "sequence_pairs"}
+ORDER = "how many tags before a token its tag depends on"
 COLLINS = "Collins, Discriminative training methods for hidden Markov models, EMNLP 2002"
 
 
@@ -45,7 +46,7 @@ class TokenRows(NamedTuple):
     tasks=("structured",),
     params={
         "learner": Component("arow", "the learner whose rule steps along differences of sequences"),
-        "order": Param(1.0, at_least=1.0, at_most=2.0, about="how many tags before a token its tag depends on"),
+        "order": Param(1.0, at_least=1.0, at_most=2.0, grid=(1.0, 2.0), about=ORDER),
     },
     options=("templates", "competitor", "margin", "loss"),
     weights=True,
