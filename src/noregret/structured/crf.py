@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from noregret.learner.model_file import register_kind
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
-from noregret.structured.tagger import Tagger
+from noregret.structured.tagger import ORDER, Tagger
 from noregret.structured.templates import TAGGING
 
 STEPS = "adagrad(eta=0.2, delta=0.1, loss=crf)"
@@ -21,7 +21,7 @@ STEPS = "adagrad(eta=0.2, delta=0.1, loss=crf)"
     tasks=("structured",),
     params={
         "learner": Component(STEPS, "the gradient rule that descends on -log p of the right tags"),
-        "order": Param(1.0, at_least=1.0, at_most=2.0, about="how many tags before a token its tag depends on"),
+        "order": Param(1.0, at_least=1.0, at_most=2.0, grid=(1.0, 2.0), about=ORDER),
     },
     options=("templates",),
     weights=True,
