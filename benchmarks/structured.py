@@ -22,9 +22,10 @@ from noregret.structured.templates import TAGGING, Extractor, Numbers
 TITLE = "Sequence tagging: 2,001 sentences, 17 tags, first order, features extracted before"
 FILES = "ud_english_ewt/en_ewt-ud-dev.conllu.xz", "ud_english_ewt/en_ewt-ud-test.conllu.xz"
 PASSES = 5
-PEERS = {"perceptron, averaged": "ap", "pa1": "pa", "arow": "arow"}  # and the algorithms of CRFsuite
+PEERS = {"perceptron, averaged": "ap", "pa1": "pa", "arow": "arow", "crf": "l2sgd"}  # and the algorithms of CRFsuite
 NOTE = (
-    "CRFsuite runs five passes of its averaged perceptron, passive-aggressive and AROW trainers on the same features."
+    "CRFsuite runs five passes of its averaged perceptron, passive-aggressive, AROW and gradient (l2sgd) trainers on "
+    "the same features."
 )
 
 Sentences = Sequence[Sequence[str]]
@@ -56,6 +57,8 @@ def generated(count: int, seed: int) -> Split:
 
 
 def tagger(name: str) -> Any:
+    if name == "crf":
+        return noregret.make("crf")
     rule, _, averaged = name.partition(", ")
     return noregret.make("tagger", learner=noregret.make(rule, **({"average": True} if averaged else {})))
 

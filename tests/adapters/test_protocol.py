@@ -88,6 +88,8 @@ CASES = {
     "delayed joint": Case(lambda: nr.delayed(joint()), ROWS, LABELS, BAD_DICT, {"features": blocks}),
     "fogd": Case(lambda: rule("fogd", features=8, scale=True), X, LABELS, BAD_ROW),
     "fogd of targets": Case(lambda: rule("fogd", features=8, task="regression"), ROWS, X[:, 0].tolist(), BAD_DICT),
+    "softmax": Case(lambda: rule("softmax", scale=True), X, LABELS, BAD_ROW),
+    "softmax of dicts": Case(lambda: rule("softmax"), ROWS, LABELS, BAD_DICT),
     "nogd": Case(lambda: rule("nogd", features=4), ROWS, LABELS, BAD_DICT),
     "delayed nogd": Case(lambda: nr.delayed(rule("nogd", features=4, kernel="cosine")), X, LABELS, BAD_ROW),
     "delayed self_training": Case(lambda: nr.delayed(nr.self_training(rule())), ROWS, LABELS, BAD_DICT),

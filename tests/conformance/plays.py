@@ -118,7 +118,8 @@ class Play:
         if kernel is not None:
             rule = naive.with_kernel(rule, KERNELS[kernel])
         if self.task == "multiclass":
-            return Multiclass(rule, CLASSES, fixed)
+            competitor = "softmax" if options.get("loss") == "softmax" else "runner_up"
+            return Multiclass(rule, CLASSES, fixed, competitor)
         return Regression(rule, eps, scaled=True) if self.task == "regression" else Binary(rule)
 
 

@@ -42,6 +42,10 @@ def losses(play: Play, scores: Array, y: Any) -> Array:
             "huber": np.where(size <= spread, 0.5 * size**2, spread * (size - 0.5 * spread)),
         }
         return np.asarray(in_units.get(loss, np.maximum(0.0, size - 0.1 * spread)))
+    if play.task == "multiclass" and loss == "softmax":
+        known = scores.copy()
+        own = known[np.arange(len(y)), y] = np.nan_to_num(known[np.arange(len(y)), y], neginf=0.0)
+        return np.asarray(np.logaddexp.reduce(known, axis=1) - own)
     if play.task == "multiclass":
         own = scores[np.arange(len(y)), y]
         rest = scores.copy()

@@ -221,7 +221,8 @@ def test_batches_make_no_difference() -> None:
 
 
 @pytest.mark.parametrize(("task", "options"), [
-    ("multiclass", {}), ("multiclass", {"competitor": "rest"}), ("regression", {}),
+    ("multiclass", {}), ("multiclass", {"competitor": "rest"}), ("multiclass", {"loss": "softmax"}),
+    ("regression", {}),
     ("regression", {"scale_target": "no", "loss": "squared", "eta0": 0.01}),
 ])  # fmt: skip
 def test_other_tasks_have_regret_too(task: str, options: dict[str, Any]) -> None:

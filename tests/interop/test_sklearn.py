@@ -76,6 +76,7 @@ def test_there_is_a_class_for_every_title_and_task_and_nothing_else() -> None:
     expected = {f"{card.title}Classifier" for card in BUILT_IN if "binary" in card.tasks}
     expected |= {f"{card.title}Regressor" for card in BUILT_IN if "regression" in card.tasks}
     expected |= {f"{name}{kind}" for name in ("Auto", "FOGD", "NOGD") for kind in ("Classifier", "Regressor")}
+    expected |= {"SoftmaxClassifier"}
     assert sorted(expected) == dir(face) == list(face.__all__)
     assert {"AROWClassifier", "PassiveAggressiveRegressor", "AveragedPerceptronClassifier"} <= expected
     with pytest.raises(AttributeError, match="has no attribute 'HalvedClassifier'"):

@@ -12,7 +12,7 @@ from noregret.errors import BadValue
 from noregret.metrics.comparator import Comparator, find_comparator
 from noregret.metrics.comparator_problem import TOLERANCE, Penalty, Problem
 from noregret.metrics.comparator_sets import Ball, Box, Simplex, WeightSet
-from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, TargetRounds
+from noregret.metrics.round_losses import ClassRounds, RoundLosses, SignedRounds, SoftmaxRounds, TargetRounds
 
 rng = np.random.default_rng(5)
 ROWS, FEATURES = 120, 4
@@ -26,6 +26,7 @@ LOSSES: dict[str, RoundLosses] = {
     **{name: SignedRounds(name, SIGNS) for name in ("hinge", "logistic", "squared", "squared_hinge", "exponential")},
     "multiclass hinge": ClassRounds("hinge", CODES, 3),
     "multiclass logistic": ClassRounds("logistic", CODES, 3),
+    "softmax": SoftmaxRounds(CODES, 3),
     "rest": SignedRounds("hinge", np.where(np.arange(3) == CODES[:, None], 1.0, -1.0)),
     "eps_insensitive": TargetRounds("eps_insensitive", TARGETS, 0.3 * ONES, ONES),
     "absolute": TargetRounds("absolute", TARGETS, 0.3 * ONES, ONES),
@@ -43,6 +44,8 @@ def naive_loss(name: str, u: np.ndarray) -> float:
             e = abs(TARGETS[t] - f[0])
             total += {"eps_insensitive": max(0.0, e - 0.3), "absolute": e, "target squares": e * e,
                       "huber": e * e / 2 if e <= 1.5 else 1.5 * (e - 0.75)}[name]  # fmt: skip
+        elif name == "softmax":
+            total += np.log(np.exp(f).sum()) - f[CODES[t]]
         elif name == "rest":
             total += sum(max(0.0, 1.0 - (f[c] if c == CODES[t] else -f[c])) for c in range(3))
         else:

@@ -45,6 +45,8 @@ def exponential(m: float) -> float:
 
 def slope(loss: str, r: Round) -> float:
     """Derivative of the round's loss along z."""
+    if r.joint:
+        return -1.0
     if r.error is None:
         of_margin = {
             "hinge": hinge,

@@ -88,7 +88,7 @@ class Expansion(Rule):
         return [c if some else np.zeros(self.k) for some, c in zip(part, self.coefficients, strict=True)]
 
     def sqnorm(self, r: Round) -> float:
-        return self.kernel(r.x, r.x) * float(np.sum(r.signs**2))
+        return self.kernel(r.x, r.x) * r.squared_signs
 
     def measure(self, sqnorm: float) -> None:
         self.rule.measure(sqnorm)

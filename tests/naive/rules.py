@@ -23,11 +23,17 @@ class Round:
     wrong: bool  # the prediction made from the scores was not the label
     weight: float = 1.0
     error: float | None = None  # y - f in regression, None in classification
+    joint: bool = False  # the signs are minus the derivatives of a loss of all scores (softmax)
 
     @property
     def z(self) -> Array:
         """The signed example, (k, d)."""
         return np.outer(self.signs, self.x)
+
+    @property
+    def squared_signs(self) -> float:
+        """|z|^2 / |x|^2; with a loss of all scores the most it can be."""
+        return 2.0 if self.joint else float(np.sum(self.signs**2))
 
 
 def first_weights(k: int, d: int, spread: float) -> Array:
@@ -87,7 +93,7 @@ class Rule(Falling):
         return self.scores(x)
 
     def sqnorm(self, r: Round) -> float:
-        return float(np.sum(r.z * r.z))
+        return r.squared_signs * float(r.x @ r.x) if r.joint else float(np.sum(r.z * r.z))
 
     def learn(self, r: Round) -> bool:
         if self.margin_rule and self.sqnorm(r) == 0.0:

@@ -9,13 +9,19 @@ import noregret as nr
 from noregret.rules.losses import LOSSES, STEEPEST
 
 KINKS = {"hinge": [1.0], "eps_insensitive": [1.0], "absolute": [1.0], "perceptron": [0.0]}
-MARGIN_LOSSES = [name for name in LOSSES if name != "linear"]  # the linear loss is of gradients, not of margins
+OF_GRADIENTS = ("linear", "softmax", "crf")  # z is a gradient, not an example with a margin
+MARGIN_LOSSES = [name for name in LOSSES if name not in OF_GRADIENTS]
 every_loss = pytest.mark.parametrize("name", MARGIN_LOSSES)
 
 
-def test_the_linear_loss_is_minus_the_margin_everywhere() -> None:
-    assert [LOSSES["linear"].value(m) for m in (-2.0, 0.0, 3.0)] == [2.0, 0.0, -3.0]
-    assert [LOSSES["linear"].slope(m) for m in (-2.0, 0.0, 3.0)] == [-1.0, -1.0, -1.0]
+@pytest.mark.parametrize("name", OF_GRADIENTS)
+def test_a_loss_of_gradients_is_minus_the_margin_everywhere(name: str) -> None:
+    assert [LOSSES[name].value(m) for m in (-2.0, 0.0, 3.0)] == [2.0, 0.0, -3.0]
+    assert [LOSSES[name].slope(m) for m in (-2.0, 0.0, 3.0)] == [-1.0, -1.0, -1.0]
+
+
+def test_losses_of_all_scores_are_those_of_gradients_that_tasks_compute() -> None:
+    assert [name for name, loss in LOSSES.items() if loss.of_all_scores] == ["softmax", "crf"]
 
 
 @every_loss
@@ -35,7 +41,7 @@ def test_at_a_kink_the_slope_is_one_of_a_line_that_lies_below(name: str) -> None
         assert (line <= values + 1e-12 * np.abs(values) + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", [name for name in LOSSES if name != "linear"])
+@every_loss
 def test_no_loss_is_negative_and_a_large_margin_costs_nothing(name: str) -> None:
     values = LOSSES[name].value(np.array([-1e9, -60.0, -1.0, 0.0, 1.0, 600.0]))
     assert (values >= 0.0).all()

@@ -24,6 +24,7 @@ CASES = {
     "perceptron, averaged": Case(lambda: tagger("perceptron", average=True), X, Y, "a text"),
     "two tags of context": Case(lambda: tagger("arow", order=2), X, Y, ["a", 3]),
     "tokens with numbers": Case(lambda: tagger("adagrad"), TOKENS, Y, [{"word": "a", "length": float("nan")}]),
+    "crf": Case(lambda: nr.make("crf", learner=nr.make("adagrad", loss="crf", native=False)), X, Y, []),
     "hashed": Case(lambda: tagger("pa2", bits=10), X, Y, []),
 }
 

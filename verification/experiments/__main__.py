@@ -8,7 +8,7 @@ from importlib import import_module
 from verification.reproduce.data import Missing, folder, must_hold
 
 NAMES = (
-    "which", "many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms", "drift", "tagging", "matching", "parsing",
+    "which", "many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms", "drift", "tagging", "matching", "parsing", "softmax",
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -16,6 +16,7 @@ from noregret.algebra import (  # each registers its implementations
     lazy,
     lazy_groups,
     log_weights,
+    mixtures,
     reference,
     reference_sigma,
     reservoir,
@@ -167,11 +168,13 @@ def types_of(module: object) -> set[type]:
 
 
 class_blocks.register_class_blocks()
+mixtures.register_mixtures()
 
 SPARSE = {
     examples.Sparse,
     examples.SparseBlocks,
     class_blocks.SparseClassBlock,
+    mixtures.SparseMixture,
     examples.SparseRows,
     examples.SparsePart,
 } | types_of(partial_examples)
@@ -179,6 +182,7 @@ DENSE = {
     examples.Dense,
     examples.DenseBlocks,
     class_blocks.DenseClassBlock,
+    mixtures.DenseMixture,
     examples.DenseRows,
     examples.DensePart,
 } | types_of(partial_examples)
@@ -200,6 +204,7 @@ TYPES: dict[str, frozenset[type]] = {
     "kernel": frozenset(
         types_of(kernels)
         | types_of(kernel_differences)
+        | {mixtures.KernelMixture}
         | types_of(banks)
         | types_of(kernel_functions)
         | types_of(given_kernels)

@@ -1,11 +1,12 @@
 """A row in the block of one class."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from noregret.algebra.arrays import Floats, Indices
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import class_block, scaled_by
-from noregret.algebra.verbs import VERBS
+from noregret.algebra.verbs import VERBS, Verb
 
 
 class SparseClassBlock(NamedTuple):
@@ -51,9 +52,9 @@ def scaled_by_dense_class_block(z: Any, a: float) -> Any:
     return DenseClassBlock(z.val[:n], (z.signs[0] * a,), z.classes, z.stride, z.sq)
 
 
-def register_alike(kind: type, other: type) -> None:
+def register_alike(kind: type, other: type, verbs: Iterable[Verb] = VERBS) -> None:
     """Use the implementations for one type of example for another with the same fields, unless it has its own."""
-    for verb in VERBS:
+    for verb in verbs:
         for pattern, implementation in list(verb.table.items()):
             if kind in pattern:
                 verb.table.setdefault(tuple(other if one is kind else one for one in pattern), implementation)

@@ -29,6 +29,11 @@ def difference(x: Any, c: Any, r: Any, stride: int) -> Any:
 
 
 @Verb
+def mixture(x: Any, shares: Any, stride: int) -> Any:
+    """The sum over classes c of shares[c] Psi(x, c)"""
+
+
+@Verb
 def row_difference(x: Any, other: Any, places: Any, values: Any) -> Any:
     """x - other as one example, written into arrays with a place for every feature"""
 

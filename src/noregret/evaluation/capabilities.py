@@ -268,7 +268,9 @@ def describe_calibration(learner: Learner) -> str | None:
     if found is None:
         return None
     if learner_has_log_odds(learner):
-        return "the logistic function of the scores, which the logistic loss trains"
+        joint = learner.model.task.loss.of_all_scores  # type: ignore[attr-defined]
+        function, loss = ("softmax", "softmax") if joint else ("logistic function", "logistic")
+        return f"the {function} of the scores, which the {loss} loss trains"
     how = "with an offset for each class" if found.offsets else "without offsets: the most probable label is predicted"
     return f"calibrated on the scores of {found.rounds:,} past rounds, slope {found.slope:.4g}, {how}"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from noregret.metrics.comparator_problem import Matrix, is_sparse
 from noregret.metrics.round_losses import KINKS
@@ -33,7 +34,7 @@ class Played:
         value = self.losses
         if loss in KINKS or loss in ("eps_insensitive", "absolute"):
             return np.where((value > 0.0) | self.updated, 1.0, 0.0)
-        if loss == "logistic":
+        if loss in ("logistic", "softmax"):  # 1 - p; of many classes, |g_t| is at most that times |z_t|
             return -np.expm1(-value)
         if loss == "exponential":
             return np.asarray(value)
@@ -71,6 +72,7 @@ class Rounds:
     truths: NDArray[Any]
     kind: str  # "signs", "codes", "targets", "sets", "lists" or "sides"
     classes: int = 2
+    all_rivals: bool = False  # a margin is that over all other classes together: the logarithm of the odds
     of_kernel: bool = False  # rows are vectors with the inner products of a kernel: only Euclidean lengths count
 
     def cut(self, rows: int) -> "Rounds":
@@ -103,6 +105,8 @@ class Rounds:
             rounds = np.arange(len(self.truths))
             own = scores[rounds, self.truths].copy()
             scores[rounds, self.truths] = -np.inf
+            if self.all_rivals and self.classes > 1:
+                return np.asarray(own - logsumexp(scores, axis=1))
             return np.asarray(own - scores.max(axis=1))
         return np.asarray(self.truths * scores[:, 0] if self.kind == "signs" else self.truths - scores[:, 0])
 
@@ -116,7 +120,7 @@ class Rounds:
         if length == 1.0:
             return fixed
         u = length * fixed.weights
-        margins = self.margins(u) if self.kind == "targets" else length * fixed.margins
+        margins = self.margins(u) if self.kind == "targets" or self.all_rivals else length * fixed.margins
         return Fixed(u, margins, length * fixed.least, fixed.name)
 
 

@@ -19,7 +19,14 @@ from noregret.metrics.comparator import Comparator, find_comparator
 from noregret.metrics.comparator_problem import Problem
 from noregret.metrics.comparator_sets import Ball, Box, Everywhere, Simplex, WeightSet
 from noregret.metrics.pair_losses import PairLosses, Pairs, pair_up
-from noregret.metrics.round_losses import ClassRounds, RoundLosses, ShiftedLosses, SignedRounds, TargetRounds
+from noregret.metrics.round_losses import (
+    ClassRounds,
+    RoundLosses,
+    ShiftedLosses,
+    SignedRounds,
+    SoftmaxRounds,
+    TargetRounds,
+)
 from noregret.rules.own_functions import OwnFunction
 from noregret.tasks.multiclass import Multiclass
 
@@ -165,7 +172,8 @@ def make_rounds(encoded: EncodedRounds, config: Config) -> Rounds:
         return Rounds(encoded.rows(), truths.astype(np.float64), "targets")
     if len(model.labels) <= 2 and not config.task.many:
         return Rounds(encoded.rows(), model.labels.signs(len(model.labels))[truths], "signs")
-    return Rounds(encoded.rows(), truths.astype(np.int64), "codes", len(model.labels))
+    joint = config.task.loss.of_all_scores
+    return Rounds(encoded.rows(), truths.astype(np.int64), "codes", len(model.labels), all_rivals=joint)
 
 
 def make_losses(rounds: Rounds, config: Config) -> RoundLosses:
@@ -184,6 +192,8 @@ def make_losses(rounds: Rounds, config: Config) -> RoundLosses:
         return SignedRounds(loss, rounds.truths)
     if competitor == "predicted":
         raise BadValue("the loss against the predicted class is not convex, so no best comparator is computed")
+    if competitor == "softmax":
+        return SoftmaxRounds(rounds.truths, rounds.classes)
     if competitor == "rest":
         return SignedRounds(loss, np.where(np.arange(rounds.classes) == rounds.truths[:, None], 1.0, -1.0))
     return ClassRounds(loss, rounds.truths, rounds.classes)

@@ -10,6 +10,7 @@ from noregret.errors import BadValue
 from noregret.learner.state_options import COVARIANCES
 from noregret.rules.card import Card
 from noregret.rules.losses import LOSSES
+from noregret.rules.method_card import MethodCard
 from noregret.rules.parameters import Component, Param, Parameter, suggestion
 from noregret.rules.rule_card import RuleCard
 from noregret.tasks import TASKS
@@ -121,7 +122,8 @@ class Family:
         assert not isinstance(param, Component)
         if name != "loss" or not isinstance(self.default_card, RuleCard):
             return param.default, format_choices(param.among)
-        fits = [loss for loss in param.among if self.task.name in LOSSES[loss].tasks]
+        tasks = {self.task.name} | ({"multiclass"} if self.estimator_type == "classifier" else set())
+        fits = [loss for loss in param.among if tasks & set(LOSSES[loss].tasks)]
         return self.task.default_option(name, param), format_choices(fits)
 
     def task_params(self) -> Iterator[EstimatorParam]:
@@ -150,6 +152,12 @@ class Family:
             yield EstimatorParam("class_weight", None, 'dict, "balanced" or None', about)
 
 
+def can_be(card: Card, estimator_type: EstimatorType) -> bool:
+    """Whether a card plays the task of an estimator; a named method of many classes is a classifier, too."""
+    many = estimator_type == "classifier" and isinstance(card, MethodCard) and "multiclass" in card.tasks
+    return TASK_OF[estimator_type] in card.tasks or many
+
+
 def format_choices(names: Iterable[str]) -> str:
     return "{" + ", ".join(f'"{name}"' for name in names) + "}"
 
@@ -164,8 +172,7 @@ def find_families(cards: Iterable[Card], estimator_type: EstimatorType) -> Itera
     able = [
         card
         for card in cards
-        if TASK_OF[estimator_type] in card.tasks
-        and not any(isinstance(param, Component) for param in card.params.values())
+        if can_be(card, estimator_type) and not any(isinstance(param, Component) for param in card.params.values())
     ]
     for title in dict.fromkeys(card.title for card in able):
         members = [card for card in able if card.title == title]

@@ -105,6 +105,7 @@ def describe_probabilities(card: Card) -> str | None:
     loss = card.choices.get("loss")
     if loss is None or "logistic" not in loss.among:
         return CALIBRATED
+    many = "; with loss=softmax, the softmax of the scores" if "multiclass" in card.tasks else ""
     if loss.default == "logistic":
-        return f"of two classes, scores are log-odds; otherwise {CALIBRATED}"
-    return f"{CALIBRATED}; with loss=logistic and two classes, scores are log-odds"
+        return f"of two classes, scores are log-odds; otherwise {CALIBRATED}{many}"
+    return f"{CALIBRATED}; with loss=logistic and two classes, scores are log-odds{many}"

@@ -261,7 +261,8 @@ def check_task(card: RuleCard, name: Any, given: Mapping[str, Any]) -> tuple[typ
         own = str(card.usual_task)
         for task in TASKS.values():
             implied = any(option in given and option not in card.params for option in task.implied_by)
-            if implied and (task.name in card.tasks or against_the_rest(card, task, given)):
+            implied |= "loss" in card.params and given.get("loss") in task.implied_by_loss
+            if implied and (task.why_not(card) is None or against_the_rest(card, task, given)):
                 own = task.name
         return TASKS[own], own == Binary.name
     if not isinstance(name, str) or name not in TASKS:

@@ -1,5 +1,6 @@
-"""Predict structured output with a rule learner: the best output of every group of rows."""
+"""Predict structured output with a rule learner: the best output of every group of rows, or the odds of its parts."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,27 @@ from noregret.errors import BadValue
 from noregret.learner.engine import Rounds, check_read
 from noregret.learner.rule_learner import RuleLearner
 from noregret.learner.transaction import SLICE
+from noregret.tasks.decoders.layout import LOSS
 from noregret.tasks.factored import Factored
 from noregret.tasks.task import Outcome, Segment
 
 
 def decode_rows(learner: RuleLearner, rows: Rows, truth: GroupTruth) -> NDArray[Any]:
-    """The label of every row in the best output of its group: rounds that weigh nothing change nothing."""
+    """The label of every row in the best output of its group."""
+    found = [one.task.predictions(learner.model.labels, one) for one in run_groups(learner, rows, truth)]
+    return np.concatenate(found) if found else np.zeros(0, object)
+
+
+def find_marginals(learner: RuleLearner, rows: Rows, truth: GroupTruth) -> NDArray[np.float64]:
+    """The probability of every part: of every row and class; an error where outputs have none."""
+    if not learner.model.task.scores_are_log_odds:
+        raise BadValue(f'{learner.card.name}: outputs have probabilities only with loss="crf"')
+    found = [one.scores for one in run_groups(learner, rows, truth, marginals=True)]
+    return np.concatenate(found) if found else np.zeros((0, len(learner.model.labels)))
+
+
+def run_groups(learner: RuleLearner, rows: Rows, truth: GroupTruth, marginals: bool = False) -> Iterator[Outcome]:
+    """Play the groups as rounds that weigh nothing, so that nothing changes; scores become marginals where asked."""
     with learner._lock:
         learner._change.settle()
         learner._loops.refuse_reentry()
@@ -25,7 +41,8 @@ def decode_rows(learner: RuleLearner, rows: Rows, truth: GroupTruth) -> NDArray[
         block = learner._encode(rows)
         known = model.known_space.classes
         table = task.tabulate(truth, np.full(len(truth.at), -1, np.int64), known)
-        segment, found = Segment(0, len(truth), known), []
+        table[:, LOSS] = 1.0 if marginals else 0.0
+        segment = Segment(0, len(truth), known)
         for start, stop in task.slices(segment, truth, SLICE):
             y, out = table[start:stop], task.make_scores(stop - start, known)
             updated, aux = np.zeros(stop - start, np.uint8), task.make_aux(y, out)
@@ -34,5 +51,4 @@ def decode_rows(learner: RuleLearner, rows: Rows, truth: GroupTruth) -> NDArray[
             check_read(given.values[0])
             if not ended or not np.isfinite(out).all():
                 raise BadValue("a score is not finite: the values are too large; scale the features")
-            found.append(task.predictions(model.labels, Outcome(task, segment, start, out, updated, y, aux)))
-        return np.concatenate(found) if found else np.zeros(0, object)
+            yield Outcome(task, segment, start, out, updated, y, aux)

@@ -1,4 +1,4 @@
-"""Probabilities of classes: by the logistic function of scores trained with the logistic loss, else by calibration."""
+"""Probabilities of classes: by the logistic function or softmax of scores that are log-odds, else by calibration."""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,9 @@ class ClassProbabilities:
     def predict_proba(self, X: RowsLike) -> Floats:
         """The probability of every class for every row, in the order of `classes`.
 
-        Scores trained with the logistic loss (binary, or one class against the rest) are log-odds. Others are
-        calibrated on the scores of the last rounds, each computed before its label was learned.
+        Scores trained with the logistic loss (binary, or one class against the rest) are log-odds; with the softmax
+        loss the probabilities are the softmax of the scores. Others are calibrated on the scores of the last rounds,
+        each computed before its label was learned.
         """
         with self._lock:
             self._change.settle()
@@ -48,7 +49,7 @@ class ClassProbabilities:
             self.check_probabilities()
             if len(labels) < 2:
                 return dict.fromkeys(labels.order, 1.0)
-            if self.model.task.scores_are_log_odds and self.model.task.many:
+            if self.model.task.scores_are_log_odds and self.model.task.one_vs_rest:
                 scores = np.array([list(found.values())])
                 return dict(zip(labels.order, self.probabilities(scores)[0].tolist(), strict=True))
             signs = [] if isinstance(found, dict) else labels.signs(2).tolist()
@@ -67,7 +68,7 @@ class ClassProbabilities:
             return np.ones((len(scores), len(model.labels)))
         columns = class_columns(model.labels, scores) if scores.ndim == 1 else scores
         if model.task.scores_are_log_odds:
-            return log_odds_to_probabilities(columns, model.task.many)
+            return log_odds_to_probabilities(columns, model.task.one_vs_rest)
         return (self.calibration.without_offsets() if agree else self.calibration).apply(columns)
 
     @property
@@ -138,7 +139,7 @@ def class_columns(labels: Labels, scores: Floats) -> Floats:
 
 
 def log_odds_to_probabilities(scores: Floats, one_vs_rest: bool) -> Floats:
-    """The probabilities of classes whose scores are log-odds: of two classes, or of each against the rest."""
+    """The probabilities of classes whose scores are log-odds: of one to another, or of each against the rest."""
     if not one_vs_rest:
         return UNIT.apply(scores)
     each = 0.5 * (1.0 + np.tanh(0.5 * scores))

@@ -151,7 +151,7 @@ def fitting_rate(p: P, s: S, g: G, steps: float = 0.0) -> float:
     return float(min(1.0 / size, rate(p, FIRST_RATE / size, s.n.t, steps)))
 
 
-SLOPE_ONE = ("hinge", "logistic", "perceptron", "eps_insensitive", "absolute", "huber")
+SLOPE_ONE = ("hinge", "logistic", "softmax", "perceptron", "eps_insensitive", "absolute", "huber")
 FOLLOWING = "(D R)^2 max(1, sqrt(T) / 32) / 2 + 32 sqrt(T) (1 + ln(R / r))"
 FALLING = "regret against u <= D^2 sqrt(T) / (2 eta0) + eta0 G^2 (sqrt(T) - 1/2)"
 

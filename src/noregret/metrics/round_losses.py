@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 from noregret.errors import BadValue
 
@@ -67,6 +67,7 @@ SMOOTH: Mapping[str, Callable[[Floats], tuple[Floats, Floats]]] = {
     "squared": squared,
     "squared_hinge": squared_hinge,
     "exponential": exponential,
+    "softmax": logistic,  # of the margin over all other classes together
 }
 """The value and the slope of each loss, as functions of the margin."""
 
@@ -145,6 +146,25 @@ class ClassRounds:
 
     def each(self, scores: Floats) -> Floats:
         return margin_loss(self.loss, self.margins(scores).min(axis=1)) if self.outputs > 1 else np.zeros(len(scores))
+
+
+class SoftmaxRounds:
+    """Rounds with one of many classes, by -log p of the class: all others together are its rival."""
+
+    per_class = True
+
+    def __init__(self, codes: NDArray[np.int64], classes: int) -> None:
+        self.codes, self.outputs, self.rounds = codes, classes, np.arange(codes.size)
+
+    def tangent(self, scores: Floats, temperature: float) -> Tangent:
+        slopes = softmax(scores, axis=1)
+        slopes[self.rounds, self.codes] -= 1.0
+        losses = self.each(scores)
+        total = float(losses.sum())
+        return Tangent(total, total, slopes, float((losses - (slopes * scores).sum(axis=1)).sum()))
+
+    def each(self, scores: Floats) -> Floats:
+        return np.asarray(logsumexp(scores, axis=1) - scores[self.rounds, self.codes])
 
 
 class TargetRounds:

@@ -27,6 +27,9 @@ class Loss(NamedTuple):
     tasks: tuple[TaskName, ...]
     insensitive: bool = False  # whether it knows eps
     of_errors: Callable[[Floats, float, Floats], Floats] | None = None
+    of_all_scores: bool = (
+        False  # whether it is a function of all scores: z is its gradient, value and slope its tangent
+    )
 
 
 CLASSES: tuple[TaskName, ...] = ("binary", "multiclass", "multilabel", "ranking", "structured", "factored")
@@ -129,6 +132,8 @@ LOSSES: dict[str, Loss] = {
     "squared": Loss(squared_value, squared_slope, (*CLASSES, *REGRESSION), of_errors=squared_of_errors),
     "perceptron": Loss(perceptron_value, perceptron_slope, CLASSES),
     "squared_hinge": Loss(squared_hinge_value, squared_hinge_slope, (*CLASSES, "one-class")),
+    "softmax": Loss(linear_value, linear_slope, ("multiclass",), of_all_scores=True),
+    "crf": Loss(linear_value, linear_slope, ("factored",), of_all_scores=True),
     "exponential": Loss(exponential_value, exponential_slope, CLASSES),
     "eps_insensitive": Loss(hinge_value, hinge_slope, REGRESSION, insensitive=True, of_errors=insensitive_of_errors),
     "absolute": Loss(hinge_value, hinge_slope, REGRESSION, of_errors=absolute_of_errors),

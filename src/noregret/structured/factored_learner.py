@@ -201,7 +201,7 @@ def prepare(learner: Any, caller: str, decoder: str, given: Mapping[str, Any]) -
     """A rule learner that plays the parts: the one given if it fits, otherwise a fresh one like it."""
     rule = as_rule_learner(learner, caller, "its rule learns from the parts of outputs")
     chosen = {name: value for name, value in given.items() if value is not None}
-    options = rule.model.config.task.chosen
+    options = {**rule.model.config.task.chosen, **dict(rule.config.choices)}
     if rule.task == "factored" and options["decoder"] == decoder and chosen.items() <= options.items():
         return rule
     if rule.rounds:
@@ -210,7 +210,12 @@ def prepare(learner: Any, caller: str, decoder: str, given: Mapping[str, Any]) -
         raise BadValue(f"{caller} has sparse features; leave algebra={rule.config.algebra!r} out")
     if rule.model.config.transforms or rule.model.config.scale:
         raise BadValue(f"{caller} makes its features itself; leave transforms and scale out")
-    shared = {name: value for name, value in rule.config.given.items() if name not in OWN_OPTIONS}
+    if "loss" in chosen and "loss" not in rule.card.params:
+        raise BadValue(f"{caller}: {rule.card.name} has no loss to choose; use a gradient rule, such as adagrad")
+    given_loss = rule.config.given.get("loss", chosen.get("loss"))
+    if "loss" in chosen and given_loss != chosen["loss"]:
+        raise BadValue(f"{caller}: its loss is {chosen['loss']}, and that of its learner {given_loss}; leave one out")
+    shared = {name: value for name, value in rule.config.given.items() if name not in (*OWN_OPTIONS, *chosen)}
     return make(rule.card, **shared, task="factored", decoder=decoder, **chosen)
 
 

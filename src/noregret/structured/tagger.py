@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from noregret.data.blocks import Rows
 from noregret.data.group_truth import GroupTruth
 from noregret.data.labels import check_label
-from noregret.errors import BadValue, shown
+from noregret.errors import BadValue, NotLearned, shown
 from noregret.features.names import GrowingNames
+from noregret.learner.decode_rows import find_marginals
 from noregret.learner.header_fields import corrupt, read_list
 from noregret.learner.model_file import Header, register_kind
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param, suggestion
 from noregret.structured.contexts import context_names, context_rows
-from noregret.structured.factored_learner import Encoded, FactoredLearner
+from noregret.structured.factored_learner import Encoded, FactoredLearner, as_objects
 from noregret.structured.templates import OF_PLACE, PROPERTIES, SIZED, TAGGING, Extractor, Numbers, parse_templates
 
 KNOWN = (*PROPERTIES, *OF_PLACE, *(f"{name}3" for name in SIZED))
@@ -47,7 +48,7 @@ class TokenRows(NamedTuple):
         "learner": Component("arow", "the learner whose rule steps along differences of sequences"),
         "order": Param(1.0, at_least=1.0, at_most=2.0, grid=(1.0, 2.0), about=ORDER),
     },
-    options=("templates", "competitor", "margin"),
+    options=("templates", "competitor", "margin", "loss"),
     weights=True,
 )
 class Tagger(FactoredLearner):
@@ -57,7 +58,8 @@ class Tagger(FactoredLearner):
     along the difference between the features of the right tags and those of a rival. `templates` declare the features
     of words; tokens that are dicts of numbers have these as features. `competitor` and `margin` are those of structured
     output: the sequence with the highest score plus loss by default for rules that are driven by the loss, the one
-    predicted for others.
+    predicted for others. With `loss="crf"` a gradient rule learns by the likelihood of the right tags among all
+    sequences, and tags have probabilities.
     """
 
     kind: ClassVar[str] = "tagger"
@@ -71,13 +73,14 @@ class Tagger(FactoredLearner):
         templates: Sequence[str] = TAGGING,
         competitor: str | None = None,
         margin: str | None = None,
+        loss: str | None = None,
     ) -> None:
         if order not in DECODER:
             raise BadValue(f"tagger: order must be 1 or 2, not {shown(order)}")
         self.order = int(order)
         self.templates = list(templates) if isinstance(templates, (list, tuple)) else templates
         parse_templates(self.templates)
-        given = {"competitor": competitor, "margin": margin}
+        given = {"competitor": competitor, "margin": margin, "loss": loss}
         super().__init__(learner, DECODER[self.order], given)
 
     @property
@@ -147,6 +150,28 @@ class Tagger(FactoredLearner):
             found.append(flat[first : first + length])
             first += length
         return found
+
+    # ---- probabilities -----------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The probability of every tag at every token: for each sentence an array, tags in the order of `classes`.
+
+        Only learners with loss="crf" have them.
+        """
+        with self._lock:
+            self._change.settle()
+            if self.learner.model.arrays is None:
+                raise NotLearned(f"{self.card.name} has not seen an output yet; learn something first")
+            encoded = X if isinstance(X, Encoded) else self.encode(X)
+            rows, truth = self.arrange(Encoded(encoded.inputs, None, encoded.parts))
+            flat = find_marginals(self.learner, rows, truth)[truth.at]
+            return as_objects(np.split(flat, np.cumsum(truth.lengths)[:-1]) if len(encoded) else [])
+
+    def predict_proba_one(self, x: Any) -> list[dict[Any, float]]:
+        """The probability of every tag at every token of one sentence, by tag; empty before anything was learned."""
+        if self.learner.model.arrays is None:
+            return []
+        return [dict(zip(self.classes, row.tolist(), strict=True)) for row in self.predict_proba([x])[0]]
 
     # ---- model files -------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from noregret.rules.parameters import Choice
 from noregret.rules.probing import is_loss_driven
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Space
+from noregret.tasks import crf
 from noregret.tasks.costs import Costs
 from noregret.tasks.decoders import DECODERS, functions_of
 from noregret.tasks.decoders.layout import (
@@ -38,9 +39,10 @@ from noregret.tasks.decoders.layout import (
     WIDTH,
     WRONG,
 )
+from noregret.tasks.softmax import check_all_scores
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-scores = finals = update = search = tally = loss = augment = required = unbound
+scores = finals = update = search = tally = loss = augment = required = suffered = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
@@ -57,7 +59,8 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
             search(out, y, work, first, int(y[first, KNOWN]), 0.0)
         for i in range(first, last):
             aux[i] = y[i, CHOSEN]
-        y[first, LOSS] = y[first, WRONG] = loss(y, first)
+        y[first, WRONG] = loss(y, first)
+        y[first, LOSS] = suffered(out, y, work, first)
         if h[first] > 0.0:
             s.n.t += 1.0
             if final_differs:
@@ -65,6 +68,11 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
                     scores(p, s, row(X, i), X.stride, out[i])
             updated[first] = learn_group(p, g, s, X, y, h[first], out, work, first)
         first = last
+
+
+def wrong_parts(f: Floats, y: Floats, work: Floats, first: int) -> Any:
+    """The loss of the decoder."""
+    return y[first, WRONG]
 
 
 def learn_group(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, work: Floats, first: int) -> Any:
@@ -115,7 +123,7 @@ def by_one(suffered: Any) -> Any:
 
 
 BY_FEATURE = ("log_weights", "grouped", "lazy_groups")  # kinds of vectors that look at features and classes apart
-RIVALS = {"max_loss": max_loss, "predicted": predicted}
+RIVALS = {"max_loss": max_loss, "predicted": predicted, "softmax": predicted}  # softmax: all, by their probability
 MARGINS = {"loss": by_loss, "sqrt": by_root, "unit": by_one}
 
 
@@ -132,6 +140,7 @@ class Factored(Task):
     arrays = ("places", "sums", "values")
     many = True
     has_blocks = False
+    implied_by_loss = ("crf",)
     truth_dimensions = 2
     needs_query = True
     from_source = False
@@ -157,7 +166,11 @@ class Factored(Task):
         driven = card.kind != "margin" or is_loss_driven(card, tuple(rule_options.items()))
         if not driven:
             given.setdefault("competitor", "predicted")
+        given["competitor"] = check_all_scores(card, rule_options, given.get("competitor"), "margin" in given)
         chosen = super().check_options(card, rule_options, cost, given)
+        if chosen["competitor"] == "softmax" and DECODERS[chosen["decoder"]].expect is None:
+            found = f"{card.name}: the crf loss needs expectations, which the decoder {chosen['decoder']!r} has not"
+            raise BadValue(f"{found}; use another loss")
         if chosen["competitor"] == "max_loss" and chosen["margin"] != "loss":
             raise BadValue(f'competitor="max_loss" searches by the loss itself: margin={chosen["margin"]!r} needs '
                            'competitor="predicted"')  # fmt: skip
@@ -165,7 +178,13 @@ class Factored(Task):
 
     @classmethod
     def functions(cls, chosen: Mapping[str, str]) -> dict[str, Any]:
-        return {**functions_of(chosen["decoder"]), "learn_group": learn_group}
+        likely = chosen["competitor"] == "softmax"
+        own = {"suffered": crf.minus_log_p, "learn_group": crf.learn_likelihood} if likely else {}
+        return {**functions_of(chosen["decoder"]), "suffered": wrong_parts, "learn_group": learn_group, **own}
+
+    @property
+    def scores_are_log_odds(self) -> bool:
+        return self.loss.of_all_scores
 
     # ---- outputs in --------------------------------------------------------------------------------------------------
 

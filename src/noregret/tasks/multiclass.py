@@ -23,6 +23,7 @@ from noregret.tasks.classes import Classification, refuse_universum, universum_r
 from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
+from noregret.tasks.softmax import check_all_scores, play_softmax, softmax_losses
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
@@ -138,6 +139,7 @@ RIVALS = {
     "predicted": predicted,
     "max_loss": max_loss,
     "rest": None,  # no single one: one against the rest
+    "softmax": None,  # no single one: all together, each by its probability
 }
 MARGINS = {"unit": one, "loss": by_cost, "sqrt": by_cost}
 
@@ -156,13 +158,14 @@ class Multiclass(Classification):
     arrays = ("steps", "owed", "costs", "scores")
     many = True
     implied_by = ("competitor", "margin", "cost")
+    implied_by_loss = ("softmax",)
     play, score_rows = staticmethod(play), staticmethod(score_rows)
 
     @classmethod
     def select_loop(cls, card: RuleCard, chosen: Mapping[str, str]) -> Callable[..., Any]:
         if card.kind == "prototype":
             return play_prototypes
-        return play_rest if chosen["competitor"] == "rest" else play
+        return {"rest": play_rest, "softmax": play_softmax}.get(chosen["competitor"], play)
 
     @classmethod
     def check_options(
@@ -174,6 +177,7 @@ class Multiclass(Classification):
             if competitor is not None:
                 raise BadValue(f"{card.name} moves all classes at once; leave competitor out")
             competitor = "max_loss"
+        competitor = check_all_scores(card, rule_options, competitor, cost is not None or margin is not None)
         if margin is None and cost is not None:
             margin = "loss"
         chosen = {
@@ -197,8 +201,12 @@ class Multiclass(Classification):
         return chosen
 
     @property
+    def one_vs_rest(self) -> bool:
+        return self.chosen["competitor"] == "rest"
+
+    @property
     def scores_are_log_odds(self) -> bool:
-        return super().scores_are_log_odds and self.chosen["competitor"] == "rest"
+        return (super().scores_are_log_odds and self.one_vs_rest) or self.loss.of_all_scores
 
     def encode(self, labels: Labels, y: LabelsLike, rows: int) -> tuple[Any, list[Segment]]:
         refuse_universum(universum_rows(y), "it belongs to neither of two classes, and this learner has many")
@@ -235,7 +243,7 @@ class Multiclass(Classification):
         return np.asarray(as_array(known)[np.argmax(f, axis=1)])
 
     def training_margins(self, outcome: Outcome) -> Floats | None:
-        one_rival = self.card.kind != "prototype" and self.chosen["competitor"] != "rest"
+        one_rival = self.card.kind != "prototype" and RIVALS[self.chosen["competitor"]] is not None
         return outcome.aux if one_rival else None
 
     def margins(self, labels: Labels, outcome: Outcome) -> Floats:
@@ -255,6 +263,8 @@ class Multiclass(Classification):
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """Of one rival its loss; one against the rest, the sum over the classes."""
+        if self.loss.of_all_scores:
+            return softmax_losses(outcome.scores, outcome.truth.astype(int))
         if self.chosen["competitor"] != "rest":
             return super().losses(labels, outcome)
         f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)

@@ -97,6 +97,7 @@ class Task:
     scores_unknown: ClassVar[bool] = False  # a feature never learned can move a score
     own_params: ClassVar[tuple[str, ...]] = ()  # parameters that are the task's even where the rule has the name, too
     implied_by: ClassVar[tuple[str, ...]] = ()  # options that only make sense here, so that they ask for this task
+    implied_by_loss: ClassVar[tuple[str, ...]] = ()  # losses of classes that only make sense here
     metrics: ClassVar[tuple[str, ...]] = ()  # metrics of this task beside the usual ones, by name
     reading: ClassVar[Mapping[str, bool]] = NOTHING  # how open_source is to read the labels of this task
     bias_by_default: ClassVar[bool | None] = None  # a constant feature; None: where rows are scaled
@@ -237,8 +238,13 @@ class Task:
         return not self.queries_labels
 
     @property
+    def one_vs_rest(self) -> bool:
+        """Whether each class is learned against the rest, as a task of its own."""
+        return False
+
+    @property
     def scores_are_log_odds(self) -> bool:
-        """Whether the logistic function of a score is the probability that the loss asks for."""
+        """Whether scores are trained to be log-odds: their logistic function, or softmax, is the probability."""
         return False
 
     @property

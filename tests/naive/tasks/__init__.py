@@ -121,7 +121,8 @@ class Multiclass(TaskRow):
     """Labels 0..k-1; the label is held against the best other class (Crammer et al. 2006).
 
     A class takes part from the round where it first is the label, or from the start if fixed. The competitor may also
-    be the predicted class, or the one whose required margin rho[label, class] is missed by most.
+    be the predicted class, or the one whose required margin rho[label, class] is missed by most. With "softmax" all
+    classes take part, each by its probability.
     """
 
     def __init__(
@@ -151,6 +152,10 @@ class Multiclass(TaskRow):
         rivals = [c for c in range(self.k) if c != y and self.seen[c]]
         if not rivals:
             return None
+        if self.competitor == "softmax":
+            known = np.exp(np.where(self.seen, s - s[self.seen].max(), -np.inf))
+            expected = known / known.sum()
+            return Round(x, np.eye(self.k)[y] - expected, 0.0, wrong=False, weight=h, joint=True)
         rival = max(rivals, key=lambda c: float(s[c]))  # the first of equals
         if self.competitor == "predicted" and (s[y] > s[rival] or (s[y] == s[rival] and y < rival)):
             return None

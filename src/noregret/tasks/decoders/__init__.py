@@ -7,7 +7,7 @@ some parts; `tally` counts them. See `layout` for the columns of y. The function
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from noregret.tasks.decoders import arcs, nonprojective, projective, sequence
+from noregret.tasks.decoders import arcs, forward_backward, nonprojective, projective, sequence
 
 
 class Decoder(NamedTuple):
@@ -16,7 +16,7 @@ class Decoder(NamedTuple):
     search: Callable[..., None]  # (f, y, work, first, known, augment): write the best output into CHOSEN
     tally: Callable[..., None]  # (y, counts, first, column, a): add a to the counts of the parts of an output
     loss: Callable[..., float]  # (y, first): the loss of CHOSEN
-    scratch: Callable[[int, int, int], int]  # (rows, length, width): floats of work that search needs
+    scratch: Callable[[int, int, int], int]  # (rows, length, width): floats of work that search and expect need
     rows: Callable[[int, int], int]  # (length, classes): the rows of a group
     classes: int = 0  # the number of classes, where it is fixed; otherwise labels are classes
     expect: Callable[..., float] | None = None  # (f, y, work, counts, first, known): subtract marginals, return log Z
@@ -33,9 +33,16 @@ def pair_rows(length: int, classes: int) -> int:
 
 
 DECODERS: dict[str, Decoder] = {
-    "sequence": Decoder(sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows),
+    "sequence": Decoder(
+        sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows, expect=forward_backward.expect
+    ),
     "sequence_pairs": Decoder(
-        sequence.search_pairs, sequence.tally_pairs, sequence.loss, sequence.scratch_pairs, pair_rows
+        sequence.search_pairs,
+        sequence.tally_pairs,
+        sequence.loss,
+        sequence.scratch_pairs,
+        pair_rows,
+        expect=forward_backward.expect_pairs,
     ),
     "projective": Decoder(projective.search, arcs.tally, arcs.loss, projective.scratch, arcs.count_arcs, classes=1),
     "nonprojective": Decoder(

@@ -8,6 +8,7 @@ Of equal sequences the one with the smallest tags from the end wins.
 
 from typing import Any
 
+from noregret.tasks.decoders import forward_backward
 from noregret.tasks.decoders.layout import AFTER, CHOSEN, LENGTH, TRUTH, WIDTH
 
 LOWEST = -1e308
@@ -81,7 +82,7 @@ def loss(y: Any, first: Any) -> Any:
 
 
 def scratch(rows: int, length: int, width: int) -> int:
-    return 2 * length * width
+    return max(2 * length * width, forward_backward.scratch(rows, length, width))
 
 
 # ---- two tags of context ---------------------------------------------------------------------------------------------
@@ -150,4 +151,4 @@ def tally_pairs(y: Any, counts: Any, first: Any, column: Any, a: Any) -> None:
 
 
 def scratch_pairs(rows: int, length: int, width: int) -> int:
-    return 2 * length * (width + 1) ** 2
+    return max(2 * length * (width + 1) ** 2, forward_backward.scratch_pairs(rows, length, width))
