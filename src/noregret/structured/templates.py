@@ -2,7 +2,7 @@
 
 A template is the name of a property, with the offset of its token if that is not the token itself, or several of these
 joined by +: "word", "suffix3", "word[-1]", "shape[1]", "word[-1]+word". The properties of a token are word, lower,
-prefixN, suffixN, shape, digit, hyphen, first and last; a token that is a dict has its own keys as well.
+letter (the same), prefixN, suffixN, shape, digit, hyphen, first and last; a token that is a dict has its own keys as well.
 """
 
 import re
@@ -45,6 +45,7 @@ def has_digit(word: str) -> str:
 
 PROPERTIES: dict[str, Callable[[str], str]] = {
     "word": str,
+    "letter": str,
     "lower": str.lower,
     "shape": shape_of,
     "digit": has_digit,

@@ -40,7 +40,7 @@ from noregret.tasks.decoders.layout import (
 )
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-scores = finals = update = search = tally = loss = augment = required = unbound
+scores = finals = update = search = tally = loss = align = augment = required = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
@@ -70,6 +70,7 @@ def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Fla
 def learn_group(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, work: Floats, first: int) -> Any:
     """One step along the difference of the right output and its rival."""
     size, width = int(y[first, ROWS]), f.shape[1]
+    align(f, y, work, first)
     search(f, y, work, first, int(y[first, AFTER]), augment())
     counts = work[: size * width]
     for k in range(size * width):

@@ -7,7 +7,11 @@ some parts; `tally` counts them. See `layout` for the columns of y. The function
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from noregret.tasks.decoders import sequence
+from noregret.tasks.decoders import sequence, string
+
+
+def is_aligned(f: Any, y: Any, work: Any, first: Any) -> None:
+    """The truth of every row is known: there is nothing to find."""
 
 
 class Decoder(NamedTuple):
@@ -19,6 +23,7 @@ class Decoder(NamedTuple):
     scratch: Callable[[int, int, int], int]  # (rows, length, width): floats of work that search needs
     rows: Callable[[int, int], int]  # (length, classes): the rows of a group
     classes: int = 0  # the number of classes, where it is fixed; otherwise labels are classes
+    align: Callable[..., None] = is_aligned  # (f, y, work, first): find which parts the right output uses
     expect: Callable[..., float] | None = None  # (f, y, work, counts, first, known): subtract marginals, return log Z
 
 
@@ -32,16 +37,23 @@ def pair_rows(length: int, classes: int) -> int:
     return length + (classes + 1) ** 2
 
 
+def string_rows(length: int, classes: int) -> int:
+    """Two slots for every letter, and a context for the start and every symbol, which are all classes but one."""
+    return 2 * length + classes
+
+
 DECODERS: dict[str, Decoder] = {
     "sequence": Decoder(sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows),
     "sequence_pairs": Decoder(
         sequence.search_pairs, sequence.tally_pairs, sequence.loss, sequence.scratch_pairs, pair_rows
     ),
+    "string": Decoder(string.search, string.tally, string.loss, string.scratch, string_rows, align=string.align),
 }
 
 
 def functions_of(name: str) -> dict[str, Any]:
     """What a decoder stands for in the text of a loop."""
     decoder = DECODERS[name]
-    found: dict[str, Any] = {"search": decoder.search, "tally": decoder.tally, "loss": decoder.loss}
+    names = ("search", "tally", "loss", "align")
+    found: dict[str, Any] = {name: getattr(decoder, name) for name in names}
     return found if decoder.expect is None else {**found, "expect": decoder.expect}

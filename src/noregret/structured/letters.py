@@ -1,0 +1,99 @@
+"""Words as rows of numbered features: two slots for every letter, one for its symbol, one for a symbol inserted after it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.labels import check_label
+from noregret.errors import BadValue, shown
+from noregret.structured.templates import Extractor
+
+NOTHING = ""  # the class of a letter that writes nothing; no symbol
+INSERTING = "insert "  # before the names of features of symbols inserted
+
+
+def window(reach: int, longest: int) -> list[str]:
+    """Templates of all runs of at most so many letters, none further away than `reach`."""
+    runs = [
+        range(start, start + size) for size in range(1, longest + 1) for start in range(-reach, reach + 2 - size)
+    ]
+    return ["+".join(f"letter[{at}]" if at else "letter" for at in run) for run in runs]
+
+
+LETTERS = ("bias", *window(3, 5))
+INSERTED = ("bias", *window(1, 3))
+
+
+class Slots(NamedTuple):
+    """Words as rows, one for each slot, and the symbols of all outputs."""
+
+    names: dict[str, int]
+    order: list[str]  # the names by number
+    indptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    lengths: NDArray[np.int64]  # slots of each word
+    symbols: list[list[Any]] | None  # of each output
+
+    def number(self, name: str) -> int:
+        """The number of a name, a new one where it is new."""
+        found = self.names.get(name)
+        if found is None:
+            found = self.names[name] = len(self.order)
+            self.order.append(name)
+        return found
+
+
+class WordRows:
+    """Collects words as rows."""
+
+    def __init__(self, templates: Sequence[str], inserted: Sequence[str]) -> None:
+        self.extractors = (Extractor(templates), ""), (Extractor(inserted), INSERTING)
+        empty = np.zeros(0, np.int64)
+        self.rows = Slots({}, [], empty, np.zeros(0, np.int32), np.zeros(0), empty, None)
+        self.indptr, self.idx, self.lengths = [0], list[int](), list[int]()
+
+    def add(self, word: Sequence[Any]) -> None:
+        """The features of the slots of a word."""
+        letters = [str(letter) for letter in word]
+        for at in range(len(letters)):
+            for extractor, mark in self.extractors:
+                self.idx += sorted({self.rows.number(mark + name) for name in extractor.token(letters, at)})
+                self.indptr.append(len(self.idx))
+        self.lengths.append(2 * len(letters))
+
+    def finish(self, symbols: list[list[Any]] | None) -> Slots:
+        return self.rows._replace(
+            indptr=np.array(self.indptr, np.int64), idx=np.array(self.idx, np.int32), val=np.ones(len(self.idx)),
+            lengths=np.array(self.lengths, np.int64), symbols=symbols,
+        )  # fmt: skip
+
+
+def check_word(word: Any, number: int) -> Sequence[Any]:
+    """A word is a text or a list of letters, and not empty."""
+    if isinstance(word, (bytes, Mapping)) or not isinstance(word, (Sequence, np.ndarray)):
+        raise BadValue(f"word {number}: a word is a text or a list of letters, not {shown(word)}", row=number)
+    if not len(word):
+        raise BadValue(f"word {number}: it has no letters; leave it out", row=number)
+    for letter in word:
+        if not isinstance(letter, (str, int, np.integer)):
+            raise BadValue(f"word {number}: a letter is a text or a whole number, not {shown(letter)}", row=number)
+    return word
+
+
+def check_output(output: Any, length: int, number: int) -> list[Any]:
+    """The symbols of an output, at most two for every letter."""
+    if isinstance(output, (bytes, Mapping)) or not isinstance(output, (Sequence, np.ndarray)):
+        raise BadValue(f"word {number}: its output is a text or a list of symbols, not {shown(output)}", row=number)
+    try:
+        symbols = [check_label(symbol) for symbol in output]
+    except BadValue as error:
+        raise BadValue(f"word {number}: {error}", row=number) from None
+    if NOTHING in symbols:
+        raise BadValue(f"word {number}: a symbol of its output is an empty text; leave it out", row=number)
+    if len(symbols) > 2 * length:
+        raise BadValue(f"word {number}: {length} letters cannot write {len(symbols)} symbols, at most two each; "
+                       "no alignment exists", row=number)  # fmt: skip
+    return symbols

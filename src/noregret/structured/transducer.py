@@ -1,0 +1,145 @@
+"""Monotone transduction: from words to strings of symbols, such as letters to sounds; the alignment is learned, too."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noregret.data.blocks import Rows
+from noregret.data.group_truth import GroupTruth
+from noregret.data.transcript import Transcript
+from noregret.errors import BadValue
+from noregret.features.names import GrowingNames
+from noregret.learner.header_fields import corrupt, read_list
+from noregret.learner.model_file import Header, register_kind
+from noregret.learner.rule_learner import RuleLearner
+from noregret.rules.method_card import method_card
+from noregret.rules.parameters import Component
+from noregret.structured.contexts import context_names, context_rows
+from noregret.structured.factored_learner import Encoded, FactoredLearner
+from noregret.structured.letters import INSERTED, LETTERS, NOTHING, Slots, WordRows, check_output, check_word
+from noregret.structured.templates import Extractor
+
+PAPER = (
+    "Jiampojamarn, Cherry and Kondrak, Joint processing and discriminative training for letter-to-phoneme "
+    "conversion, ACL 2008"
+)
+
+
+@register_kind
+@method_card(
+    paper=PAPER,
+    kind="transducer",
+    tasks=("structured",),
+    params={"learner": Component("arow", "the learner whose rule steps along differences of outputs")},
+    options=("templates", "inserted", "competitor", "margin"),
+    weights=True,
+)
+class Transducer(FactoredLearner):
+    """Monotone transduction, such as grapheme to phoneme: every letter writes nothing, one symbol or two.
+
+    A word is a text or a list of letters; an output is a text or a list of symbols, and what was learned is what is
+    predicted. Which letter writes which symbol is not given: every round takes the best alignment of the right output
+    by the current weights. The rule steps along the difference between the features of that output and those of a
+    rival. `templates` declare the features of a letter that writes a symbol, `inserted` those of a second symbol;
+    `competitor` and `margin` are those of structured output. The loss is the edit distance. Since alignments move with
+    the weights, the bounds of the rules hold only where they cannot: for outputs of two symbols for each letter.
+    """
+
+    kind: ClassVar[str] = "transducer"
+    what: ClassVar[str] = "word"
+
+    def __init__(
+        self,
+        learner: Any = "arow",
+        templates: Sequence[str] = LETTERS,
+        inserted: Sequence[str] = INSERTED,
+        competitor: str | None = None,
+        margin: str | None = None,
+    ) -> None:
+        self.templates = list(templates) if isinstance(templates, (list, tuple)) else templates
+        self.inserted = list(inserted) if isinstance(inserted, (list, tuple)) else inserted
+        for given in (self.templates, self.inserted):
+            Extractor(given)
+        self.texts: bool | None = None  # whether outputs are texts; None before any was learned
+        super().__init__(learner, "string", {"competitor": competitor, "margin": margin})
+        if self.learner.model.labels.fixed:
+            raise BadValue("transducer finds the symbols by itself; leave classes out")
+
+    @property
+    def classes(self) -> list[Any]:
+        """The symbols seen so far, in order of appearance."""
+        return self.learner.classes[1:]
+
+    # ---- words in ----------------------------------------------------------------------------------------------------
+
+    def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> Slots:
+        """The features of all letters, numbered as they appear, each symbol's context after the word it first is in."""
+        rows, known, symbols, texts = WordRows(self.templates, self.inserted), {}, [], self.texts
+        for number, word in enumerate(X):
+            rows.add(check_word(word, number))
+            if y is None:
+                continue
+            own = check_output(y[number], len(word), number)
+            if texts is not None and texts != isinstance(y[number], str):
+                kinds = ("texts", "a list") if texts else ("lists", "a text")
+                raise BadValue(f"word {number}: outputs were {kinds[0]} so far, and this one is {kinds[1]}", row=number)
+            texts = isinstance(y[number], str)
+            symbols.append(own)
+            known.update(dict.fromkeys(own))
+            for name in context_names(own, 1):
+                rows.rows.number(name)
+        return rows.finish(None if y is None else symbols)
+
+    def arrange(self, encoded: Encoded) -> tuple[Rows, GroupTruth]:
+        """The rows of slots, and after those of each word a row for the start and every symbol known by then."""
+        parts: Slots = encoded.parts
+        outputs = None if encoded.outputs is None else parts.symbols
+        order, known = dict.fromkeys(self.classes), []
+        for at in range(len(parts.lengths)):
+            if outputs is not None:
+                order.update(dict.fromkeys(outputs[at]))
+            known.append(len(order))
+        numbers = np.array([parts.number(name) for name in context_names(list(order), 1)], np.int32)
+        block, sizes = context_rows(parts, numbers, np.array(known, np.int64), 1)
+        rows = Rows(block._replace(width=len(parts.order)), GrowingNames(parts.order, len(parts.order)))
+        starts, letters = np.cumsum(sizes) - sizes, parts.lengths // 2
+        if outputs is None:
+            return rows, GroupTruth(sizes, letters, starts, None)
+        written = np.array([len(own) + 1 for own in outputs], np.int64)
+        at = np.arange(written.sum()) + np.repeat(starts - (np.cumsum(written) - written), written)
+        labels = [label for own in outputs for label in (NOTHING, *own)]
+        return rows, GroupTruth(sizes, letters, at, labels)
+
+    def play_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float) -> Transcript:
+        if self.texts is None and encoded.outputs:
+            self.texts = isinstance(encoded.outputs[0], str)
+        return super().play_encoded(encoded, h, began)
+
+    def read_outputs(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[Any]:
+        """The output of every word: what its slots write."""
+        found: list[Any] = []
+        for start, letters in zip(truth.starts.tolist(), truth.lengths.tolist(), strict=False):
+            written = [symbol for symbol in codes[start : start + 2 * letters].tolist() if symbol not in (None, NOTHING)]
+            found.append("".join(written) if self.texts else written)
+        return found
+
+    # ---- model files -------------------------------------------------------------------------------------------------
+
+    def dump_options(self) -> Header:
+        return {"templates": self.templates, "inserted": self.inserted, "texts": self.texts}
+
+    @classmethod
+    def restore_with(cls, learner: RuleLearner, header: Header) -> Self:
+        templates, inserted, texts = read_list(header, "templates"), read_list(header, "inserted"), header.get("texts")
+        if not all(isinstance(one, str) for one in templates + inserted):
+            raise corrupt("templates must be texts")
+        new = cls(learner, templates, inserted)
+        if not (texts is None or isinstance(texts, bool)) or (texts is None) != (learner.rounds == 0):
+            raise corrupt("it does not say whether outputs are texts")
+        symbols = learner.classes
+        if symbols[:1] != [NOTHING][: len(symbols)] or texts and not all(isinstance(one, str) for one in symbols):
+            raise corrupt("its symbols do not fit its outputs")
+        new.texts = texts
+        return new
