@@ -18,6 +18,7 @@ from noregret.cli.shared_options import (
     add_regret_option,
     add_report_option,
     add_source_options,
+    positive,
     share_or_count,
 )
 from noregret.version import __version__
@@ -55,6 +56,7 @@ def make_parser() -> Parser:
     )
     experts = commands.add_parser("experts", help="follow the advice of experts: weights, regret and bounds")
     add_expert_options(experts)
+    add_tag_options(commands.add_parser("tag", help="tag the words of sentences: train, measure, tag new text"))
     add_show_options(commands.add_parser("show", help="show what a saved model is, with its largest weights"))
     add_plot_options(commands.add_parser("plot", help="draw a report, a model, or a picture of the theory"))
     learners = commands.add_parser("learners", help="list the learners, or show the card of one")
@@ -245,6 +247,34 @@ def add_expert_options(experts: Parser) -> None:
     experts.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
     experts.add_argument("--picture", metavar="PATH", help="draw the weights and the regret: .png, .svg, .pdf")
     experts.set_defaults(module="experts")
+
+
+def add_tag_options(tag: Parser) -> None:
+    tag.add_argument("files", nargs="+", metavar="FILE", help="a training file (CoNLL-U, or a table with --columns) or "
+                     "a saved model; then files to measure it on or to tag (.txt: a sentence a line)")  # fmt: skip
+    tag.add_argument("--learner", default="arow", metavar="NAME", help="the rule (default: arow)")
+    tag.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
+    tag.add_argument("--average", action="store_true", help="predict with the average of the weights")
+    tag.add_argument("--order", type=int, default=1, choices=(1, 2), help="how many tags before a token its tag "
+                     "depends on (default: 1)")  # fmt: skip
+    tag.add_argument("--tags", default="upos", choices=("upos", "xpos"), help="which tags of CoNLL-U (default: upos)")
+    tag.add_argument("--columns", metavar="WORD,TAG", help="files are tables of tokens, with these columns, counted "
+                     "from 1")  # fmt: skip
+    add_pass_options(tag)
+    tag.set_defaults(module="tag")
+
+
+def add_pass_options(parser: Parser) -> None:
+    """The options of commands that learn sentences in several passes."""
+    parser.add_argument("--passes", type=positive, default=5, metavar="N", help="how often the training file is "
+                        "learned (default: 5)")  # fmt: skip
+    parser.add_argument("--save", metavar="PATH", help="write the model to a file, also every 30 seconds")
+    parser.add_argument("--resume", metavar="MODEL", help="go on with a saved model: where it was interrupted in the "
+                        "same file, or with another file")  # fmt: skip
+    parser.add_argument("--out", metavar="PATH", help="write the predictions for the second file; - is standard "
+                        "output")  # fmt: skip
+    parser.add_argument("--json", metavar="PATH", help="write the report as JSON to a file; - is standard output")
+    parser.add_argument("--quiet", action="store_true", help="print only the result")
 
 
 def add_show_options(show: Parser) -> None:

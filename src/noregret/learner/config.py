@@ -153,6 +153,9 @@ def resolve(card: RuleCard, given: Mapping[str, Any]) -> Config:
         given["groups"] = list(groups)
     bits = check_bits(rest.pop("bits", None))
     covariance = check_covariance(card, rest.pop("covariance", None))
+    if covariance == "full" and not task_class.has_blocks:
+        raise BadValue(f"{card.name}: a full covariance is kept for single rows, not for {task_class.name} examples; "
+                       'use covariance="diagonal"')  # fmt: skip
     kernel_name = rest.pop("kernel", None)
     if algebra is None and card.algebras == ("kernel",):
         algebra, kernel_name = "kernel", kernel_name or usual_kernel(card)

@@ -16,7 +16,7 @@ Features = Mapping[Any, float]
 
 
 class Weights(Protocol):
-    """The weights as a decoder sees them. `dots` scores many dicts in one call, which is much faster than one by one."""
+    """The weights as a decoder sees them. `dots` scores many dicts in one call, much faster than one by one."""
 
     def dot(self, features: Features) -> float:
         """The score of a dict of features."""

@@ -185,6 +185,8 @@ def prepare(learner: Any, caller: str, decoder: str, given: Mapping[str, Any]) -
         return rule
     if rule.rounds:
         raise BadValue(f"{caller} needs a fresh learner, not {shown(rule)}")
+    if rule.config.algebra not in (None, "sparse", "reference"):
+        raise BadValue(f"{caller} has sparse features; leave algebra={rule.config.algebra!r} out")
     if rule.model.config.transforms or rule.model.config.scale:
         raise BadValue(f"{caller} makes its features itself; leave transforms and scale out")
     shared = {name: value for name, value in rule.config.given.items() if name not in OWN_OPTIONS}

@@ -1,5 +1,6 @@
 """Words as rows of numbered features: two slots for every letter, one for its symbol, one for a symbol inserted after it."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.structured.templates import Extractor
+from noregret.structured.templates import Extractor, Numbers
 
 NOTHING = ""  # the class of a letter that writes nothing; no symbol
 INSERTING = "insert "  # before the names of features of symbols inserted
@@ -29,45 +30,36 @@ INSERTED = ("bias", *window(1, 3))
 class Slots(NamedTuple):
     """Words as rows, one for each slot, and the symbols of all outputs."""
 
-    names: dict[str, int]
-    order: list[str]  # the names by number
+    names: Numbers
     indptr: NDArray[np.int64]
     idx: NDArray[np.int32]
     val: NDArray[np.float64]
     lengths: NDArray[np.int64]  # slots of each word
     symbols: list[list[Any]] | None  # of each output
 
-    def number(self, name: str) -> int:
-        """The number of a name, a new one where it is new."""
-        found = self.names.get(name)
-        if found is None:
-            found = self.names[name] = len(self.order)
-            self.order.append(name)
-        return found
-
 
 class WordRows:
     """Collects words as rows."""
 
     def __init__(self, templates: Sequence[str], inserted: Sequence[str]) -> None:
-        self.extractors = (Extractor(templates), ""), (Extractor(inserted), INSERTING)
-        empty = np.zeros(0, np.int64)
-        self.rows = Slots({}, [], empty, np.zeros(0, np.int32), np.zeros(0), empty, None)
-        self.indptr, self.idx, self.lengths = [0], list[int](), list[int]()
+        self.names = names = Numbers()
+        self.own = Extractor(templates, names.__getitem__)
+        self.second = Extractor(inserted, lambda name: names[INSERTING + name])
+        self.indptr, self.idx, self.lengths = [0], array("i"), list[int]()
 
     def add(self, word: Sequence[Any]) -> None:
         """The features of the slots of a word."""
         letters = [str(letter) for letter in word]
-        for at in range(len(letters)):
-            for extractor, mark in self.extractors:
-                self.idx += sorted({self.rows.number(mark + name) for name in extractor.token(letters, at)})
+        for rows in zip(self.own.sentence(letters), self.second.sentence(letters), strict=True):
+            for row in rows:
+                self.idx.extend(sorted(row))
                 self.indptr.append(len(self.idx))
         self.lengths.append(2 * len(letters))
 
     def finish(self, symbols: list[list[Any]] | None) -> Slots:
-        return self.rows._replace(
-            indptr=np.array(self.indptr, np.int64), idx=np.array(self.idx, np.int32), val=np.ones(len(self.idx)),
-            lengths=np.array(self.lengths, np.int64), symbols=symbols,
+        return Slots(
+            self.names, np.array(self.indptr, np.int64), np.array(self.idx, np.int32), np.ones(len(self.idx)),
+            np.array(self.lengths, np.int64), symbols,
         )  # fmt: skip
 
 

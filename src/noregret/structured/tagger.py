@@ -1,6 +1,7 @@
 """Sequence tagging: a tag for every token of a sentence, by its features and by the tags before it."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param
 from noregret.structured.contexts import context_names, context_rows
 from noregret.structured.factored_learner import Encoded, FactoredLearner
-from noregret.structured.templates import TAGGING, Extractor
+from noregret.structured.templates import TAGGING, Extractor, Numbers, parse_templates
 
 DECODER = {1: "sequence", 2: "sequence_pairs"}
 COLLINS = "Collins, Discriminative training methods for hidden Markov models, EMNLP 2002"
@@ -27,21 +28,12 @@ COLLINS = "Collins, Discriminative training methods for hidden Markov models, EM
 class TokenRows(NamedTuple):
     """Sentences as rows of numbered features, one for each token, and the tags of all tokens."""
 
-    names: dict[str, int]
-    order: list[str]  # the names by number
+    names: Numbers
     indptr: NDArray[np.int64]
     idx: NDArray[np.int32]
     val: NDArray[np.float64]
     lengths: NDArray[np.int64]
     tags: list[Any] | None
-
-    def number(self, name: str) -> int:
-        """The number of a name, a new one where it is new."""
-        found = self.names.get(name)
-        if found is None:
-            found = self.names[name] = len(self.order)
-            self.order.append(name)
-        return found
 
 
 @register_kind
@@ -81,7 +73,7 @@ class Tagger(FactoredLearner):
             raise BadValue(f"tagger: order must be 1 or 2, not {shown(order)}")
         self.order = int(order)
         self.templates = list(templates) if isinstance(templates, (list, tuple)) else templates
-        Extractor(self.templates)
+        parse_templates(self.templates)
         given = {"competitor": competitor, "margin": margin}
         super().__init__(learner, DECODER[self.order], given)
 
@@ -98,17 +90,16 @@ class Tagger(FactoredLearner):
 
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> TokenRows:
         """The features of all tokens, numbered as they appear, each tag's context after the sentence it first is in."""
-        extractor = Extractor(self.templates)
-        rows = TokenRows({}, [], np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64), None)
-        indptr, idx, val, lengths = [0], [], [], []
+        names = Numbers()
+        extractor = Extractor(self.templates, names.__getitem__)
+        indptr, idx, val, lengths = [0], array("i"), array("d"), []
         tags: list[Any] = []
         known = {} if y is None else dict.fromkeys(self.classes)
         for number, tokens in enumerate(X):
             check_sentence(tokens, number)
-            for features in token_features(extractor, tokens, number):
-                numbered = {rows.number(name): value for name, value in features.items()}
-                idx += sorted(numbered)
-                val += [numbered[at] for at in sorted(numbered)]
+            for features, values in token_features(extractor, tokens, number):
+                idx.extend(features)
+                val.extend(values)
                 indptr.append(len(idx))
             lengths.append(len(tokens))
             if y is not None:
@@ -118,10 +109,10 @@ class Tagger(FactoredLearner):
                 known.update(dict.fromkeys(new))
                 if new or number == 0:
                     for name in context_names(list(known), self.order):
-                        rows.number(name)
-        return rows._replace(
-            indptr=np.array(indptr, np.int64), idx=np.array(idx, np.int32), val=np.array(val, np.float64),
-            lengths=np.array(lengths, np.int64), tags=None if y is None else tags,
+                        names[name]
+        return TokenRows(
+            names, np.array(indptr, np.int64), np.array(idx, np.int32), np.array(val, np.float64),
+            np.array(lengths, np.int64), None if y is None else tags,
         )  # fmt: skip
 
     def arrange(self, encoded: Encoded) -> tuple[Rows, GroupTruth]:
@@ -137,14 +128,14 @@ class Tagger(FactoredLearner):
             sentence = np.searchsorted(np.cumsum(parts.lengths), [firsts[tag] for tag in new], "right")
             np.add.at(known, sentence, 1)
             known = len(self.classes) + np.cumsum(known - len(self.classes))
-        numbers = np.array([parts.number(name) for name in context_names(list(order), self.order)], np.int32)
+        numbers = np.array([parts.names[name] for name in context_names(list(order), self.order)], np.int32)
         block, sizes = context_rows(parts, numbers, known, self.order)
-        names = GrowingNames(parts.order, len(parts.order))
+        names = GrowingNames(parts.names.order, len(parts.names.order))
         starts = np.cumsum(sizes) - sizes
         at = np.arange(len(parts.indptr) - 1) + np.repeat(
             starts - (np.cumsum(parts.lengths) - parts.lengths), parts.lengths
         )
-        return Rows(block._replace(width=len(parts.order)), names), GroupTruth(sizes, parts.lengths, at, tags)
+        return Rows(block._replace(width=len(names)), names), GroupTruth(sizes, parts.lengths, at, tags)
 
     def read_outputs(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[Any]:
         """The tags of every sentence."""
@@ -187,17 +178,23 @@ def check_tags(tags: Any, length: int, number: int) -> list[Any]:
         raise BadValue(f"sentence {number}: {error}", row=number) from None
 
 
-def token_features(extractor: Extractor, tokens: Sequence[Any], number: int) -> list[dict[str, float]]:
-    """The features of every token of a sentence."""
-    if all(isinstance(token, str) for token in tokens):
-        return [dict.fromkeys(found, 1.0) for found in extractor.sentence(tokens)]
-    if not all(isinstance(token, Mapping) for token in tokens):
+def token_features(extractor: Extractor, tokens: Sequence[Any], number: int) -> Iterator[tuple[list[int], list[float]]]:
+    """The features of every token of a sentence, in order, and their values."""
+    words = all(isinstance(token, str) for token in tokens)
+    if not words and not all(isinstance(token, Mapping) for token in tokens):
         raise BadValue(f"sentence {number}: its tokens must all be words, or all dicts", row=number)
-    found = [dict.fromkeys(texts, 1.0) for texts in extractor.sentence(tokens)]
-    for features, token in zip(found, tokens, strict=True):
-        for name, value in token.items():
-            if isinstance(value, (int, float, np.number)):
-                if not np.isfinite(value):
-                    raise BadValue(f"sentence {number}: feature {name!r} is {value}; it must be finite", row=number)
-                features[str(name)] = float(value)
+    for token, features in zip(tokens, extractor.sentence(tokens), strict=True):
+        given = {} if words else given_numbers(token, extractor, number)
+        order = sorted(features | given.keys()) if given else sorted(features)
+        yield order, [given.get(at, 1.0) for at in order] if given else [1.0] * len(order)
+
+
+def given_numbers(token: Mapping[Any, Any], extractor: Extractor, number: int) -> dict[int, float]:
+    """The features that a token brings itself: the numbers among its properties."""
+    found = {}
+    for name, value in token.items():
+        if isinstance(value, (int, float, np.number)):
+            if not np.isfinite(value):
+                raise BadValue(f"sentence {number}: feature {name!r} is {value}; it must be finite", row=number)
+            found[extractor.number(f"{name}")] = float(value)
     return found

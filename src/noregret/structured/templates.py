@@ -2,7 +2,8 @@
 
 A template is the name of a property, with the offset of its token if that is not the token itself, or several of these
 joined by +: "word", "suffix3", "word[-1]", "shape[1]", "word[-1]+word". The properties of a token are word, lower,
-letter (the same), prefixN, suffixN, shape, digit, hyphen, first and last; a token that is a dict has its own keys as well.
+letter (of words, the same as word), prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys
+as well. "bias", "first" and "last" are features of every token, of the first and of the last.
 """
 
 import re
@@ -13,8 +14,8 @@ from noregret.errors import BadValue, shown
 
 TAGGING = (
     "bias", "word", "lower", "prefix1", "prefix2", "prefix3", "suffix1", "suffix2", "suffix3", "suffix4", "shape",
-    "digit", "hyphen", "lower[-1]", "suffix3[-1]", "lower[-2]", "lower[1]", "suffix3[1]", "prefix3[1]", "lower[2]", "shape[-1]",
-    "shape[1]", "lower[-1]+lower", "lower+lower[1]",
+    "digit", "hyphen", "lower[-1]", "suffix3[-1]", "lower[-2]", "lower[1]", "suffix3[1]", "prefix3[1]", "lower[2]",
+    "shape[-1]", "shape[1]", "lower[-1]+lower", "lower+lower[1]",
 )  # fmt: skip
 ATOM = re.compile(r"([A-Za-z_]+?)(\d*)(?:\[([+-]?\d{1,2})\])?")
 BEFORE, AFTER = "<s>", "</s>"  # the tokens before the first and after the last
@@ -52,6 +53,7 @@ PROPERTIES: dict[str, Callable[[str], str]] = {
     "hyphen": lambda word: "yes" if "-" in word[1:] else "",
 }
 SIZED = ("prefix", "suffix")
+OF_PLACE = ("bias", "first", "last")  # features of a place, whatever the token
 
 
 def parse_templates(given: Any) -> tuple[tuple[Atom, ...], ...]:
@@ -96,56 +98,91 @@ def property_of(token: Any, atom: Atom) -> str:
     return "" if found is None else found(word)
 
 
-class Extractor:
-    """Features of the tokens of sentences as texts; what is computed of a word is computed once."""
+class Numbers(dict[str, int]):
+    """A number for every name, in the order in which they are asked for; `order` lists the names."""
 
-    def __init__(self, templates: Sequence[str]) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: list[str] = []
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self.order)
+        self.order.append(name)
+        return number
+
+
+class Joined:
+    """A template of several properties, read from the values of these for all tokens of a sentence."""
+
+    def __init__(self, atoms: tuple[Atom, ...]) -> None:
+        self.name = "+".join(map(label, atoms)) + "="
+        self.columns = [atom._replace(offset=0) for atom in atoms]
+        self.offsets = [atom.offset for atom in atoms]
+        start = self.offsets[0]
+        self.is_run = len({*self.columns}) == 1 and self.offsets == [*range(start, start + len(atoms))]
+
+    def values(self, columns: Mapping[Atom, list[str]], at: int) -> list[str]:
+        """The values for a token."""
+        if self.is_run:  # a slice is faster
+            first = at + self.offsets[0]
+            return columns[self.columns[0]][first : first + len(self.offsets)]
+        return [columns[atom][at + offset] for atom, offset in zip(self.columns, self.offsets, strict=True)]
+
+
+class Extractor:
+    """The features of the tokens of sentences, numbered by a function; those of a word are made once."""
+
+    def __init__(self, templates: Sequence[str], number: Callable[[str], int]) -> None:
         atoms = parse_templates(templates)
-        self.bias = any(one[0].name == "bias" for one in atoms)
-        self.edges = [one[0].name for one in atoms if len(one) == 1 and one[0].name in ("first", "last")]
-        plain = [one for one in atoms if one[0].name not in ("bias", "first", "last")]
+        self.number = number
+        plain = [one for one in atoms if one[0].name not in OF_PLACE]
+        self.places = [one[0].name for one in atoms if one[0].name in OF_PLACE]
         self.single: dict[int, list[Atom]] = {}
         for one in plain:
             if len(one) == 1:
                 self.single.setdefault(one[0].offset, []).append(one[0])
-        self.joined = [one for one in plain if len(one) > 1]
-        self.cached: dict[tuple[int, str], list[str]] = {}
+        self.joined = [Joined(one) for one in plain if len(one) > 1]
+        self.ahead = max((atom.offset for one in atoms for atom in one), default=0)
+        self.behind = max((-atom.offset for one in atoms for atom in one), default=0)
+        self.of_words: dict[int, dict[str, list[int]]] = {offset: {} for offset in self.single}
+        self.values: dict[Atom, dict[str, str]] = {atom: {} for one in self.joined for atom in one.columns}
 
-    def sentence(self, tokens: Sequence[Any]) -> list[list[str]]:
-        """The features of every token."""
-        return [self.token(tokens, at) for at in range(len(tokens))]
+    def sentence(self, tokens: Sequence[Any]) -> list[set[int]]:
+        """The numbers of the features of every token."""
+        padded = [BEFORE] * self.behind + list(tokens) + [AFTER] * self.ahead
+        columns = {atom: [self.value(token, atom, known) for token in padded] for atom, known in self.values.items()}
+        return [self.token(padded, columns, at + self.behind, len(tokens)) for at in range(len(tokens))]
 
-    def token(self, tokens: Sequence[Any], at: int) -> list[str]:
-        found = ["bias"] if self.bias else []
-        for offset in self.single:
-            found += self.of_word(token_at(tokens, at + offset), offset)
-        for atoms in self.joined:
-            values = [property_of(token_at(tokens, at + one.offset), one) for one in atoms]
-            if all(values):
-                names = "+".join(label(one) for one in atoms)
-                found.append(f"{names}={'|'.join(values)}")
-        if "first" in self.edges and at == 0:
-            found.append("first")
-        if "last" in self.edges and at == len(tokens) - 1:
-            found.append("last")
+    def token(self, padded: list[Any], columns: dict[Atom, list[str]], at: int, length: int) -> set[int]:
+        found: set[int] = set()
+        for offset, known in self.of_words.items():
+            token = padded[at + offset]
+            numbers = known.get(token) if type(token) is str else self.properties(token, offset)
+            if numbers is None:
+                numbers = known[token] = self.properties(token, offset)
+            found.update(numbers)
+        for joined in self.joined:
+            values = joined.values(columns, at)
+            if "" not in values:
+                found.add(self.number(joined.name + "|".join(values)))
+        for place in self.places:
+            if place == "bias" or at - self.behind == (0 if place == "first" else length - 1):
+                found.add(self.number(place))
         return found
 
-    def of_word(self, token: Any, offset: int) -> list[str]:
-        """The features that a single token brings at an offset."""
-        if not isinstance(token, str):
-            return self.properties(token, offset)
-        known = self.cached.get((offset, token))
-        if known is None:
-            known = self.cached[offset, token] = self.properties(token, offset)
-        return known
+    def value(self, token: Any, atom: Atom, known: dict[str, str]) -> str:
+        """The value of a property, computed once for each word."""
+        if type(token) is not str:
+            return property_of(token, atom)
+        found = known.get(token)
+        if found is None:
+            found = known[token] = property_of(token, atom)
+        return found
 
-    def properties(self, token: Any, offset: int) -> list[str]:
+    def properties(self, token: Any, offset: int) -> list[int]:
+        """The numbers of the features that a single token brings at an offset."""
         values = ((one, property_of(token, one)) for one in self.single[offset])
-        return [f"{label(one)}={value}" for one, value in values if value]
-
-
-def token_at(tokens: Sequence[Any], at: int) -> Any:
-    return BEFORE if at < 0 else AFTER if at >= len(tokens) else tokens[at]
+        return [self.number(f"{label(one)}={value}") for one, value in values if value]
 
 
 def label(atom: Atom) -> str:

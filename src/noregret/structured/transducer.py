@@ -19,7 +19,7 @@ from noregret.rules.parameters import Component
 from noregret.structured.contexts import context_names, context_rows
 from noregret.structured.factored_learner import Encoded, FactoredLearner
 from noregret.structured.letters import INSERTED, LETTERS, NOTHING, Slots, WordRows, check_output, check_word
-from noregret.structured.templates import Extractor
+from noregret.structured.templates import parse_templates
 
 PAPER = (
     "Jiampojamarn, Cherry and Kondrak, Joint processing and discriminative training for letter-to-phoneme "
@@ -61,7 +61,7 @@ class Transducer(FactoredLearner):
         self.templates = list(templates) if isinstance(templates, (list, tuple)) else templates
         self.inserted = list(inserted) if isinstance(inserted, (list, tuple)) else inserted
         for given in (self.templates, self.inserted):
-            Extractor(given)
+            parse_templates(given)
         self.texts: bool | None = None  # whether outputs are texts; None before any was learned
         super().__init__(learner, "string", {"competitor": competitor, "margin": margin})
         if self.learner.model.labels.fixed:
@@ -89,7 +89,7 @@ class Transducer(FactoredLearner):
             symbols.append(own)
             known.update(dict.fromkeys(own))
             for name in context_names(own, 1):
-                rows.rows.number(name)
+                rows.names[name]
         return rows.finish(None if y is None else symbols)
 
     def arrange(self, encoded: Encoded) -> tuple[Rows, GroupTruth]:
@@ -101,9 +101,10 @@ class Transducer(FactoredLearner):
             if outputs is not None:
                 order.update(dict.fromkeys(outputs[at]))
             known.append(len(order))
-        numbers = np.array([parts.number(name) for name in context_names(list(order), 1)], np.int32)
+        numbers = np.array([parts.names[name] for name in context_names(list(order), 1)], np.int32)
         block, sizes = context_rows(parts, numbers, np.array(known, np.int64), 1)
-        rows = Rows(block._replace(width=len(parts.order)), GrowingNames(parts.order, len(parts.order)))
+        names = GrowingNames(parts.names.order, len(parts.names.order))
+        rows = Rows(block._replace(width=len(names)), names)
         starts, letters = np.cumsum(sizes) - sizes, parts.lengths // 2
         if outputs is None:
             return rows, GroupTruth(sizes, letters, starts, None)

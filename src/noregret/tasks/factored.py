@@ -114,6 +114,7 @@ def by_one(suffered: Any) -> Any:
     return 1.0 if suffered > 0.0 else 0.0
 
 
+BY_FEATURE = ("log_weights", "grouped", "lazy_groups")  # kinds of vectors that look at features and classes apart
 RIVALS = {"max_loss": max_loss, "predicted": predicted}
 MARGINS = {"loss": by_loss, "sqrt": by_root, "unit": by_one}
 
@@ -130,6 +131,7 @@ class Factored(Task):
     }
     arrays = ("places", "sums", "values")
     many = True
+    has_blocks = False
     truth_dimensions = 2
     needs_query = True
     from_source = False
@@ -142,9 +144,11 @@ class Factored(Task):
     @classmethod
     def why_not(cls, card: RuleCard, rule_options: Mapping[str, str] | None = None) -> str | None:
         tasks = card.tasks if rule_options is None else card.tasks_with(rule_options)
-        if "structured" in tasks:
-            return None
-        return "it does not learn from single signed examples"
+        if "structured" not in tasks:
+            return "it does not learn from single signed examples"
+        if any(field.kind in BY_FEATURE for field in card.state.values()):
+            return "its weights depend on the features and classes of a part, and an example is a sum of many parts"
+        return None
 
     @classmethod
     def check_options(

@@ -84,6 +84,7 @@ class Task:
 
     many: ClassVar[bool] = False  # a score, and a block of weights, for every class
     truth_dimensions: ClassVar[int] = 1  # of the array of truths that the loops read
+    has_blocks: ClassVar[bool] = True  # an example is a row in blocks of classes; otherwise it has cells of any of them
     first_block: ClassVar[int] = 0  # blocks of weights before those of the classes
     labelled: ClassVar[bool] = True  # labels are classes, numbered as they appear
     one_label: ClassVar[bool] = False  # every round has one class, and one is predicted: a confusion matrix exists
