@@ -17,6 +17,8 @@ from noregret.tasks.decoders.layout import CHOSEN, CHOSEN2, LENGTH, TRUTH, TRUTH
 
 LOWEST = -1e308
 LISTED = 5  # outputs among which the rival is searched
+SLACK = 1e-9  # for the rounding of scores, relative to the best
+WIDEST = 1e300
 SILENT, SINGLE, WRITTEN = 0, 1, 2  # a letter writes nothing; nothing is inserted; a symbol is written
 MULTIPLIER, MODULUS = 69069.0, 2147483647.0  # of the hash by which equal outputs are told
 
@@ -26,89 +28,107 @@ MULTIPLIER, MODULUS = 69069.0, 2147483647.0  # of the hash by which equal output
 
 def search(f: Any, y: Any, work: Any, first: Any, known: Any, augment: Any) -> None:
     """The best output; with `augment`, the one with the highest score plus loss among the best."""
-    listed = LISTED if augment > 0.0 else 1
-    size = known * listed  # entries of a layer
-    last = 2 * int(y[first, LENGTH])
-    for cell in range((last + 2) * size):
-        work[3 * cell] = LOWEST
-    work[0] = work[2] = 0.0
-    for step in range(0, last, 2):
-        write_symbols(f, work, first, (step, last), known, listed)
-        end_letter(f, work, first, (step + 1, last), known, listed)
-    ending = (last + 1) * size
-    for entry in range(size):
-        at = 3 * (last * size + entry)
-        if work[at] > LOWEST:
-            offer(work, ending, listed, work[at] + f[first + last + entry // listed, 0], entry, work[at + 2])
+    last, listed = 2 * int(y[first, LENGTH]), LISTED if augment > 0.0 else 1
+    ahead, lists = work[: (last + 1) * known], work[(last + 1) * known :]
+    look_ahead(f, y, ahead, first, known)
+    ending = (last + 1) * known * listed
+    gap = SLACK * (1.0 + abs(ahead[0])) + (1.0 if augment > 0.0 else 0.0)
+    list_best(f, y, work, first, known, (listed, ahead[0] - gap))
+    while lists[3 * (ending + listed - 1)] == LOWEST and gap < WIDEST:
+        gap *= 8.0  # fewer outputs than wanted came so close to the best
+        list_best(f, y, work, first, known, (listed, ahead[0] - gap))
     choice, best = 0, LOWEST
     for rank in range(listed if augment > 0.0 else 0):
         at = 3 * (ending + rank)
-        if work[at] > LOWEST:
-            trace_back(y, work, first, size, int(work[at + 1]), listed)
-            found = work[at] + augment * loss(y, first)
+        if lists[at] > LOWEST:
+            trace_back(y, lists, first, known * listed, int(lists[at + 1]), listed)
+            found = lists[at] + augment * loss(y, first)
             if found > best:
                 choice, best = rank, found
-    trace_back(y, work, first, size, int(work[3 * (ending + choice) + 1]), listed)
+    trace_back(y, lists, first, known * listed, int(lists[3 * (ending + choice) + 1]), listed)
 
 
-def write_symbols(f: Any, work: Any, first: Any, place: Any, known: Any, listed: Any) -> None:
-    """From the layer before a slot to that after it: a symbol is written, after each entry of the layer."""
-    layer, last = place
-    size = known * listed
-    for before in range(known):
-        start = layer * size + before * listed
-        if work[3 * start] > LOWEST:
-            for symbol in range(1, known):
-                added = f[first + last + before, symbol] + f[first + layer, symbol]
-                target = (layer + 1) * size + symbol * listed
-                for rank in range(listed):
-                    at = 3 * (start + rank)
-                    if work[at] + added <= work[3 * (target + listed - 1)]:
-                        break
-                    hashed = (work[at + 2] * MULTIPLIER + symbol) % MODULUS
-                    offer(work, target, listed, work[at] + added, WRITTEN * size + before * listed + rank, hashed)
+def look_ahead(f: Any, y: Any, ahead: Any, first: Any, known: Any) -> None:
+    """The best score of what may follow each symbol at each slot, from the end."""
+    last = 2 * int(y[first, LENGTH])
+    for symbol in range(known):
+        ahead[last * known + symbol] = f[first + last + symbol, 0]
+    for slot in range(last - 1, -1, -1):
+        here, after, end = slot * known, (slot + 1) * known, (slot // 2 + 1) * 2 * known
+        skipped = f[first + slot, 0]
+        for before in range(known):
+            row = first + last + before
+            even, odd = ahead[end + before] + skipped, LOWEST
+            for symbol in range(2, known, 2):  # two maxima are faster than one
+                found = f[row, symbol] + (f[first + slot, symbol] + ahead[after + symbol])
+                if found > even:
+                    even = found
+            for symbol in range(1, known, 2):
+                found = f[row, symbol] + (f[first + slot, symbol] + ahead[after + symbol])
+                if found > odd:
+                    odd = found
+            ahead[here + before] = max(even, odd)
 
 
-def end_letter(f: Any, work: Any, first: Any, place: Any, known: Any, listed: Any) -> None:
-    """To the layer after a letter: it wrote nothing, or one symbol, or another one is inserted."""
-    layer, _ = place
-    size, slot = known * listed, first + layer
+def list_best(f: Any, y: Any, work: Any, first: Any, known: Any, wanted: Any) -> None:
+    """List the best beginnings of outputs at each slot and symbol, and the best outputs after the last.
+
+    `wanted` is how many, and the least score of an output. Entries have a score, whence they come, and a hash.
+    """
+    listed, least = wanted
+    last, size = 2 * int(y[first, LENGTH]), known * listed
+    ahead, lists = work[: (last + 1) * known], work[(last + 1) * known :]
+    for cell in range((last + 2) * size):
+        lists[3 * cell] = LOWEST
+    lists[0] = lists[1] = lists[2] = 0.0
+    for slot in range(last):
+        end = (slot // 2 + 1) * 2
+        skipped = SINGLE if slot % 2 else SILENT
+        for entry in range(size):
+            at, before = 3 * (slot * size + entry), entry // listed
+            if lists[at] > LOWEST:
+                score = lists[at] + f[first + slot, 0]
+                if score + ahead[end * known + before] >= least:
+                    offer(lists, end * size + before * listed, listed, score, skipped * size + entry, lists[at + 2])
+                row = first + last + before
+                for symbol in range(1, known):
+                    score, start = lists[at] + f[row, symbol] + f[first + slot, symbol], (slot + 1) * size + symbol * listed
+                    close = score + ahead[(slot + 1) * known + symbol] >= least
+                    if close and score > lists[3 * (start + listed - 1)]:
+                        hashed = (lists[at + 2] * MULTIPLIER + symbol) % MODULUS
+                        offer(lists, start, listed, score, WRITTEN * size + entry, hashed)
     for entry in range(size):
-        target = (layer + 1) * size + entry // listed * listed
-        at = 3 * ((layer - 1) * size + entry)
-        if work[at] > LOWEST:
-            offer(work, target, listed, work[at] + f[slot - 1, 0], SILENT * size + entry, work[at + 2])
-        at = 3 * (layer * size + entry)
-        if work[at] > LOWEST:
-            offer(work, target, listed, work[at] + f[slot, 0], SINGLE * size + entry, work[at + 2])
-    write_symbols(f, work, first, place, known, listed)
+        at = 3 * (last * size + entry)
+        if lists[at] > LOWEST:
+            score = lists[at] + ahead[last * known + entry // listed]
+            offer(lists, (last + 1) * size, listed, score, entry, lists[at + 2])
 
 
-def offer(work: Any, start: Any, listed: Any, score: Any, back: Any, hashed: Any) -> None:
+def offer(lists: Any, start: Any, listed: Any, score: Any, back: Any, hashed: Any) -> None:
     """Enter an output into a list that is sorted by score, unless it is there with a score as high."""
-    at = 3 * (start + listed - 1)
-    if score <= work[at]:
+    if score <= lists[3 * (start + listed - 1)]:
         return
     rank = listed - 1
     for other in range(listed):
-        if work[3 * (start + other)] > LOWEST and work[3 * (start + other) + 2] == hashed:
-            if work[3 * (start + other)] >= score:
+        at = 3 * (start + other)
+        if lists[at] > LOWEST and lists[at + 2] == hashed:
+            if lists[at] >= score:
                 return
             rank = other
             break
-    while rank > 0 and work[3 * (start + rank - 1)] < score:
+    while rank > 0 and lists[3 * (start + rank - 1)] < score:
         for field in range(3):
-            work[3 * (start + rank) + field] = work[3 * (start + rank - 1) + field]
+            lists[3 * (start + rank) + field] = lists[3 * (start + rank - 1) + field]
         rank -= 1
     at = 3 * (start + rank)
-    work[at], work[at + 1], work[at + 2] = score, back, hashed
+    lists[at], lists[at + 1], lists[at + 2] = score, back, hashed
 
 
-def trace_back(y: Any, work: Any, first: Any, size: Any, entry: Any, listed: Any) -> None:
+def trace_back(y: Any, lists: Any, first: Any, size: Any, entry: Any, listed: Any) -> None:
     """Write an output, from its end; -1 where a letter does not use its second slot."""
     layer = 2 * int(y[first, LENGTH])
     while layer > 0:
-        back = int(work[3 * (layer * size + entry) + 1])
+        back = int(lists[3 * (layer * size + entry) + 1])
         kind, before = back // size, back % size
         layer -= 1
         if kind == WRITTEN:
@@ -123,7 +143,8 @@ def trace_back(y: Any, work: Any, first: Any, size: Any, entry: Any, listed: Any
 
 
 def scratch(rows: int, length: int, width: int) -> int:
-    return max(6 * (length + 1) * width * LISTED, 3 * (length + 1) * (2 * length + 1))
+    searching = (2 * length + 1) * width + 6 * (length + 1) * width * LISTED
+    return max(searching, 3 * (length + 1) * (2 * length + 1))
 
 
 # ---- the right output ------------------------------------------------------------------------------------------------
