@@ -106,7 +106,9 @@ def test_the_right_output_gets_its_best_alignment() -> None:
     ("length", "symbols", "written"),
     [(4, 4, [1, 1, 1, 1]), (4, 2, [0, 1, 0, 1]), (2, 4, [2, 2]), (3, 0, [0, 0, 0]), (6, 3, [0, 1, 0, 1, 0, 1])],
 )
-def test_of_equal_alignments_that_closest_to_the_diagonal_is_taken(length: int, symbols: int, written: list[int]) -> None:
+def test_of_equal_alignments_that_closest_to_the_diagonal_is_taken(
+    length: int, symbols: int, written: list[int]
+) -> None:
     f, y = group(length, 3, symbols, 0)
     STRING.align(np.zeros_like(f), y, scratch(length, 3), FIRST)
     codes = column(y, TRUTH2)

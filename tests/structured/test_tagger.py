@@ -165,6 +165,15 @@ def test_templates_that_make_no_sense_are_refused(templates: Any) -> None:
         nr.make("tagger", templates=templates)
 
 
+def test_a_misspelt_template_is_named_when_words_are_tagged() -> None:
+    learner = nr.make("tagger", templates=["word", "sufix3[-1]"])
+    with pytest.raises(nr.BadValue, match="'sufix3' is no property of a word; did you mean 'suffix3'"):
+        learner.learn([["a"]], [["N"]])
+    dicts: Any = nr.make("tagger", learner=nr.make("pa1", native=False), templates=["word", "lemma"])
+    dicts.learn([[{"word": "runs", "lemma": "run"}]], [["V"]])
+    assert "lemma=run" in dicts.learner.features
+
+
 def test_words_never_seen_are_tagged_by_their_parts() -> None:
     learner = tagger("arow", templates=["suffix2", "word"])
     learner.learn([["walked"], ["jumped"], ["table"], ["apple"]] * 3, [["V"], ["V"], ["N"], ["N"]] * 3)

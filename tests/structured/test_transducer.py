@@ -65,7 +65,9 @@ def test_after_a_step_of_pa_the_rival_is_beaten_by_its_edit_distance() -> None:
         learner.learn_one(word, output)
         after = weights(learner)
         change = {key: after.get(key, 0.0) - before.get(key, 0.0) for key in after.keys() | before.keys()}
-        step = min(abs(value) for value in change.values() if abs(value) > 1e-12)  # parts are used a whole number of times
+        step = min(
+            abs(value) for value in change.values() if abs(value) > 1e-12
+        )  # parts are used a whole number of times
         z = {key: value / step for key, value in change.items()}
         required = dot(after, z)
         assert required == pytest.approx(round(required), abs=1e-9)

@@ -6,9 +6,12 @@ If round s changes w by delta_s, the mean of w over rounds a + 1 to t + 1 is w -
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from noregret.algebra.arrays import Floats
-from noregret.algebra.internal_verbs import dots, mean_dot
-from noregret.algebra.verbs import add, at, dot
+from noregret.algebra.examples import Sparse
+from noregret.algebra.internal_verbs import add_dots, class_block, dots, mean_dot, mean_dots
+from noregret.algebra.verbs import Plain, add, at, dot
 
 NUMBERS = {"after": 0.0}
 
@@ -51,3 +54,33 @@ def mean_dot_averaged(w: Any, x: Any) -> Any:
     if late > 0.0:
         return dot(w.v, x) - dot(w.u, x) / (late + 1.0)
     return dot(w.v, x)
+
+
+@mean_dots.on(Averaged)
+def mean_dots_averaged(w: Any, x: Any, stride: int, out: Floats) -> None:
+    late = w.clock[0] - w.n[0]
+    if late > 0.0:
+        dots(w.u, x, stride, out)
+        for c in range(out.size):
+            out[c] = -out[c] / (late + 1.0)
+        add_dots(w.v, x, stride, out)
+    else:
+        dots(w.v, x, stride, out)
+
+
+@add_dots.on(Plain, Sparse)
+def add_dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """One pass over the row, as `dots`."""
+    k = out.size
+    for i in range(x.idx.size):
+        first = np.int64(x.idx[i]) * stride
+        weights = w[first : first + k]
+        a = x.sign * x.val[i]
+        for c in range(k):
+            out[c] += weights[c] * a
+
+
+@add_dots.on(object)
+def add_dots_one_by_one(w: Any, x: Any, stride: int, out: Floats) -> None:
+    for c in range(out.size):
+        out[c] += dot(w, class_block(x, c, stride))

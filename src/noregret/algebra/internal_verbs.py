@@ -118,6 +118,16 @@ def row_and_dot(w: Any, rows: Any, t: Any) -> Any:
 
 
 @Verb
+def add_dots(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """Add the scores of all classes: out[c] += w_c . x"""
+
+
+@Verb
+def mean_dots(w: Any, x: Any, stride: int, out: Floats) -> None:
+    """The scores of all classes by the mean of w over the rounds"""
+
+
+@Verb
 def mean_dot(w: Any, x: Any) -> Any:
     """The mean of w over the rounds, times x"""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from noregret.cli.interrupts import check_interrupt
+from noregret.cli.interrupts import check_interrupt, defer_interrupts, ignore_interrupts
 from noregret.cli.screen import Screen
 from noregret.errors import BadValue
 from noregret.structured.factored_learner import Encoded, FactoredLearner
@@ -51,24 +51,26 @@ def learn_passes(
             began, wrong, parts, seen, next_line = time.monotonic(), 0.0, 0, 0, 64
             for block in source:
                 check_interrupt()
+                if parts and ((number == 0 and seen >= next_line) or screen.due()):
+                    screen.show((), (), line(number, seen, wrong, parts, began))
+                    next_line = 2 * seen
                 if number == 0:
                     encoded.append(block)
                 seen += len(block)
                 if number * BIG + seen <= done:
                     continue
-                played = learner.play(block)
+                with defer_interrupts():
+                    played = learner.play(block)
+                    saver.saw(number, seen)
                 wrong, parts = wrong + float(played.losses.sum()), parts + sum(map(len, block.inputs))
-                saver.saw(number, seen)
-                if (number == 0 and seen >= next_line) or screen.due():
-                    screen.show((), (), line(number, seen, wrong, parts, began))
-                    next_line = 2 * seen
             if not seen:
                 raise BadValue(f"{path}: has no sentences to learn from")
             if parts:
                 passes.report.append({"sentences": seen, "error": wrong / parts, "seconds": time.monotonic() - began})
                 screen.note(line(number, seen, wrong, parts, began))
     except KeyboardInterrupt:
-        saver.save()
+        with ignore_interrupts():
+            saver.save()
         if args.save is not None:
             screen.note(f"stopped; saved to {args.save}: go on with --resume {args.save}")
         raise

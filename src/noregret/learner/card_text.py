@@ -23,6 +23,8 @@ COVARIANCE = (
 def describe_card(card: Card) -> str:
     """A card as text, with an example for the command line."""
     example = f"noregret learn DATA --learner {card.name} --save {card.name}.nr"
+    if not any(TASKS[task].from_source for task in card.tasks if task in TASKS):
+        example = f'nr.make("{card.name}") in Python: its rounds are not rows of a table'
     return "\n".join([*lines_of(card), "", example]) + "\n"
 
 

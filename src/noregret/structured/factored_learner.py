@@ -88,10 +88,21 @@ class FactoredLearner(BaseLearner):
             raise BadValue(f"X has {len(inputs)} rows and y has {len(outputs)} labels; they must match")
         return Encoded(inputs, outputs, self.encode_inputs(inputs, outputs))
 
+    def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None) -> Self:
+        """Learn every round, in order, as `learn_one` in a loop does; all of them, or none."""
+        self.run(X, y, weight, query, keep=False)
+        return self
+
     def play(
         self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None
     ) -> Transcript:
         """Predict, then learn, every round; all of them, or none."""
+        found = self.run(X, y, weight, query, keep=True)
+        assert found is not None
+        return found
+
+    def run(self, X: Any, y: Any, weight: WeightsLike, query: Any, keep: bool) -> Transcript | None:
+        """Learn every round; returns what happened, if it is to be kept."""
         began = time.perf_counter() - seconds_waited()
         if query is not None:
             raise BadValue(f"{self.card.name} takes inputs one by one; leave query out")
@@ -102,19 +113,25 @@ class FactoredLearner(BaseLearner):
                 raise BadValue(f"{self.card.name} learns from outputs: give y, one for every {self.what}")
             h = check_weights(weight, len(encoded))
 
-            def act() -> Transcript:
-                return self.play_encoded(encoded, h, began)
+            def act() -> Transcript | None:
+                return self.learn_encoded(encoded, h, began if keep else None)
 
             return run_whole([self.learner], self._change, act, self._own_state())
 
-    def play_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float) -> Transcript:
-        """Learn the rounds and count them."""
+    def learn_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float | None) -> Transcript | None:
+        """Learn the rounds and count them; a transcript where it is known when they began."""
         rows, truth = self.arrange(encoded)
         weight = None if h is None else np.repeat(h, truth.sizes)
-        played = self.learner.play(rows, truth, weight)
-        found = self.read_outputs(encoded, played.predictions, truth) if len(encoded) else []
+        played = None
+        if began is None:
+            self.learner.learn(rows, truth, weight)
+        else:
+            played = self.learner.play(rows, truth, weight)
         self.rounds, self.updates = self.learner.rounds, self.learner.updates
         self.mistakes = self.learner.mistakes
+        if played is None or began is None:
+            return None
+        found = self.read_outputs(encoded, played.predictions, truth) if len(encoded) else []
         seconds = time.perf_counter() - seconds_waited() - began
         assert encoded.outputs is not None
         outputs = as_objects(found), as_objects(encoded.outputs)

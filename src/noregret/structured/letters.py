@@ -1,4 +1,4 @@
-"""Words as rows of numbered features: two slots for every letter, one for its symbol, one for a symbol inserted after it."""
+"""Words as rows of numbered features: two slots for every letter, for its symbol and for one inserted after it."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 
 from noregret.data.labels import check_label
 from noregret.errors import BadValue, shown
-from noregret.structured.templates import Extractor, Numbers
+from noregret.rules.parameters import suggestion
+from noregret.structured.templates import OF_PLACE, PROPERTIES, Extractor, Numbers
 
 NOTHING = ""  # the class of a letter that writes nothing; no symbol
+KNOWN = (*PROPERTIES, *OF_PLACE)
 INSERTING = "insert "  # before the names of features of symbols inserted
 
 
 def window(reach: int, longest: int) -> list[str]:
     """Templates of all runs of at most so many letters, none further away than `reach`."""
-    runs = [
-        range(start, start + size) for size in range(1, longest + 1) for start in range(-reach, reach + 2 - size)
-    ]
+    runs = [range(start, start + size) for size in range(1, longest + 1) for start in range(-reach, reach + 2 - size)]
     return ["+".join(f"letter[{at}]" if at else "letter" for at in run) for run in runs]
 
 
 LETTERS = ("bias", *window(3, 5))
-INSERTED = ("bias", *window(1, 3))
+INSERTED = ("bias", *window(2, 4))
 
 
 class Slots(NamedTuple):
@@ -61,6 +61,15 @@ class WordRows:
             self.names, np.array(self.indptr, np.int64), np.array(self.idx, np.int32), np.ones(len(self.idx)),
             np.array(self.lengths, np.int64), symbols,
         )  # fmt: skip
+
+
+def check_templates(given: Any) -> list[str]:
+    """Templates of features of letters."""
+    extractor = Extractor(given, len)
+    if extractor.own_keys:
+        name = extractor.own_keys[0]
+        raise BadValue(f"the template {name!r} is no property of a letter{suggestion(name, KNOWN)}")
+    return list(given)
 
 
 def check_word(word: Any, number: int) -> Sequence[Any]:

@@ -16,11 +16,12 @@ from noregret.learner.header_fields import corrupt, read_list
 from noregret.learner.model_file import Header, register_kind
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
-from noregret.rules.parameters import Component, Param
+from noregret.rules.parameters import Component, Param, suggestion
 from noregret.structured.contexts import context_names, context_rows
 from noregret.structured.factored_learner import Encoded, FactoredLearner
-from noregret.structured.templates import TAGGING, Extractor, Numbers, parse_templates
+from noregret.structured.templates import OF_PLACE, PROPERTIES, SIZED, TAGGING, Extractor, Numbers, parse_templates
 
+KNOWN = (*PROPERTIES, *OF_PLACE, *(f"{name}3" for name in SIZED))
 DECODER = {1: "sequence", 2: "sequence_pairs"}
 COLLINS = "Collins, Discriminative training methods for hidden Markov models, EMNLP 2002"
 
@@ -181,6 +182,10 @@ def check_tags(tags: Any, length: int, number: int) -> list[Any]:
 def token_features(extractor: Extractor, tokens: Sequence[Any], number: int) -> Iterator[tuple[list[int], list[float]]]:
     """The features of every token of a sentence, in order, and their values."""
     words = all(isinstance(token, str) for token in tokens)
+    if words and extractor.own_keys:
+        name = extractor.own_keys[0]
+        raise BadValue(f"sentence {number}: the template {name!r} is no property of a word{suggestion(name, KNOWN)}; "
+                       "give tokens as dicts that have it", row=number)  # fmt: skip
     if not words and not all(isinstance(token, Mapping) for token in tokens):
         raise BadValue(f"sentence {number}: its tokens must all be words, or all dicts", row=number)
     for token, features in zip(tokens, extractor.sentence(tokens), strict=True):

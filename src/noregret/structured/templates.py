@@ -142,6 +142,8 @@ class Extractor:
             if len(one) == 1:
                 self.single.setdefault(one[0].offset, []).append(one[0])
         self.joined = [Joined(one) for one in plain if len(one) > 1]
+        names = {atom.name for one in plain for atom in one}
+        self.own_keys = sorted(names - set(PROPERTIES) - set(SIZED))  # that only tokens with properties can have
         self.ahead = max((atom.offset for one in atoms for atom in one), default=0)
         self.behind = max((-atom.offset for one in atoms for atom in one), default=0)
         self.of_words: dict[int, dict[str, list[int]]] = {offset: {} for offset in self.single}

@@ -113,16 +113,19 @@ class Transducer(FactoredLearner):
         labels = [label for own in outputs for label in (NOTHING, *own)]
         return rows, GroupTruth(sizes, letters, at, labels)
 
-    def play_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float) -> Transcript:
+    def learn_encoded(self, encoded: Encoded, h: NDArray[np.float64] | None, began: float | None) -> Transcript | None:
+        """Learn the rounds, and whether outputs are texts."""
         if self.texts is None and encoded.outputs:
             self.texts = isinstance(encoded.outputs[0], str)
-        return super().play_encoded(encoded, h, began)
+        return super().learn_encoded(encoded, h, began)
 
     def read_outputs(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[Any]:
         """The output of every word: what its slots write."""
         found: list[Any] = []
         for start, letters in zip(truth.starts.tolist(), truth.lengths.tolist(), strict=False):
-            written = [symbol for symbol in codes[start : start + 2 * letters].tolist() if symbol not in (None, NOTHING)]
+            written = [
+                symbol for symbol in codes[start : start + 2 * letters].tolist() if symbol not in (None, NOTHING)
+            ]
             found.append("".join(written) if self.texts else written)
         return found
 

@@ -83,7 +83,11 @@ def assemble(plan: Plan, maker: Copier) -> tuple[Callable[..., Any], Callable[..
         final = text(hooks.final_by_mean)
     by_vector = card.score is None and card.weight is None
     scores = text(hooks.scores_by_vector) if by_vector else text(hooks.scores_one_by_one, score=score)
-    finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final}) if final is not score else scores
+    finals = scores
+    if plan.averaged:
+        finals = text(hooks.finals_by_mean)
+    elif final is not score:
+        finals = maker(hooks.scores_one_by_one, f"finals_{tag}", {"score": final})
 
     plain_rows = by_vector and final is score
     final_row = text(hooks.row_by_vector) if plain_rows else text(hooks.row_by_final, final=final)

@@ -71,7 +71,8 @@ def learn_group(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, work: Fl
     """One step along the difference of the right output and its rival."""
     size, width = int(y[first, ROWS]), f.shape[1]
     align(f, y, work, first)
-    search(f, y, work, first, int(y[first, AFTER]), augment())
+    if final_differs or augment() > 0.0 or y[first, AFTER] > y[first, KNOWN]:  # not what was found to predict
+        search(f, y, work, first, int(y[first, AFTER]), augment())
     counts = work[: size * width]
     for k in range(size * width):
         counts[k] = 0.0

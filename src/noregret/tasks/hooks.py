@@ -12,6 +12,7 @@ from noregret.algebra.internal_verbs import (
     count,
     dots,
     mean_dot,
+    mean_dots,
     part,
     place,
     row,
@@ -56,6 +57,10 @@ def score_by_weight(p: Any, s: Any, x: Any) -> Any:
 
 def final_by_mean(p: Any, s: Any, x: Any) -> Any:
     return mean_dot(s.w, x)
+
+
+def finals_by_mean(p: Any, s: Any, x: Any, stride: Any, out: Any) -> Any:
+    mean_dots(s.w, x, stride, out)
 
 
 def row_by_vector(p: Any, s: Any, X: Any, t: Any) -> Any:
