@@ -8,7 +8,7 @@ Chunks = tuple[tuple[str, ...], ...]  # what each letter writes
 START = "<start>"
 
 
-def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
+def edit_distance(one: Sequence[object], other: Sequence[object]) -> int:
     if not one or not other:
         return len(one) + len(other)
     return min(

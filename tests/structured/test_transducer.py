@@ -65,9 +65,8 @@ def test_after_a_step_of_pa_the_rival_is_beaten_by_its_edit_distance() -> None:
         learner.learn_one(word, output)
         after = weights(learner)
         change = {key: after.get(key, 0.0) - before.get(key, 0.0) for key in after.keys() | before.keys()}
-        step = min(
-            abs(value) for value in change.values() if abs(value) > 1e-12
-        )  # parts are used a whole number of times
+        # Parts are used a whole number of times, some of them once.
+        step = min(abs(value) for value in change.values() if abs(value) > 1e-12)
         z = {key: value / step for key, value in change.items()}
         required = dot(after, z)
         assert required == pytest.approx(round(required), abs=1e-9)
@@ -136,6 +135,9 @@ def test_a_transducer_learns_the_language_and_its_alignment() -> None:
         learner.learn(encoded)
     words = spoken_words(60, seed=4)[0]
     assert learner.predict(words).tolist() == [pronounce(word) for word in words]
+    assert learner.alignments(["axe"]) == [[("a", ["A"]), ("x", ["K", "S"]), ("e", [])]]
+    assert learner.alignments(learner.encode(["se", "te"])) == [[("s", ["Z"]), ("e", [])], [("t", ["T"]), ("e", [])]]
+    assert learner.alignments([]) == []
 
 
 def test_what_is_given_is_what_is_predicted() -> None:
@@ -198,6 +200,8 @@ def test_learners_and_templates_that_do_not_fit_are_refused() -> None:
         transducer(own=["letter[x]"])
     with pytest.raises(nr.BadValue, match="template"):
         transducer(second=[])
+    with pytest.raises(nr.BadValue, match="'vowel' is no property of a letter"):
+        transducer(own=["letter", "vowel"])
     with pytest.raises(nr.BadValue, match="mira"):
         nr.make("transducer", learner="mira")
 

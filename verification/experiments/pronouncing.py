@@ -16,11 +16,11 @@ from verification.reproduce.data import Missing
 FILES = ()
 WORDS, HELD_OUT, PASSES, SEED = 20_000, 2_000, 5, 0
 LEARNERS: dict[str, dict[str, Any]] = {
-    "`perceptron`, averaged": {"name": "perceptron", "average": True},
-    "`pa1`": {"name": "pa1"},
-    "`pa1`, averaged": {"name": "pa1", "average": True},
-    "`arow`": {"name": "arow"},
-    "`adagrad`": {"name": "adagrad"},
+    "`perceptron`, averaged": {"rule": "perceptron", "average": True},
+    "`pa1`": {"rule": "pa1"},
+    "`pa1`, averaged": {"rule": "pa1", "average": True},
+    "`arow`": {"rule": "arow"},
+    "`adagrad`": {"rule": "adagrad"},
 }
 Entries = list[tuple[str, list[str]]]
 

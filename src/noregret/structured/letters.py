@@ -47,9 +47,8 @@ class WordRows:
         self.second = Extractor(inserted, lambda name: names[INSERTING + name])
         self.indptr, self.idx, self.lengths = [0], array("i"), list[int]()
 
-    def add(self, word: Sequence[Any]) -> None:
+    def add(self, letters: list[str]) -> None:
         """The features of the slots of a word."""
-        letters = [str(letter) for letter in word]
         for rows in zip(self.own.sentence(letters), self.second.sentence(letters), strict=True):
             for row in rows:
                 self.idx.extend(sorted(row))
@@ -72,7 +71,7 @@ def check_templates(given: Any) -> list[str]:
     return list(given)
 
 
-def check_word(word: Any, number: int) -> Sequence[Any]:
+def check_word(word: Any, number: int) -> list[str]:
     """A word is a text or a list of letters, and not empty."""
     if isinstance(word, (bytes, Mapping)) or not isinstance(word, (Sequence, np.ndarray)):
         raise BadValue(f"word {number}: a word is a text or a list of letters, not {shown(word)}", row=number)
@@ -81,7 +80,7 @@ def check_word(word: Any, number: int) -> Sequence[Any]:
     for letter in word:
         if not isinstance(letter, (str, int, np.integer)):
             raise BadValue(f"word {number}: a letter is a text or a whole number, not {shown(letter)}", row=number)
-    return word
+    return [str(letter) for letter in word]
 
 
 def check_output(output: Any, length: int, number: int) -> list[Any]:

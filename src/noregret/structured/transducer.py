@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from noregret.data.blocks import Rows
 from noregret.data.group_truth import GroupTruth
+from noregret.data.inputs import RowsLike
 from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.features.names import GrowingNames
@@ -18,8 +19,16 @@ from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component
 from noregret.structured.contexts import context_names, context_rows
 from noregret.structured.factored_learner import Encoded, FactoredLearner
-from noregret.structured.letters import INSERTED, LETTERS, NOTHING, Slots, WordRows, check_output, check_word
-from noregret.structured.templates import parse_templates
+from noregret.structured.letters import (
+    INSERTED,
+    LETTERS,
+    NOTHING,
+    Slots,
+    WordRows,
+    check_output,
+    check_templates,
+    check_word,
+)
 
 PAPER = (
     "Jiampojamarn, Cherry and Kondrak, Joint processing and discriminative training for letter-to-phoneme "
@@ -32,7 +41,7 @@ PAPER = (
     paper=PAPER,
     kind="transducer",
     tasks=("structured",),
-    params={"learner": Component("arow", "the learner whose rule steps along differences of outputs")},
+    params={"learner": Component("pa1", "the learner whose rule steps along differences of outputs")},
     options=("templates", "inserted", "competitor", "margin"),
     weights=True,
 )
@@ -52,16 +61,13 @@ class Transducer(FactoredLearner):
 
     def __init__(
         self,
-        learner: Any = "arow",
+        learner: Any = "pa1",
         templates: Sequence[str] = LETTERS,
         inserted: Sequence[str] = INSERTED,
         competitor: str | None = None,
         margin: str | None = None,
     ) -> None:
-        self.templates = list(templates) if isinstance(templates, (list, tuple)) else templates
-        self.inserted = list(inserted) if isinstance(inserted, (list, tuple)) else inserted
-        for given in (self.templates, self.inserted):
-            parse_templates(given)
+        self.templates, self.inserted = check_templates(templates), check_templates(inserted)
         self.texts: bool | None = None  # whether outputs are texts; None before any was learned
         super().__init__(learner, "string", {"competitor": competitor, "margin": margin})
         if self.learner.model.labels.fixed:
@@ -119,15 +125,28 @@ class Transducer(FactoredLearner):
             self.texts = isinstance(encoded.outputs[0], str)
         return super().learn_encoded(encoded, h, began)
 
-    def read_outputs(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[Any]:
-        """The output of every word: what its slots write."""
-        found: list[Any] = []
+    # ---- outputs -----------------------------------------------------------------------------------------------------
+
+    def read_chunks(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[list[list[Any]]]:
+        """What each letter of every word writes."""
+        found = []
         for start, letters in zip(truth.starts.tolist(), truth.lengths.tolist(), strict=False):
-            written = [
-                symbol for symbol in codes[start : start + 2 * letters].tolist() if symbol not in (None, NOTHING)
-            ]
-            found.append("".join(written) if self.texts else written)
+            slots = codes[start : start + 2 * letters].tolist()
+            pairs = zip(slots[::2], slots[1::2], strict=True)
+            found.append([[symbol for symbol in pair if symbol is not None and symbol != NOTHING] for pair in pairs])
         return found
+
+    def read_outputs(self, encoded: Encoded, codes: NDArray[Any], truth: GroupTruth) -> list[Any]:
+        """The output of every word."""
+        chunks = self.read_chunks(encoded, codes, truth)
+        written = [[symbol for chunk in word for symbol in chunk] for word in chunks]
+        return ["".join(output) for output in written] if self.texts else written
+
+    def alignments(self, X: RowsLike) -> list[list[tuple[Any, list[Any]]]]:
+        """The best output of every word as pairs: a letter, and the symbols that it writes."""
+        words = X.inputs if isinstance(X, Encoded) else X
+        found = self.decode(X, self.read_chunks)
+        return [list(zip(word, chunks, strict=True)) for word, chunks in zip(words, found, strict=True)]
 
     # ---- model files -------------------------------------------------------------------------------------------------
 
@@ -143,7 +162,7 @@ class Transducer(FactoredLearner):
         if not (texts is None or isinstance(texts, bool)) or (texts is None) != (learner.rounds == 0):
             raise corrupt("it does not say whether outputs are texts")
         symbols = learner.classes
-        if symbols[:1] != [NOTHING][: len(symbols)] or texts and not all(isinstance(one, str) for one in symbols):
+        if symbols[:1] != [NOTHING][: len(symbols)] or (texts and not all(isinstance(one, str) for one in symbols)):
             raise corrupt("its symbols do not fit its outputs")
         new.texts = texts
         return new

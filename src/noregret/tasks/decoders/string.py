@@ -92,10 +92,8 @@ def list_best(f: Any, y: Any, work: Any, first: Any, known: Any, wanted: Any) ->
                     offer(lists, end * size + before * listed, listed, score, skipped * size + entry, lists[at + 2])
                 row = first + last + before
                 for symbol in range(1, known):
-                    score, start = (
-                        lists[at] + f[row, symbol] + f[first + slot, symbol],
-                        (slot + 1) * size + symbol * listed,
-                    )
+                    score = lists[at] + f[row, symbol] + f[first + slot, symbol]
+                    start = (slot + 1) * size + symbol * listed
                     close = score + ahead[(slot + 1) * known + symbol] >= least
                     if close and score > lists[3 * (start + listed - 1)]:
                         hashed = (lists[at + 2] * MULTIPLIER + symbol) % MODULUS
