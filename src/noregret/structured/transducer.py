@@ -46,14 +46,14 @@ PAPER = (
     weights=True,
 )
 class Transducer(FactoredLearner):
-    """Monotone transduction, such as grapheme to phoneme: every letter writes nothing, one symbol or two.
+    """Words to strings, such as grapheme to phoneme; no theorem holds in general, as alignments move with the weights.
 
-    A word is a text or a list of letters; an output is a text or a list of symbols, and what was learned is what is
-    predicted. Which letter writes which symbol is not given: every round takes the best alignment of the right output
-    by the current weights. The rule steps along the difference between the features of that output and those of a
-    rival. `templates` declare the features of a letter that writes a symbol, `inserted` those of a second symbol;
-    `competitor` and `margin` are those of structured output. The loss is the edit distance. Since alignments move with
-    the weights, the bounds of the rules hold only where they cannot: for outputs of two symbols for each letter.
+    Every letter writes nothing, one symbol or two. A word is a text or a list of letters; an output is a text or a list
+    of symbols, and what was learned is what is predicted. Which letter writes which symbol is not given: every round
+    takes the best alignment of the right output by the current weights. The rule steps along the difference between the
+    features of that output and those of a rival. `templates` declare the features of a letter that writes a symbol,
+    `inserted` those of a second symbol; `competitor` and `margin` are those of structured output. The loss is the edit
+    distance. The bounds of the rules hold where only one alignment exists: for outputs of two symbols for each letter.
     """
 
     kind: ClassVar[str] = "transducer"
