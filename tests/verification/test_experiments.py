@@ -10,8 +10,9 @@ import pytest
 import noregret as nr
 from noregret.data.class_weights import balanced_weights
 from noregret.metrics import Confusion
-from verification.experiments import delayed, imbalance, which
+from verification.experiments import delayed, imbalance, pronouncing, which
 from verification.experiments.__main__ import main, markdown
+from verification.experiments.chunk_baseline import Chunks, align
 
 HEAD = (
     "Year,Month,DayofMonth,DayOfWeek,UniqueCarrier,CRSArrTime,CRSDepTime,CRSElapsedTime,Origin,Distance,ValueToPredict"
@@ -25,6 +26,18 @@ def test_a_table_is_written_as_the_docs_have_it() -> None:
 def test_without_the_data_it_says_what_is_missing(tmp_path: Path, capsys: Any) -> None:
     assert main(["--data", str(tmp_path), "--only", "imbalance"]) == 2
     assert "kddcup" in capsys.readouterr().err
+
+
+def test_letters_write_their_most_frequent_chunk() -> None:
+    words, outputs = ["ab", "ba", "xa", "axb", "ae", "eb"], [list(o) for o in ("AB", "BA", "KSA", "AKSB", "A", "B")]
+    baseline = Chunks(words, outputs)
+    assert baseline.usual == {"a": ("A",), "b": ("B",), "x": ("K", "S"), "e": ()}
+    assert baseline.predict(["bex?"]) == [["B", "K", "S"]]
+    assert align("abcd", ["A", "B"], lambda letter, chunk: 0.0) == [("A",), (), ("B",), ()]
+
+
+def test_errors_of_pronunciations_are_edits_and_words() -> None:
+    assert pronouncing.errors([list("ABC"), list("A"), []], [list("AXC"), list("A"), list("BB")]) == (50.0, 200.0 / 3)
 
 
 @pytest.mark.parametrize("way", ["balanced", "balanced_root"])

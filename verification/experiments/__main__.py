@@ -4,11 +4,26 @@ import argparse
 import sys
 from datetime import date
 from importlib import import_module
+from pathlib import Path
 
 from verification.reproduce.data import Missing, folder, must_hold
 
 NAMES = (
-    "which", "many", "digits", "bandits", "asking", "imbalance", "delayed", "paradigms", "drift", "tagging", "matching", "parsing", "softmax",
+    "which",
+    "many",
+    "digits",
+    "bandits",
+    "asking",
+    "imbalance",
+    "delayed",
+    "paradigms",
+    "drift",
+    "tagging",
+    "matching",
+    "parsing",
+    "softmax",
+    "pronouncing",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name in told.only or NAMES:
             module = import_module(f"verification.experiments.{name}")
             must_hold(told.data, module.FILES)
-            head, rows = module.run(folder(told.data, module.FILES[0]))
+            head, rows = module.run(folder(told.data, module.FILES[0]) if module.FILES else Path())
             print(f"`python -m verification.experiments --only {name}`, {date.today().isoformat()}:\n")
             print("\n".join(markdown(head, rows)), end="\n\n", flush=True)
     except Missing as missing:

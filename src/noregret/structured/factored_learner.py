@@ -5,7 +5,7 @@ A subclass turns inputs into rows (`encode_inputs`, `arrange`) and codes of rows
 
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -149,15 +149,19 @@ class FactoredLearner(BaseLearner):
 
     def predict(self, X: RowsLike) -> NDArray[Any]:
         """The best output of every input."""
+        return as_objects(self.decode(X, self.read_outputs))
+
+    def decode(self, X: Any, read: Callable[[Encoded, NDArray[Any], GroupTruth], list[Any]]) -> list[Any]:
+        """What a function reads from the codes of the rows of the best outputs."""
         with self._lock:
             self._change.settle()
             if self.learner.model.arrays is None:
                 raise NotLearned(f"{self.card.name} has not seen an output yet; learn something first")
             encoded = X if isinstance(X, Encoded) else self.encode(X)
             if not len(encoded):
-                return as_objects([])
+                return []
             rows, truth = self.arrange(Encoded(encoded.inputs, None, encoded.parts))
-            return as_objects(self.read_outputs(encoded, decode_rows(self.learner, rows, truth), truth))
+            return read(encoded, decode_rows(self.learner, rows, truth), truth)
 
     def predict_one(self, x: RowLike) -> Any:
         """The best output of one input; None before anything was learned."""

@@ -2,8 +2,8 @@
 
 A template is the name of a property, with the offset of its token if that is not the token itself, or several of these
 joined by +: "word", "suffix3", "word[-1]", "shape[1]", "word[-1]+word". The properties of a token are word, lower,
-prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys as well. "bias", "first"
-and "last" are features of every token, of the first and of the last.
+letter (of words, the same as word), prefixN, suffixN, shape, digit and hyphen; a token that is a dict has its own keys
+as well. "bias", "first" and "last" are features of every token, of the first and of the last.
 """
 
 import re
@@ -46,6 +46,7 @@ def has_digit(word: str) -> str:
 
 PROPERTIES: dict[str, Callable[[str], str]] = {
     "word": str,
+    "letter": str,
     "lower": str.lower,
     "shape": shape_of,
     "digit": has_digit,
@@ -110,6 +111,24 @@ class Numbers(dict[str, int]):
         return number
 
 
+class Joined:
+    """A template of several properties, read from the values of these for all tokens of a sentence."""
+
+    def __init__(self, atoms: tuple[Atom, ...]) -> None:
+        self.name = "+".join(map(label, atoms)) + "="
+        self.columns = [atom._replace(offset=0) for atom in atoms]
+        self.offsets = [atom.offset for atom in atoms]
+        start = self.offsets[0]
+        self.is_run = len({*self.columns}) == 1 and self.offsets == [*range(start, start + len(atoms))]
+
+    def values(self, columns: Mapping[Atom, list[str]], at: int) -> list[str]:
+        """The values for a token."""
+        if self.is_run:  # a slice is faster
+            first = at + self.offsets[0]
+            return columns[self.columns[0]][first : first + len(self.offsets)]
+        return [columns[atom][at + offset] for atom, offset in zip(self.columns, self.offsets, strict=True)]
+
+
 class Extractor:
     """The features of the tokens of sentences, numbered by a function; those of a word are made once."""
 
@@ -122,20 +141,21 @@ class Extractor:
         for one in plain:
             if len(one) == 1:
                 self.single.setdefault(one[0].offset, []).append(one[0])
-        self.joined = [(one, "+".join(map(label, one))) for one in plain if len(one) > 1]
+        self.joined = [Joined(one) for one in plain if len(one) > 1]
         names = {atom.name for one in plain for atom in one}
         self.own_keys = sorted(names - set(PROPERTIES) - set(SIZED))  # that only tokens with properties can have
         self.ahead = max((atom.offset for one in atoms for atom in one), default=0)
         self.behind = max((-atom.offset for one in atoms for atom in one), default=0)
         self.of_words: dict[int, dict[str, list[int]]] = {offset: {} for offset in self.single}
-        self.values: dict[tuple[Atom, str], str] = {}
+        self.values: dict[Atom, dict[str, str]] = {atom: {} for one in self.joined for atom in one.columns}
 
     def sentence(self, tokens: Sequence[Any]) -> list[set[int]]:
         """The numbers of the features of every token."""
         padded = [BEFORE] * self.behind + list(tokens) + [AFTER] * self.ahead
-        return [self.token(padded, at + self.behind, len(tokens)) for at in range(len(tokens))]
+        columns = {atom: [self.value(token, atom, known) for token in padded] for atom, known in self.values.items()}
+        return [self.token(padded, columns, at + self.behind, len(tokens)) for at in range(len(tokens))]
 
-    def token(self, padded: list[Any], at: int, length: int) -> set[int]:
+    def token(self, padded: list[Any], columns: dict[Atom, list[str]], at: int, length: int) -> set[int]:
         found: set[int] = set()
         for offset, known in self.of_words.items():
             token = padded[at + offset]
@@ -143,23 +163,23 @@ class Extractor:
             if numbers is None:
                 numbers = known[token] = self.properties(token, offset)
             found.update(numbers)
-        for atoms, name in self.joined:
-            values = [self.value(padded[at + one.offset], one) for one in atoms]
-            if all(values):
-                found.add(self.number(f"{name}={'|'.join(values)}"))
+        for joined in self.joined:
+            values = joined.values(columns, at)
+            if "" not in values:
+                found.add(self.number(joined.name + "|".join(values)))
         for place in self.places:
             if place == "bias" or at - self.behind == (0 if place == "first" else length - 1):
                 found.add(self.number(place))
         return found
 
-    def value(self, token: Any, atom: Atom) -> str:
+    def value(self, token: Any, atom: Atom, known: dict[str, str]) -> str:
         """The value of a property, computed once for each word."""
         if type(token) is not str:
             return property_of(token, atom)
-        known = self.values.get((atom, token))
-        if known is None:
-            known = self.values[atom, token] = property_of(token, atom)
-        return known
+        found = known.get(token)
+        if found is None:
+            found = known[token] = property_of(token, atom)
+        return found
 
     def properties(self, token: Any, offset: int) -> list[int]:
         """The numbers of the features that a single token brings at an offset."""

@@ -42,7 +42,7 @@ from noregret.tasks.decoders.layout import (
 from noregret.tasks.softmax import check_all_scores
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-scores = finals = update = search = tally = loss = augment = required = suffered = unbound
+scores = finals = update = search = tally = loss = align = augment = required = suffered = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does
 
 
@@ -78,6 +78,7 @@ def wrong_parts(f: Floats, y: Floats, work: Floats, first: int) -> Any:
 def learn_group(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, work: Floats, first: int) -> Any:
     """One step along the difference of the right output and its rival."""
     size, width = int(y[first, ROWS]), f.shape[1]
+    align(f, y, work, first)
     if final_differs or augment() > 0.0 or y[first, AFTER] > y[first, KNOWN]:  # not what was found to predict
         search(f, y, work, first, int(y[first, AFTER]), augment())
     counts = work[: size * width]

@@ -7,7 +7,11 @@ some parts; `tally` counts them. See `layout` for the columns of y. The function
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from noregret.tasks.decoders import arcs, forward_backward, nonprojective, projective, sequence
+from noregret.tasks.decoders import arcs, forward_backward, nonprojective, projective, sequence, string
+
+
+def is_aligned(f: Any, y: Any, work: Any, first: Any) -> None:
+    """The truth of every row is known: there is nothing to find."""
 
 
 class Decoder(NamedTuple):
@@ -19,6 +23,7 @@ class Decoder(NamedTuple):
     scratch: Callable[[int, int, int], int]  # (rows, length, width): floats of work that search and expect need
     rows: Callable[[int, int], int]  # (length, classes): the rows of a group
     classes: int = 0  # the number of classes, where it is fixed; otherwise labels are classes
+    align: Callable[..., None] = is_aligned  # (f, y, work, first): find which parts the right output uses
     expect: Callable[..., float] | None = None  # (f, y, work, counts, first, known): subtract marginals, return log Z
 
 
@@ -30,6 +35,11 @@ def sequence_rows(length: int, classes: int) -> int:
 def pair_rows(length: int, classes: int) -> int:
     """Tokens, and a context for every pair of the start and the tags."""
     return length + (classes + 1) ** 2
+
+
+def string_rows(length: int, classes: int) -> int:
+    """Two slots for every letter, and a context for the start and every symbol, which are all classes but one."""
+    return 2 * length + classes
 
 
 DECODERS: dict[str, Decoder] = {
@@ -48,11 +58,13 @@ DECODERS: dict[str, Decoder] = {
     "nonprojective": Decoder(
         nonprojective.search, arcs.tally, arcs.loss, nonprojective.scratch, arcs.count_arcs, classes=1
     ),
+    "string": Decoder(string.search, string.tally, string.loss, string.scratch, string_rows, align=string.align),
 }
 
 
 def functions_of(name: str) -> dict[str, Any]:
     """What a decoder stands for in the text of a loop."""
     decoder = DECODERS[name]
-    found: dict[str, Any] = {"search": decoder.search, "tally": decoder.tally, "loss": decoder.loss}
+    names = ("search", "tally", "loss", "align")
+    found: dict[str, Any] = {name: getattr(decoder, name) for name in names}
     return found if decoder.expect is None else {**found, "expect": decoder.expect}

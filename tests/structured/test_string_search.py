@@ -1,0 +1,136 @@
+"""The searches over the lattice of edits are compared with all outputs of short words."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noregret.tasks.decoders import DECODERS
+from noregret.tasks.decoders.layout import AFTER, CHOSEN, COLUMNS, LENGTH, ROWS, TRUTH, TRUTH2, WIDTH
+from noregret.tasks.decoders.string import LISTED
+from tests.naive.transducer import edit_distance
+
+STRING = DECODERS["string"]
+FIRST = 2
+Codes = tuple[int, ...]
+
+
+def group(length: int, classes: int, symbols: int, seed: int) -> tuple[Any, Any]:
+    """Random scores of a word in the middle of others, and its truth; scores of odd seeds often tie."""
+    rng = np.random.default_rng(seed)
+    rows = STRING.rows(length, classes)
+    f = np.round(rng.normal(size=(rows + 3, classes)), 0 if seed % 2 else 12)
+    y = np.full((rows + 3, COLUMNS), np.nan)
+    y[FIRST, [ROWS, LENGTH, AFTER, WIDTH]] = rows, length, classes, classes
+    y[FIRST : FIRST + rows, [TRUTH, CHOSEN]] = -1.0
+    y[FIRST, TRUTH] = 0.0
+    y[FIRST + 1 : FIRST + 1 + symbols, TRUTH] = rng.integers(1, max(classes, 2), size=symbols)
+    return f, y
+
+
+def codings(length: int, known: int) -> list[Codes]:
+    """The codes of slots of all outputs, in all alignments."""
+    single = [(0, -1), *product(range(1, known), range(known))]
+    return [tuple(code for pair in pairs for code in pair) for pairs in product(single, repeat=length)]
+
+
+def output(codes: Codes) -> Codes:
+    return tuple(code for code in codes if code > 0)
+
+
+def score(f: Any, codes: Codes) -> float:
+    """The sum of the scores of the slots used, of each symbol after the one before it, and of the end."""
+    total, before = 0.0, 0
+    for slot, code in enumerate(codes):
+        if code >= 0:
+            total += f[FIRST + slot, code]
+        if code > 0:
+            total += f[FIRST + len(codes) + before, code]
+            before = code
+    return total + float(f[FIRST + len(codes) + before, 0])
+
+
+def right_output(y: Any) -> Codes:
+    return tuple(int(code) for code in y[FIRST + 1 :, TRUTH] if code > 0)
+
+
+def column(y: Any, which: int) -> Codes:
+    return tuple(int(code) for code in y[FIRST : FIRST + 2 * int(y[FIRST, LENGTH]), which])
+
+
+def scratch(length: int, classes: int) -> Any:
+    return np.full(STRING.scratch(STRING.rows(length, classes), length, classes), np.nan)
+
+
+SIZES = [(1, 1), (1, 3), (2, 3), (3, 3), (2, 4), (4, 2)]
+
+
+@pytest.mark.parametrize(("length", "classes"), SIZES)
+def test_the_search_finds_the_best_of_all_outputs(length: int, classes: int) -> None:
+    for seed in range(8):
+        known = max(1, classes - seed % 3 // 2)
+        f, y = group(length, classes, 0, seed)
+        STRING.search(f, y, scratch(length, classes), FIRST, known, 0.0)
+        best = max(score(f, codes) for codes in codings(length, known))
+        assert column(y, CHOSEN) in codings(length, known)
+        assert score(f, column(y, CHOSEN)) == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.parametrize("augment", [1.0, 0.3])
+@pytest.mark.parametrize(("length", "classes"), SIZES[1:])
+def test_the_rival_is_the_best_with_its_loss_among_the_best_outputs(length: int, classes: int, augment: float) -> None:
+    for seed in range(0, 12, 2):
+        f, y = group(length, classes, min(seed // 2, 2 * length), seed)
+        f *= 0.1 * (1 + seed)  # from scores that are all close to scores that are far apart
+        best: dict[Codes, float] = {}
+        for codes in codings(length, classes):
+            best[output(codes)] = max(best.get(output(codes), -np.inf), score(f, codes))
+        listed = sorted(best, key=best.__getitem__, reverse=True)[:LISTED]
+        rival = max(listed, key=lambda one: best[one] + augment * edit_distance(one, right_output(y)))
+        STRING.search(f, y, scratch(length, classes), FIRST, classes, augment)
+        assert output(column(y, CHOSEN)) == rival
+        assert score(f, column(y, CHOSEN)) == pytest.approx(best[rival], abs=1e-12)
+
+
+def test_the_right_output_gets_its_best_alignment() -> None:
+    for seed, (length, classes) in product(range(9), SIZES[1:]):
+        f, y = group(length, classes, min(seed, 2 * length), seed)
+        STRING.align(f, y, scratch(length, classes), FIRST)
+        found = [codes for codes in codings(length, classes) if output(codes) == right_output(y)]
+        assert column(y, TRUTH2) in found
+        assert score(f, column(y, TRUTH2)) == pytest.approx(max(score(f, codes) for codes in found), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("length", "symbols", "written"),
+    [(4, 4, [1, 1, 1, 1]), (4, 2, [0, 1, 0, 1]), (2, 4, [2, 2]), (3, 0, [0, 0, 0]), (6, 3, [0, 1, 0, 1, 0, 1])],
+)
+def test_of_equal_alignments_that_closest_to_the_diagonal_is_taken(
+    length: int, symbols: int, written: list[int]
+) -> None:
+    f, y = group(length, 3, symbols, 0)
+    STRING.align(np.zeros_like(f), y, scratch(length, 3), FIRST)
+    codes = column(y, TRUTH2)
+    assert [sum(code > 0 for code in codes[2 * i : 2 * i + 2]) for i in range(length)] == written
+
+
+def test_counts_of_parts_times_their_scores_is_the_score() -> None:
+    for seed, (length, classes) in product(range(6), SIZES):
+        f, y = group(length, classes, min(seed, 2 * length) if classes > 1 else 0, seed)
+        work, rows = scratch(length, classes), STRING.rows(length, classes)
+        STRING.align(f, y, work, FIRST)
+        STRING.search(f, y, work, FIRST, classes, 0.0)
+        for given, which in ((TRUTH, TRUTH2), (CHOSEN, CHOSEN)):
+            counts = np.zeros(rows * classes)
+            STRING.tally(y, counts, FIRST, given, 1.5)
+            expected = 1.5 * score(f, column(y, which))
+            assert counts @ f[FIRST : FIRST + rows].ravel() == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_loss_is_the_edit_distance() -> None:
+    for seed, (length, classes) in product(range(8), SIZES[1:]):
+        f, y = group(length, classes, min(seed, 2 * length), seed)
+        assert STRING.loss(y, FIRST) == len(right_output(y))
+        STRING.search(f, y, scratch(length, classes), FIRST, classes, 0.0)
+        assert STRING.loss(y, FIRST) == edit_distance(output(column(y, CHOSEN)), right_output(y))
