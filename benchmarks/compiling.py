@@ -39,7 +39,7 @@ def first_loop(name: str, task: str, labels: str) -> float:
             check=True,
             capture_output=True,
             text=True,
-            env={**os.environ, "NOREGRET_CACHE": cache},
+            env={**os.environ, "NOREGRET_CACHE": cache, "NOREGRET_PREBUILT": "0"},
         )
     return float(done.stdout)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from noregret.errors import Error
 from noregret.jit.cache import cache_folder, is_writable
+from noregret.jit.objects import find_prebuilt
 from noregret.learner.factory import learners, make
 from noregret.tasks import TASKS
 
@@ -37,9 +38,19 @@ class Job(NamedTuple):
         return json.dumps([self.name, dict(sorted(self.options.items())), self.code], sort_keys=True)
 
     @property
+    def mark(self) -> str:
+        """The name of an empty file in the cache folder: this loop was compiled there."""
+        return f"warm-{hashlib.sha256(self.key.encode()).hexdigest()[:16]}"
+
+    @property
     def marker(self) -> Path:
-        """An empty file in the cache folder: this loop was compiled there."""
-        return cache_folder() / f"warm-{hashlib.sha256(self.key.encode()).hexdigest()[:16]}"
+        return cache_folder() / self.mark
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the loop is known to be in the cache folder, or in the package."""
+        prebuilt = find_prebuilt()
+        return os.path.exists(self.marker) or (prebuilt is not None and os.path.exists(prebuilt[0] / self.mark))
 
 
 def warm(
@@ -93,10 +104,10 @@ def make_job(config: "Config", task: str, algebra: str) -> Job:
 
 
 def find_missing(jobs: Sequence[Job]) -> list[Job]:
-    """The loops that are not known to be in the cache folder; none where other processes could not leave them there."""
+    """The loops that are not known to be on disk; none where other processes could not leave them there."""
     if not is_writable(cache_folder()):
         return []
-    return [job for job in {job.key: job for job in jobs}.values() if not os.path.exists(job.marker)]
+    return [job for job in {job.key: job for job in jobs}.values() if not job.is_ready]
 
 
 def compile_jobs(
