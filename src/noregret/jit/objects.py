@@ -57,7 +57,7 @@ def get_linker() -> tuple[Linker, str]:
 
 @cache
 def find_prebuilt() -> tuple[Path, str] | None:
-    """The folder of object files that came with the package, and the mark of their processor, where they can run here."""
+    """The folder of object files that came with the package and can run here, and the mark of their processor."""
     if not supported() or os.environ.get("NOREGRET_PREBUILT") == "0" or "NUMBA_CPU_NAME" in os.environ:
         return None
     baseline = find_baseline()
