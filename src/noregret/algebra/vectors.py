@@ -115,19 +115,20 @@ def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
 def checked_dot(w: Any, idx: Any, val: Any, rows: Any, keeps: bool) -> Any:
     """`dot` and `squares` of a row, in their partial sums, and whether its indices increase and are below the width.
 
-    An index beyond the width is taken for 0. With `keeps`, the indices that were checked are copied to `rows.copied`.
-    Rows that were checked before, of width 0, are sound.
+    Four indices are checked before weights are read by them. With `keeps`, they are copied to `rows.copied`. Rows that
+    were checked before, of width 0, are sound.
     """
     copied, size, trusted = rows.copied, idx.size, rows.width == 0
-    width = np.uint32(w.size if trusted else min(rows.width, w.size))
-    if width == 0 or size > width or (keeps and size > copied.size):
-        return 0.0, 0.0, size == 0
+    width = np.int64(w.size if trusted else min(rows.width, w.size))
+    if size > width or (keeps and size > copied.size):
+        return 0.0, 0.0, False
     c = d = e = f = c2 = d2 = e2 = f2 = 0.0
-    before, wrong = np.int64(-1), False
+    before = np.int64(-1)
     n = size - size % 4
     for k in range(0, n, 4):
         j0, j1, j2, j3 = read_once(idx, k), read_once(idx, k + 1), read_once(idx, k + 2), read_once(idx, k + 3)
-        wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
+        if not trusted and not ((before < j0) & (j0 < j1) & (j1 < j2) & (j2 < j3) & (j3 < width)):
+            return 0.0, 0.0, False
         before = np.int64(j3)
         if keeps:
             copied[k] = j0
@@ -139,32 +140,26 @@ def checked_dot(w: Any, idx: Any, val: Any, rows: Any, keeps: bool) -> Any:
         d2 += a1 * a1
         e2 += a2 * a2
         f2 += a3 * a3
-        c += w[within(j0, width)] * a0
-        d += w[within(j1, width)] * a1
-        e += w[within(j2, width)] * a2
-        f += w[within(j3, width)] * a3
+        c += w[j0] * a0
+        d += w[j1] * a1
+        e += w[j2] * a2
+        f += w[j3] * a3
     for k in range(n, size):
         j0, a0 = read_once(idx, k), val[k]
-        wrong = wrong | (j0 <= before)
+        if not trusted and not ((before < j0) & (j0 < width)):
+            return 0.0, 0.0, False
         before = np.int64(j0)
         if keeps:
             copied[k] = j0
         c2 += a0 * a0
-        term = w[within(j0, width)] * a0
+        term = w[j0] * a0
         if k == n:
             c += term
         elif k == n + 1:
             d += term
         else:
             e += term
-    sound = trusted or (not wrong and before < rows.width)
-    return 0.0 + ((c + d) + (e + f)), (c2 + d2) + (e2 + f2), sound
-
-
-@helper
-def within(j: Any, width: Any) -> Any:
-    """An index, or 0 where it is not below the width."""
-    return j if j < width else np.uint32(0)
+    return 0.0 + ((c + d) + (e + f)), (c2 + d2) + (e2 + f2), True
 
 
 @add.on(Plain)

@@ -23,7 +23,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 FOR_C: dict[str, Any] = {**LEAN, "no_cfunc_wrapper": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
-COMPILER = tuple(f"noregret.jit.{name}" for name in ("compiler", "overloads", "intrinsics", "layout"))
+COMPILER = tuple(f"noregret.jit.{name}" for name in ("compiler", "overloads", "intrinsics", "layout", "row_cells"))
 
 _waited = threading.local()
 
