@@ -10,10 +10,11 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from noregret.algebra.examples import read_once
-from noregret.algebra.exponential import ROUND, power_of_two
+from noregret.algebra.exponential import power_of_two
 from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.jit.cache import INNER, LEAN
+from noregret.jit.intrinsics import set_exponent
 from noregret.tasks import hooks
 
 ANY_ORDER = {"reassoc", "contract", "nsz"}
@@ -84,18 +85,6 @@ def load_once(context: Any, idx: Any, i: Any) -> Any:
         return builder.load_atomic(place, "unordered", idx.dtype.bitwidth // 8)
 
     return idx.dtype(idx, types.int64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def set_exponent(context: Any, k: Any) -> Any:
-    """2^k for a whole number k: the lowest bits of k + 1.5 2^52, which are those of k, become an exponent."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word, number = ir.IntType(64), ir.DoubleType()
-        bits = builder.bitcast(builder.fadd(arguments[0], ir.Constant(number, ROUND + 1023.0)), word)
-        return builder.bitcast(builder.shl(bits, ir.Constant(word, 52)), number)
-
-    return types.float64(types.float64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]
