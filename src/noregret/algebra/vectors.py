@@ -116,11 +116,11 @@ def checked_dot(w: Any, idx: Any, val: Any, rows: Any, keeps: bool) -> Any:
     """`dot` and `squares` of a row, in their partial sums, and whether its indices increase and are below the width.
 
     Four indices are checked before weights are read by them. With `keeps`, they are copied to `rows.copied`. Rows that
-    were checked before, of width 0, are sound.
+    were checked before, of width 0, are sound; in those that are only scored, unknown features may share an index.
     """
     copied, size, trusted = rows.copied, idx.size, rows.width == 0
     width = np.int64(w.size if trusted else min(rows.width, w.size))
-    if size > width or (keeps and size > copied.size):
+    if (size > width and not trusted) or (keeps and size > copied.size):
         return 0.0, 0.0, False
     c = d = e = f = c2 = d2 = e2 = f2 = 0.0
     before = np.int64(-1)
