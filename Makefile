@@ -9,7 +9,7 @@ BENCHED := .venv/.installed-bench
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help race test test-all browser check attack mutants bench reproduce closing fuzz catalogue docs clean
+.PHONY: help race test test-all browser check attack mutants bench reproduce closing fuzz catalogue docs wheel clean
 
 help:
 	@echo "make race      run the learners against each other on built-in data"
@@ -24,6 +24,7 @@ help:
 	@echo "make fuzz      play thousands of random streams with every learner (ARGS: see python -m verification.fuzz --help)"
 	@echo "make catalogue write docs/learners.md from the cards"
 	@echo "make docs      run every snippet of the docs"
+	@echo "make wheel     build a wheel with object files of the default loops, for this Python and these versions"
 	@echo "make clean     remove what the tools leave behind"
 
 race: $(RUNS)
@@ -70,6 +71,11 @@ catalogue: $(RUNS)
 docs: export NOREGRET_TEST_ALL = 1
 docs: $(TESTED)
 	@$(BIN)/python -m pytest tests/test_docs.py
+
+# Built with what is installed here, which the object files must fit.
+wheel: $(RUNS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input 'hatchling>=1.27'
+	@NOREGRET_WHEEL_LOOPS=1 $(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 clean:
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis benchmarks/results.json

@@ -302,3 +302,11 @@ def test_rows_that_would_not_fit_in_memory_are_refused_before_they_are_made() ->
     learner = nr.fourier(60_000) | nr.make("pa1", native=False)
     many = csr_array((1 << 20, 3))
     assert "60000 features of each of 1,048,576 rows" in refused(learner, lambda: learner.learn(many, Y))
+
+
+def test_landmarks_without_features_have_no_table_to_read() -> None:
+    learner = nr.make("ogd", transforms="nystrom(gamma=0.5, features=4)", algebra="dense", native=False)
+    learner.learn(csr_array(np.zeros((2, 3))), [1, -1])
+    assert learner.scores(csr_array(np.array([[0.0, 2.0, 1.0]]))).shape == (1,)
+    learner.learn(csr_array(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0]])), [1, -1])
+    assert np.isfinite(learner.scores(csr_array(np.eye(3)))).all()

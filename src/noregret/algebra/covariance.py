@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from noregret.algebra.arrays import Floats, Integers
 from noregret.algebra.examples import Dense, DenseBlocks, Sparse, SparseBlocks
 from noregret.algebra.internal_verbs import block, blocks, coordinate, count, factor, part, place, raw, spread, value
+from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import helper, image, inner, posterior_image, reassociate, sharpen
 
 
@@ -184,29 +185,31 @@ def inner_diagonal(z: Any, u: Any) -> Any:
 
 
 @helper
-def posterior_variance(sigma: Any, step: Any, q: Any, k: int) -> Any:
-    v = sigma.v[place(q, k)]
-    x = raw(q, k)
-    return v / (1.0 + step * (x * x * v))
+def shrinkage(v: float, step: float, x: float) -> Any:
+    """What the variance of a feature is divided by."""
+    return 1.0 + step * (x * x * v)
 
 
 @sharpen.on(Diagonal)
 def sharpen_diagonal(sigma: Any, kappa: float, u: Any) -> None:
+    v = sigma.v
     for b in range(blocks(u)):
         q = part(u.z, b)
         step = kappa * factor(q) * factor(q)
         n = count(q) - count(q) % 4
         for k in range(0, n, 4):
-            c = posterior_variance(sigma, step, q, k)
-            d = posterior_variance(sigma, step, q, k + 1)
-            e = posterior_variance(sigma, step, q, k + 2)
-            f = posterior_variance(sigma, step, q, k + 3)
-            sigma.v[place(q, k)] = c
-            sigma.v[place(q, k + 1)] = d
-            sigma.v[place(q, k + 2)] = e
-            sigma.v[place(q, k + 3)] = f
+            i0, i1, i2, i3 = place(q, k), place(q, k + 1), place(q, k + 2), place(q, k + 3)
+            c, d, e, f = v[i0], v[i1], v[i2], v[i3]
+            over = (
+                shrinkage(c, step, raw(q, k)),
+                shrinkage(d, step, raw(q, k + 1)),
+                shrinkage(e, step, raw(q, k + 2)),
+                shrinkage(f, step, raw(q, k + 3)),
+            )
+            v[i0], v[i1], v[i2], v[i3] = divide_four((c, d, e, f), over)
         for k in range(n, count(q)):
-            sigma.v[place(q, k)] = posterior_variance(sigma, step, q, k)
+            j = place(q, k)
+            v[j] /= shrinkage(v[j], step, raw(q, k))
 
 
 @sharpen.on(Dropped)

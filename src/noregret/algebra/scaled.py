@@ -8,7 +8,20 @@ import math
 from typing import Any, NamedTuple
 
 from noregret.algebra.arrays import Flag, Floats
-from noregret.algebra.internal_verbs import blocks, count, dots, factor, nudge, part, place, powers, raw, sweep
+from noregret.algebra.internal_verbs import (
+    blocks,
+    count,
+    dots,
+    factor,
+    nudge,
+    part,
+    place,
+    powers,
+    raw,
+    row_and_dot,
+    row_dot,
+    sweep,
+)
 from noregret.algebra.verbs import Plain, add, at, dot, helper, norm, power, scale
 
 NUMBERS = {"scale": 1.0, "sum": 0.0, "rest": 0.0, "order": 0.0}
@@ -54,6 +67,17 @@ def add_compensated(n: Any, i: int, change: float) -> Any:
 @dot.on(Scaled)
 def dot_scaled(w: Any, z: Any) -> Any:
     return w.n[0] * dot(w.v, z)
+
+
+@row_dot.on(Scaled)
+def row_dot_scaled(w: Any, rows: Any, t: Any) -> Any:
+    return w.n[0] * row_dot(w.v, rows, t)
+
+
+@row_and_dot.on(Scaled)
+def row_and_dot_scaled(w: Any, rows: Any, t: Any) -> Any:
+    x, f = row_and_dot(w.v, rows, t)
+    return x, w.n[0] * f
 
 
 @dots.on(Scaled)
@@ -105,9 +129,10 @@ def nudge_plain(v: Any, a: float, z: Any, p: float) -> Any:
         q = part(z, b)
         step = a * factor(q)
         for k in range(count(q)):
-            old = v[place(q, k)]
+            j = place(q, k)
+            old = v[j]
             new = old + step * raw(q, k)
-            v[place(q, k)] = new
+            v[j] = new
             if p == 2.0:
                 change += (new - old) * (new + old)
             else:

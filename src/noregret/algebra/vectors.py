@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from noregret.algebra.arrays import Floats
-from noregret.algebra.examples import LARGEST_FLOAT, Dense, DenseBlocks, Sparse, SparseRows, read_once, squares
+from noregret.algebra.examples import LARGEST_FLOAT, Dense, DenseBlocks, Sparse, SparseRows, read_once
 from noregret.algebra.internal_verbs import (
     blocks,
     count,
@@ -63,12 +63,14 @@ def dot_any(w: Any, z: Any) -> Any:
             d += w[place(q, k + 1)] * raw(q, k + 1)
             e += w[place(q, k + 2)] * raw(q, k + 2)
             f += w[place(q, k + 3)] * raw(q, k + 3)
-        if n < size:
-            c += w[place(q, n)] * raw(q, n)
-        if n + 1 < size:
-            d += w[place(q, n + 1)] * raw(q, n + 1)
-        if n + 2 < size:
-            e += w[place(q, n + 2)] * raw(q, n + 2)
+        for k in range(n, size):
+            term = w[place(q, k)] * raw(q, k)
+            if k == n:
+                c += term
+            elif k == n + 1:
+                d += term
+            else:
+                e += term
         total += factor(q) * ((c + d) + (e + f))
     return total
 
@@ -82,10 +84,7 @@ def row_dot_any(w: Any, rows: Any, t: Any) -> Any:
 def row_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
     """`dot` of a row that is checked while it is read; a value that is not finite makes the sum so."""
     first, last = rows.indptr[t], rows.indptr[t + 1]
-    idx, val = rows.idx[first:last], rows.val[first:last]
-    if rows.width == 0:
-        return dot(w, Sparse(idx, val, 1.0, 0.0))
-    total, _, sound = checked_dot(w, idx, val, rows, False)
+    total, _, sound = checked_dot(w, rows.idx[first:last], rows.val[first:last], rows, False)
     if not sound:
         rows.bad_row[0] = t + 1
     return total if sound else 0.0
@@ -99,12 +98,12 @@ def row_and_dot_any(w: Any, rows: Any, t: Any) -> Any:
 
 @row_and_dot.on(Plain, SparseRows)
 def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
-    """`row` and `dot` of a row that is checked, in one loop and the same partial sums."""
+    """`row` and `dot` of a row in one loop, with the same partial sums."""
     first, last = rows.indptr[t], rows.indptr[t + 1]
     idx, val = rows.idx[first:last], rows.val[first:last]
     if rows.width == 0:
-        x = Sparse(idx, val, 1.0, squares(val))
-        return x, dot(w, x)
+        total, sq, _ = checked_dot(w, idx, val, rows, False)
+        return Sparse(idx, val, 1.0, sq), total
     total, sq, sound = checked_dot(w, idx, val, rows, True)
     if not sound or not sq <= LARGEST_FLOAT:
         rows.bad_row[0] = t + 1
@@ -116,53 +115,51 @@ def row_and_dot_sparse(w: Any, rows: Any, t: Any) -> Any:
 def checked_dot(w: Any, idx: Any, val: Any, rows: Any, keeps: bool) -> Any:
     """`dot` and `squares` of a row, in their partial sums, and whether its indices increase and are below the width.
 
-    An index beyond the width is taken for 0. With `keeps`, the indices that were checked are copied to `rows.copied`;
-    without, there are no squares.
+    Four indices are checked before weights are read by them. With `keeps`, they are copied to `rows.copied`. Rows that
+    were checked before, of width 0, are sound; in those that are only scored, unknown features may share an index.
     """
-    copied, size, width = rows.copied, idx.size, np.uint32(min(rows.width, w.size))
-    if width == 0 or size > width or (keeps and size > copied.size):
-        return 0.0, 0.0, size == 0
+    copied, size, trusted = rows.copied, idx.size, rows.width == 0
+    width = np.int64(w.size if trusted else min(rows.width, w.size))
+    if (size > width and not trusted) or (keeps and size > copied.size):
+        return 0.0, 0.0, False
     c = d = e = f = c2 = d2 = e2 = f2 = 0.0
-    before, wrong = np.int64(-1), False
+    before = np.int64(-1)
     n = size - size % 4
     for k in range(0, n, 4):
         j0, j1, j2, j3 = read_once(idx, k), read_once(idx, k + 1), read_once(idx, k + 2), read_once(idx, k + 3)
-        wrong = wrong | (((j0 <= before) | (j1 <= j0)) | ((j2 <= j1) | (j3 <= j2)))
+        if not trusted and not ((before < j0) & (j0 < j1) & (j1 < j2) & (j2 < j3) & (j3 < width)):
+            return 0.0, 0.0, False
         before = np.int64(j3)
         if keeps:
             copied[k] = j0
             copied[k + 1] = j1
             copied[k + 2] = j2
             copied[k + 3] = j3
-            c2 += val[k] * val[k]
-            d2 += val[k + 1] * val[k + 1]
-            e2 += val[k + 2] * val[k + 2]
-            f2 += val[k + 3] * val[k + 3]
-        c += w[within(j0, width)] * val[k]
-        d += w[within(j1, width)] * val[k + 1]
-        e += w[within(j2, width)] * val[k + 2]
-        f += w[within(j3, width)] * val[k + 3]
+        a0, a1, a2, a3 = val[k], val[k + 1], val[k + 2], val[k + 3]
+        c2 += a0 * a0
+        d2 += a1 * a1
+        e2 += a2 * a2
+        f2 += a3 * a3
+        c += w[j0] * a0
+        d += w[j1] * a1
+        e += w[j2] * a2
+        f += w[j3] * a3
     for k in range(n, size):
-        j0 = read_once(idx, k)
-        wrong = wrong | (j0 <= before)
+        j0, a0 = read_once(idx, k), val[k]
+        if not trusted and not ((before < j0) & (j0 < width)):
+            return 0.0, 0.0, False
         before = np.int64(j0)
         if keeps:
             copied[k] = j0
-            c2 += val[k] * val[k]
-        term = w[within(j0, width)] * val[k]
+        c2 += a0 * a0
+        term = w[j0] * a0
         if k == n:
             c += term
         elif k == n + 1:
             d += term
         else:
             e += term
-    return 0.0 + ((c + d) + (e + f)), (c2 + d2) + (e2 + f2), not wrong and before < rows.width
-
-
-@helper
-def within(j: Any, width: Any) -> Any:
-    """An index, or 0 where it is not below the width."""
-    return j if j < width else np.uint32(0)
+    return 0.0 + ((c + d) + (e + f)), (c2 + d2) + (e2 + f2), True
 
 
 @add.on(Plain)
@@ -173,14 +170,15 @@ def add_any(w: Any, a: float, z: Any) -> None:
         step = a * factor(q)
         n = count(q) - count(q) % 4
         for k in range(0, n, 4):
-            c = w[place(q, k)] + step * raw(q, k)
-            d = w[place(q, k + 1)] + step * raw(q, k + 1)
-            e = w[place(q, k + 2)] + step * raw(q, k + 2)
-            f = w[place(q, k + 3)] + step * raw(q, k + 3)
-            w[place(q, k)] = c
-            w[place(q, k + 1)] = d
-            w[place(q, k + 2)] = e
-            w[place(q, k + 3)] = f
+            i0, i1, i2, i3 = place(q, k), place(q, k + 1), place(q, k + 2), place(q, k + 3)
+            c = w[i0] + step * raw(q, k)
+            d = w[i1] + step * raw(q, k + 1)
+            e = w[i2] + step * raw(q, k + 2)
+            f = w[i3] + step * raw(q, k + 3)
+            w[i0] = c
+            w[i1] = d
+            w[i2] = e
+            w[i3] = f
         for k in range(n, count(q)):
             w[place(q, k)] += step * raw(q, k)
 

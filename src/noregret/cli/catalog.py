@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from noregret.cli.learner_names import find_card, find_variant
+from noregret.cli.learner_names import find_variant
 from noregret.cli.output import write_json
 from noregret.errors import BadValue
 from noregret.evaluation.catalog import report_card
@@ -72,7 +72,7 @@ def warm_up(args: argparse.Namespace) -> None:
     libsvm.compile_parser()
     vw.compile_parser()
     vw.compile_dictionary()
-    names = [find_card(name).name for name in args.names] or None
+    names = [find_variant(name) for name in args.names] or None
     count = warm(names, tasks, algebras, progress=show_progress)
     if not args.quiet:
         loops = "1 loop is" if count == 1 else f"{count} loops are"

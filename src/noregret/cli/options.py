@@ -311,7 +311,8 @@ def add_plot_options(plot: Parser) -> None:
 
 
 def add_warm_options(warm: Parser) -> None:
-    warm.add_argument("names", nargs="*", metavar="LEARNER", help="which learners (default: all)")
+    warm.add_argument("names", nargs="*", metavar="LEARNER", help="which learners, or variants such as "
+                      "'pa1@rbf(budget=500)' (default: all)")  # fmt: skip
     warm.add_argument("--tasks", default="binary,multiclass,regression", help="tasks separated by commas (default: "
                       "binary,multiclass,regression)")  # fmt: skip
     warm.add_argument("--algebras", default="sparse,dense", help="separated by commas (default: sparse,dense)")

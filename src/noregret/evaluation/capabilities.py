@@ -295,7 +295,7 @@ def compile_jobs(learner: Learner, dense: bool, classes: int) -> list[Job]:
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None or not config.card.built_in or not config.native:
         return []
-    if config.own_functions:  # no other process has it
+    if config.own_functions or config.rows_are_objects:  # no other process has them
         return []
     tasks = [model.task.name]
     later = model.task.grown(model.labels)

@@ -23,7 +23,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": BOUNDS}
 LEAN: dict[str, Any] = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 FOR_C: dict[str, Any] = {**LEAN, "no_cfunc_wrapper": False}
 INNER: dict[str, Any] = {**LEAN, "forceinline": True}
-COMPILER = tuple(f"noregret.jit.{name}" for name in ("compiler", "overloads", "intrinsics", "layout"))
+COMPILER = tuple(f"noregret.jit.{name}" for name in ("compiler", "overloads", "intrinsics", "layout", "row_cells"))
 
 _waited = threading.local()
 
@@ -41,7 +41,8 @@ def cache_folder() -> Path:
 def describe_compiler() -> tuple[object, ...]:
     """What every compiled function depends on: options, versions and the modules that compile."""
     options = [sorted(options.items()) for options in (LEAN, FOR_C, INNER)]
-    versions = (sys.implementation.cache_tag, np.__version__, version("numba"))  # llvmlite's is in a file's name
+    python = (sys.implementation.cache_tag, getattr(sys, "abiflags", ""))
+    versions = (python, np.__version__, version("numba"))  # llvmlite's is in a file's name
     return (options, versions, [digest_module(name) for name in COMPILER])
 
 

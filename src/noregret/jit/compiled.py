@@ -215,7 +215,7 @@ def is_cached(function: Function, places: Places, replaced: Mapping[str, Functio
     """Whether a function can be had without compiling, as far as object files tell."""
     if function in _entries or not objects.supported():
         return True
-    return os.path.exists(objects.path_of(symbol_of(function, places, replaced)))
+    return any(map(os.path.exists, objects.paths_of(symbol_of(function, places, replaced))))
 
 
 def compile_function(

@@ -23,8 +23,10 @@ from noregret.jit.cache import OPTIONS as OPTIONS
 from noregret.jit.compiled import Function, MachineCode, Places
 from noregret.jit.intrinsics import INTRINSICS, TABLE, make_reader
 from noregret.jit.layout import Layout
+from noregret.jit.row_cells import IN_PLACE, ON_COPIES
 from noregret.rules.own_functions import OwnFunction
 from noregret.rules.specialize import rebind
+from noregret.tasks import hooks
 from noregret.tasks.assemble import Plan, assemble
 from noregret.tasks.entry import entry
 
@@ -120,11 +122,24 @@ def compile_loop(plan: Plan, layout: Layout, symbol: str) -> MachineCode:
     bound: dict[str, Any] = {}
     for name, first, example in layout.places():
         bound[f"read_{name}"] = make_reader(numba.typeof(example), first)
-    bound["play"], bound["score_rows"] = assemble(plan, specialize)
     try:
-        return compile_entry(entry, symbol, bound)
+        try:
+            return compile_entry(entry, symbol, bound | assemble_loops(plan, ON_COPIES))
+        except CANNOT:
+            if plan.card.kind != "coordinate" and plan.card.weight is None:
+                raise
+            return compile_entry(entry, symbol, bound | assemble_loops(plan, IN_PLACE))
     except Exception as error:
         raise Error(explain(plan, error)) from (None if isinstance(error, CANNOT) else error)
+
+
+def assemble_loops(plan: Plan, cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The loops of a plan, with the functions that `cells` puts in place of those of `tasks.row_cells`."""
+
+    def copy(function: Function, name: str, bindings: Mapping[str, Any]) -> Any:
+        return specialize(function, name, {**cells, **bindings} if function.__module__ == hooks.__name__ else bindings)
+
+    return dict(zip(("play", "score_rows"), assemble(plan, copy), strict=True))
 
 
 def explain(plan: Plan, error: Exception) -> str:

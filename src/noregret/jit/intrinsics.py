@@ -12,6 +12,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from noregret.algebra.exponential import ROUND
+
 TABLE = types.CPointer(types.int64)
 BIT, BYTE, HALF, WORD = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
@@ -48,6 +50,18 @@ def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.fma(*arguments)
 
     return types.float64(types.float64, types.float64, types.float64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def set_exponent(context: Any, k: Any) -> Any:
+    """2^k for a whole number k: the lowest bits of k + 1.5 2^52, which are those of k, become an exponent."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, number = ir.IntType(64), ir.DoubleType()
+        bits = builder.bitcast(builder.fadd(arguments[0], ir.Constant(number, ROUND + 1023.0)), word)
+        return builder.bitcast(builder.shl(bits, ir.Constant(word, 52)), number)
+
+    return types.float64(types.float64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -239,6 +253,7 @@ INTRINSICS: dict[str, Any] = {
     "trailing_zeros": trailing_zeros,
     "fused": fused,
     "fetch": fetch,
+    "power_of_two": set_exponent,
     "smaller": smaller,
     "bytes_before": bytes_before,
     "array_at": array_at,

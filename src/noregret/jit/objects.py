@@ -4,6 +4,10 @@ LLVM ends the process when an object file is not sound or needs a symbol that is
 (`elf`). A file is loaded only when it is whole, was written for this function, and nobody but this user or root could
 have written it or put it there (`cache.find_problem`); its machine code is then trusted. The seal protects from damage,
 not from an attacker. Where object files are not ELF, the compiler's own cache is used instead.
+
+A built wheel may carry object files as well (`make wheel`), in the folder PREBUILT of the package. They have the same
+names, which tell all that they depend on, and are checked in the same way; only their processor is a baseline, whose
+features this one must have.
 """
 
 import contextlib
@@ -19,8 +23,10 @@ from typing import Protocol
 
 from noregret.jit.cache import cache_folder, find_writers, open_regular
 from noregret.jit.elf import Unsound, undefined_symbols
+from noregret.jit.processor import find_baseline, find_target, has_features
 
 SEAL = hashlib.sha256().digest_size
+PREBUILT = Path(__file__).with_name("prebuilt")
 
 
 class Linker(Protocol):
@@ -41,26 +47,47 @@ def supported() -> bool:
 @cache
 def get_linker() -> tuple[Linker, str]:
     """What loads object files, for the life of the process; and a hash of the processor they were compiled for."""
-    import llvmlite
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
-    traits = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), machine.triple, llvmlite.__version__)
-    processor = hashlib.sha256(repr(traits).encode()).hexdigest()[:16]
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), processor
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), find_target().mark
+
+
+@cache
+def find_prebuilt() -> tuple[Path, str] | None:
+    """The folder of object files that came with the package and can run here, and the mark of their processor."""
+    if not supported() or os.environ.get("NOREGRET_PREBUILT") == "0" or "NUMBA_CPU_NAME" in os.environ:
+        return None
+    baseline = find_baseline()
+    if baseline is None or not PREBUILT.is_dir() or not has_features(baseline):
+        return None
+    return PREBUILT, baseline.mark
 
 
 def path_of(symbol: str) -> Path:
     return cache_folder() / "objects" / f"{symbol}-{get_linker()[1]}.o"
 
 
+def paths_of(symbol: str) -> list[Path]:
+    """Where the file of a function may be: in the cache folder, then in the package."""
+    paths, prebuilt = [path_of(symbol)], find_prebuilt()
+    if prebuilt is not None:
+        folder, mark = prebuilt
+        paths.append(folder / "objects" / f"{symbol}-{mark}.o")
+    return paths
+
+
 def load(symbol: str) -> int | None:
     """The address of a function from its file; None if it is not there, not whole, or needs what is not there."""
     if not supported():
         return None
-    content = read_own(path_of(symbol))
+    return next((where for path in paths_of(symbol) if (where := load_file(path, symbol)) is not None), None)
+
+
+def load_file(path: Path, symbol: str) -> int | None:
+    content = read_own(path)
     seal, body = content[:SEAL], content[SEAL:]
     if hashlib.sha256(symbol.encode() + body).digest() != seal:
         return None

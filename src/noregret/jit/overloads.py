@@ -10,9 +10,11 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from noregret.algebra.examples import read_once
-from noregret.algebra.exponential import ROUND, power_of_two
+from noregret.algebra.exponential import power_of_two
+from noregret.algebra.lanes import divide_four
 from noregret.algebra.verbs import HELPERS, REASSOCIATED, VERBS, Verb
 from noregret.jit.cache import INNER, LEAN
+from noregret.jit.intrinsics import set_exponent
 from noregret.tasks import hooks
 
 ANY_ORDER = {"reassoc", "contract", "nsz"}
@@ -38,6 +40,7 @@ def register() -> None:
         overload(function, jit_options={**INNER, "fastmath": ANY_ORDER}, strict=False)(always(function))
     overload(read_once, jit_options=INNER, strict=False)(lambda idx, i: lambda idx, i: load_once(idx, i))
     overload(power_of_two, jit_options=INNER, strict=False)(lambda k: lambda k: set_exponent(k))
+    overload(divide_four, jit_options=INNER, strict=False)(lambda a, b: lambda a, b: divide_lanes(a, b))
     overload(hooks.weighed, jit_options=LEAN, strict=False)(choose_weighed)
     overload(hooks.still, jit_options=INNER, strict=False)(choose_still)
 
@@ -85,15 +88,23 @@ def load_once(context: Any, idx: Any, i: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def set_exponent(context: Any, k: Any) -> Any:
-    """2^k for a whole number k: the lowest bits of k + 1.5 2^52, which are those of k, become an exponent."""
+def divide_lanes(context: Any, a: Any, b: Any) -> Any:
+    """The quotients of two tuples of numbers, as one division of vectors."""
+    size = len(a)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word, number = ir.IntType(64), ir.DoubleType()
-        bits = builder.bitcast(builder.fadd(arguments[0], ir.Constant(number, ROUND + 1023.0)), word)
-        return builder.bitcast(builder.shl(bits, ir.Constant(word, 52)), number)
+        half, kind = ir.IntType(32), ir.VectorType(ir.DoubleType(), size)
+        vectors = []
+        for argument in arguments:
+            vector = ir.Constant(kind, ir.Undefined)
+            for lane in range(size):
+                vector = builder.insert_element(vector, builder.extract_value(argument, lane), half(lane))
+            vectors.append(vector)
+        quotients = builder.fdiv(*vectors)
+        lanes = [builder.extract_element(quotients, half(lane)) for lane in range(size)]
+        return context.make_tuple(builder, signature.return_type, lanes)
 
-    return types.float64(types.float64), codegen
+    return a(a, b), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -15,7 +15,10 @@ import numpy as np
 
 from noregret.errors import Error
 from noregret.jit.cache import cache_folder, is_writable
-from noregret.learner.factory import learners, make
+from noregret.jit.objects import find_prebuilt
+from noregret.learner.factory import card_of, learners, make
+from noregret.learner.kernel_options import BUDGET_OPTIONS
+from noregret.learner.variants import Variant, as_variant
 from noregret.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -37,30 +40,60 @@ class Job(NamedTuple):
         return json.dumps([self.name, dict(sorted(self.options.items())), self.code], sort_keys=True)
 
     @property
+    def mark(self) -> str:
+        """The name of an empty file in the cache folder: this loop was compiled there."""
+        return f"warm-{hashlib.sha256(self.key.encode()).hexdigest()[:16]}"
+
+    @property
     def marker(self) -> Path:
-        """An empty file in the cache folder: this loop was compiled there."""
-        return cache_folder() / f"warm-{hashlib.sha256(self.key.encode()).hexdigest()[:16]}"
+        return cache_folder() / self.mark
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the loop is known to be in the cache folder, or in the package."""
+        prebuilt = find_prebuilt()
+        return os.path.exists(self.marker) or (prebuilt is not None and os.path.exists(prebuilt[0] / self.mark))
 
 
 def warm(
-    names: Sequence[str] | None = None,
+    names: Sequence[str | Variant] | None = None,
     tasks: Sequence[str] = USUAL,
     algebras: Sequence[str] = ("sparse",),
     processes: int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are."""
-    cards = learners()
-    chosen = [cards[name] for name in names] if names is not None else [card for card in cards if card.built_in]
+    """Compile the loops of these learners (all by default) and keep them on disk; returns how many there are.
+
+    A name may have options: `pa1@rbf(gamma=0.01, budget=500)` is the loop of the kernel, whatever the algebras are.
+    """
+    if names is None:
+        chosen = [Variant(card) for card in learners() if card.built_in]
+    else:
+        chosen = [with_algebra(as_variant(name, card_of)) for name in names]
     loops = [
-        (card.name, {"task": task, "algebra": algebra, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})})
-        for card in chosen
+        (str(one.card.name), options)
+        for one in chosen
         for task in tasks
-        for algebra in algebras
-        if task in card.tasks and algebra in card.algebras
+        for options in list_options(one, task, algebras)
     ]
     precompile(loops, processes, progress)
     return len(loops)
+
+
+def with_algebra(variant: Variant) -> Variant:
+    """A variant whose card has kernels only, as one that names them."""
+    only = tuple(variant.card.algebras) == ("kernel",)
+    return Variant(variant.card, {"algebra": "kernel", **variant.options}) if only else variant
+
+
+def list_options(variant: Variant, task: str, algebras: Sequence[str]) -> list[dict[str, Any]]:
+    """The options of `make` for each loop of a variant in a task; none where it does not play the task."""
+    card, own = variant.card, variant.options
+    if task not in card.tasks or task != own.get("task", task):
+        return []
+    usual = {"task": task, **({"classes": [0, 1]} if TASKS[task].needs_classes else {})}
+    asked = [own["algebra"]] if "algebra" in own else algebras
+    return [{**usual, **own, "algebra": algebra} for algebra in asked if algebra in card.algebras]
 
 
 def precompile(
@@ -80,7 +113,8 @@ def make_job(config: "Config", task: str, algebra: str) -> Job:
     """The loop of a learner in a task and an algebra: its options are part of the code, its numbers are not."""
     from noregret.jit.compiled import fingerprint_plan
 
-    options = {name: config.given[name] for name in ("covariance", "kernel") if name in config.given}
+    names = ("covariance", "kernel", *BUDGET_OPTIONS)
+    options = {name: config.given[name] for name in names if name in config.given}
     if config.task.name == task and config.task.cost is None:
         usual, asked = config.task.options, {name.removeprefix("task.") for name in config.given}
         chosen = config.task.chosen.items()  # also what the rule itself decides, which cannot be asked for
@@ -93,10 +127,10 @@ def make_job(config: "Config", task: str, algebra: str) -> Job:
 
 
 def find_missing(jobs: Sequence[Job]) -> list[Job]:
-    """The loops that are not known to be in the cache folder; none where other processes could not leave them there."""
+    """The loops that are not known to be on disk; none where other processes could not leave them there."""
     if not is_writable(cache_folder()):
         return []
-    return [job for job in {job.key: job for job in jobs}.values() if not os.path.exists(job.marker)]
+    return [job for job in {job.key: job for job in jobs}.values() if not job.is_ready]
 
 
 def compile_jobs(
@@ -145,16 +179,20 @@ def start(jobs: Sequence[Job], single_rows: bool) -> "subprocess.Popen[str]":
 
 def compile_here(jobs: Sequence[Job], single_rows: bool) -> None:
     """Compile by use: every learner learns a few rounds and predicts one; a line on standard output says it is done."""
-    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    from scipy.sparse import csr_array
+
+    dense = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    sparse = csr_array((dense.ravel(), np.tile([0, 99], 3), np.arange(0, 7, 2)), shape=(3, 100))
     for name, options, _ in jobs:
-        learner = make(name, **options)
-        task = learner.config.task
-        y = np.array([0.0, 1.0, 1.0]) if task.needs_labels else None
-        learner.learn(X, y, query=np.zeros(3) if task.needs_query else None)
-        if single_rows and task.needs_labels and not task.needs_query:
-            learner.learn_one({0: 1.0}, 1.0)
-        if single_rows:
-            learner.predict_one({0: 1.0})
+        for X in (dense, sparse) if options["algebra"] == "kernel" else (dense,):  # rows decide how supports are kept
+            learner = make(name, **options)
+            task = learner.config.task
+            y = np.array([0.0, 1.0, 1.0]) if task.needs_labels else None
+            learner.learn(X, y, query=np.zeros(3) if task.needs_query else None)
+            if single_rows and task.needs_labels and not task.needs_query:
+                learner.learn_one({0: 1.0}, 1.0)
+            if single_rows:
+                learner.predict_one({0: 1.0})
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 

@@ -14,7 +14,6 @@ from noregret.algebra.internal_verbs import (
     mean_dot,
     mean_dots,
     part,
-    place,
     row,
     row_and_dot,
     row_dot,
@@ -22,6 +21,7 @@ from noregret.algebra.internal_verbs import (
     value,
 )
 from noregret.algebra.verbs import add, dot, helper, sqnorm, unbound
+from noregret.tasks.row_cells import CELLS, cell_place, make_cells, make_numbers, read_cells, write_cells
 
 rule = slope = weight = score = final = unbound
 
@@ -47,11 +47,17 @@ def score_by_vector(p: Any, s: Any, x: Any) -> Any:
 def score_by_weight(p: Any, s: Any, x: Any) -> Any:
     """Two running sums change places, so that one addition need not wait for the last."""
     seen = still(s)
+    cells, terms = make_cells(seen), make_numbers()
     total = other = 0.0
     for b in range(blocks(x)):
         q = part(x, b)
-        for k in range(count(q)):
-            total, other = other + weight(p, seen, place(q, k)) * value(q, k), total
+        for first in range(0, count(q), CELLS):
+            n = min(CELLS, count(q) - first)
+            read_cells(seen, cells, q, first, n)
+            for k in range(n):
+                terms[k] = weight(p, cells, cell_place(seen, q, first, k)) * value(q, first + k)
+            for k in range(n):
+                total, other = other + terms[k], total
     return total + other
 
 
@@ -114,12 +120,17 @@ def update_coordinates(p: Any, s: Any, z: Any, margin: Any, h: Any) -> Any:
     a = slope(margin)
     if a == 0.0:
         return False
+    cells = make_cells(s)
     for b in range(blocks(z)):
         q = part(z, b)
-        for k in range(count(q)):
-            g = h * a * value(q, k)
-            if g != 0.0:
-                rule(p, s, place(q, k), g)
+        for first in range(0, count(q), CELLS):
+            n = min(CELLS, count(q) - first)
+            read_cells(s, cells, q, first, n)
+            for k in range(n):
+                g = h * a * value(q, first + k)
+                if g != 0.0:
+                    rule(p, cells, cell_place(s, q, first, k), g)
+            write_cells(s, cells, q, first, n)
     return True
 
 

@@ -23,20 +23,20 @@ from noregret.state.space import Space
 from noregret.tasks import binary
 from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
-score = update = final = taught = unbound
+update = final = row_and_score = taught = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does
 LIST, RELEVANCE = 0, 1  # columns of y; the third is the order by relevance, the fourth the required margin
 
 
 def play(p: P, g: G, s: S, X: R, y: Floats, h: Floats, out: Floats, updated: Flags, aux: Floats) -> None:
     f = aux if final_differs else out
-    first = 0
+    first = np.int64(0)  # no literal, for which what is called would be compiled once more
     while first < out.size:
         last = first
         while last < out.size and y[last, 0] == y[first, 0]:
-            f[last] = score(p, s, row(X, last))
+            x, f[last] = row_and_score(p, s, X, last)
             if final_differs:
-                out[last] = final(p, s, row(X, last))
+                out[last] = final(p, s, x)
             last += 1
         if h[first] > 0.0:
             updated[first] = taught(p, g, s, X, y, h[first], f, first, last)
@@ -97,13 +97,14 @@ def each(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, las
         highest = 0.0
         for j in range(first, last):
             if y[j, 1] < y[i, 1]:
-                found = score(p, s, row(X, j))
+                _, found = row_and_score(p, s, X, j)
                 if rival < 0 or found > highest:
                     rival, highest = j, found
         if rival >= 0:
-            margin = score(p, s, row(X, i)) - highest - (y[rival, 3] - 1.0)
+            x, own = row_and_score(p, s, X, i)
+            margin = own - highest - (y[rival, 3] - 1.0)
             s.n.t += 1.0
-            if update(p, s, row_difference(row(X, i), row(X, rival), g.places, g.values), margin, h):
+            if update(p, s, row_difference(x, row(X, rival), g.places, g.values), margin, h):
                 any_updated = True
     return any_updated
 
@@ -114,9 +115,11 @@ def every(p: P, g: G, s: S, X: R, y: Floats, h: float, f: Floats, first: int, la
     for i in range(first, last):
         for j in range(first, last):
             if y[j, 1] < y[i, 1]:
-                margin = score(p, s, row(X, i)) - score(p, s, row(X, j)) - (y[j, 3] - 1.0)
+                x, own = row_and_score(p, s, X, i)
+                other, rival = row_and_score(p, s, X, j)
+                margin = own - rival - (y[j, 3] - 1.0)
                 s.n.t += 1.0
-                if update(p, s, row_difference(row(X, i), row(X, j), g.places, g.values), margin, h):
+                if update(p, s, row_difference(x, other, g.places, g.values), margin, h):
                     any_updated = True
     return any_updated
 
