@@ -83,7 +83,9 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"experts_{name}": (
             f"noregret.experts.{name}",
-            tuple(f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "theorems")),
+            tuple(
+                f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "rounding", "theorems")
+            ),
             (),
         )
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
