@@ -70,7 +70,7 @@ def test_the_rate_of_adahedge_is_infinite_only_without_a_gap(gap: float, rate: f
 def test_the_mixability_gap_never_falls(experts: int) -> None:
     """Where all experts lose the same it stays, but for rounding of sums that could go either way."""
     w, last = make("adahedge", experts), 0.0
-    w.play([[0.5] * experts, np.linspace(0.0, 1.0, experts)])
+    w.play(np.stack([np.full(experts, 0.5), np.linspace(0.0, 1.0, experts)]))
     for loss in np.random.default_rng(0).random(60):
         w.play([[loss] * experts])
         now = float(w.state.n.gap)

@@ -29,7 +29,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "basis": (
         "noregret.algebra.basis",
-        ("tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
+        ("tests/kernels/test_basis.py", "tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
         ("projectron", "projectron_plus_plus", "budgeted_pa"),
     ),
     "binary": (
