@@ -90,6 +90,15 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         )
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
+    **{
+        name: (
+            f"noregret.metrics.{name}",
+            tuple(f"tests/metrics/test_{file}.py" for file in ("adwin", "detector_states", "drift_detectors", "drift")),
+            (),
+        )
+        for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
+    },
+    "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py",), ()),
 }
 
