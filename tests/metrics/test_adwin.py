@@ -71,6 +71,22 @@ def test_a_fall_that_cuts_the_window_is_no_warning_of_what_is_left() -> None:
     assert detector.width < 150
 
 
+@pytest.mark.parametrize(("before", "level"), [(0.0, WARNING), (1.0, STABLE)])
+def test_of_several_warnings_the_first_decides(before: float, level: int) -> None:
+    """The mean rises and falls again, or falls and rises again; the oldest change is the one that is told."""
+    values = np.concatenate([np.full(40, before), np.full(40, 1.0 - before), np.full(40, before)])
+    assert Adwin(delta=1e-12, warning=1.0, clock=120).detect(values)[-1] == level
+
+
+def test_parts_of_a_few_values_are_compared_too() -> None:
+    """After 100 zeros, three ones are enough where delta is large; the newest buckets have one value each."""
+    told = {"delta": 0.5, "warning": 1.0, "clock": 1, "least": 1, "bound": "normal"}
+    values = np.concatenate([np.zeros(100), np.ones(3)])
+    levels = Adwin(**told).detect(values).tolist()
+    assert levels == naive_levels(values, told)
+    assert levels[-1] == ALARM
+
+
 @pytest.mark.parametrize(("rounds", "cut"), [(127, False), (128, True)])
 def test_parts_of_the_smallest_size_are_enough(rounds: int, cut: bool) -> None:
     values = np.concatenate([np.zeros(64), np.ones(64)])[:rounds]
@@ -88,6 +104,15 @@ def test_a_difference_of_exactly_what_chance_allows_is_an_alarm() -> None:
     ):
         detector = Adwin(delta=alarm, warning=warning, clock=16, least=8, bound="hoeffding")
         assert detector.detect([0.0] * 8 + [1.0] * 8)[-1] == level
+
+
+def test_the_confidence_by_hand() -> None:
+    """ln(4 n / delta), or ln(2 ln(n) / delta) where ln(n) is at least 1."""
+    assert confidence_of(True, 100.0, 0.01) == pytest.approx(math.log(40000.0))
+    assert confidence_of(False, 2.0, 0.5) == pytest.approx(math.log(4.0))
+    assert confidence_of(False, math.exp(1.5), 0.5) == pytest.approx(math.log(6.0))
+    assert allowed(True, 0.5, 9.0, 8.0) == pytest.approx(math.sqrt(2.0))
+    assert allowed(False, 0.5, 0.25, 8.0) == pytest.approx(math.sqrt(2.0) + 8.0 / 3.0)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 0.7])

@@ -99,6 +99,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
     },
     "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
+    **{
+        name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
+        for name in ("pool_votes", "pool_sleep", "pool_probabilities")
+    },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py",), ()),
 }
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from noregret.adapters import detector_loops
+from noregret.adapters import detector_loops, pool_probabilities
 from noregret.experts import rounds
 from noregret.learner.engine import Engine
 
@@ -54,8 +54,8 @@ class Fault:
 class Interpreted:
     """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds.
 
-    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts,
-    which others play as plain Python, is skipped.
+    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts
+    or of probabilities, which others play as plain Python, is skipped.
     """
 
     def __init__(self) -> None:
@@ -78,6 +78,7 @@ class Interpreted:
 
         setattr(detector_loops, "ENTRIES", {})  # noqa: B010
         setattr(rounds, "compile_rounds", refuse)  # noqa: B010
+        setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010
 
