@@ -11,11 +11,13 @@ import noregret.metrics.adwin as module
 from noregret.metrics.adwin import (
     COUNTS,
     END,
+    ROUNDS,
     SIZES,
     SQUARE_SUMS,
     SQUARES,
     SUMS,
     TOTAL,
+    WARNED,
     WIDTH,
     Adwin,
     allowed,
@@ -145,3 +147,48 @@ def test_sums_and_squares_are_those_of_the_buckets_also_beyond_the_largest(monke
             squares.append(state[SQUARE_SUMS:][kept].sum())
         assert (sum(sums), sum(squares)) == pytest.approx((state[TOTAL], state[SQUARES]), rel=1e-12)
     assert state[WIDTH] < 40
+
+
+def test_single_values_wait_until_the_next_check() -> None:
+    """What makes them cheap: the window is not touched in between, and to take one back needs no copy of it."""
+    detector = Adwin(clock=8)
+    for turn in range(3):
+        for t in range(7):
+            mark = detector.mark()
+            assert (mark[0] is None) == (t > 0)  # how long they can wait is not known before the first
+            detector.update(1.0)
+            detector.go_back(mark)
+            detector.update(0.0)
+            assert detector.waiting == [0.0] * (t + 1)
+            assert detector.cells[WIDTH] == 8.0 * turn
+        detector.update(0.0)
+        assert (detector.waiting, detector.cells[WIDTH]) == ([], 8.0 * (turn + 1))
+
+
+def test_an_empty_window_has_the_mean_0() -> None:
+    assert (Adwin().mean, Adwin().width) == (0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("cells", "sound"),
+    [
+        ({}, True),
+        ({WIDTH: 5.0, COUNTS: 5.0}, True),
+        ({WIDTH: 6.0, COUNTS: 6.0}, False),  # too many buckets of a size
+        ({WIDTH: 0.5, COUNTS: 0.5}, False),
+        ({WIDTH: 9.0, COUNTS: 1.0, COUNTS + 3: 1.0}, True),
+        ({WIDTH: 8.0, COUNTS: 1.0, COUNTS + 3: 1.0}, False),
+        ({ROUNDS: 31.0}, True),
+        ({ROUNDS: 32.0}, False),  # a check was due
+        ({ROUNDS: -1.0}, False),
+        ({WARNED: 1.0}, True),
+        ({WARNED: 2.0}, False),
+        ({SUMS: -1.0}, False),
+        ({END - 1: -1.0}, False),
+    ],
+)
+def test_a_state_of_a_file_is_one_that_can_be(cells: dict[int, float], sound: bool) -> None:
+    state = np.zeros(END)
+    for place, value in cells.items():
+        state[place] = value
+    assert Adwin().restore_state(state) == sound

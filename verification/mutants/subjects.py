@@ -93,7 +93,10 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     **{
         name: (
             f"noregret.metrics.{name}",
-            tuple(f"tests/metrics/test_{file}.py" for file in ("adwin", "detector_states", "drift_detectors", "drift")),
+            tuple(
+                f"tests/metrics/test_{file}.py"
+                for file in ("adwin", "detector_states", "drift_detectors", "drift_monitor", "drift")
+            ),
             (),
         )
         for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
