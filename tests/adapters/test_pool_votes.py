@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import noregret as nr
-from noregret.adapters.pool_votes import ClassVotes, Codes, Combination, combination_of, places, weighted_mean
+from noregret.adapters.pool_votes import (
+    ClassVotes,
+    Codes,
+    Combination,
+    combination_of,
+    loss_of_errors,
+    places,
+    weighted_mean,
+)
 from noregret.data.labels import UNIVERSUM
 from noregret.data.transcript import Transcript
 from noregret.learner.shared_rows import PlayedRounds
@@ -105,10 +113,10 @@ def test_an_entry_speaks_for_a_label_or_against_it() -> None:
     assert isinstance(votes, ClassVotes)
     assert [votes.share_of(["a"], 0.3, label) for label in ("a", "b")] == [0.3, -0.3]
     assert combination("regression").share_of([2.5], 0.5, 7.0) == 1.25
-    labels = combination("multilabel", classes=["a", "b", "c"])
-    said = [np.array([True, False])]  # it does not know c
-    assert labels.share_of(said, 0.3, ("a",)) == labels.share_of(said, 0.3, "a") == 0.3
-    assert [labels.share_of(said, 0.3, one) for one in (["a", "c"], {"b"}, ("a", "b"), "b")] == [-0.3] * 4
+    labels = combination("multilabel", classes=["one", "two", "three"])
+    said = [np.array([True, False])]  # it does not know three
+    assert labels.share_of(said, 0.3, ("one",)) == labels.share_of(said, 0.3, "one") == 0.3
+    assert [labels.share_of(said, 0.3, one) for one in (["one", "three"], {"two"}, ("one", "two"), "two")] == [-0.3] * 4
     with pytest.raises(nr.BadValue, match="cannot explain one row in ranking"):
         combination("ranking").share_of([1.0], 0.5, 1.0)
 
@@ -131,6 +139,20 @@ def test_an_error_costs_the_square_of_its_share_of_four_deviations() -> None:
         one = parts.loss_of_targets({0: 1.0}, float(truth[t]), 3)
         assert one.tolist() == pytest.approx([found[t, 0], 1.0, 1.0])
     assert whole.seen == parts.seen == (4, 1.0, 0.0 + 2.0 - 3.0 + 7.0, 4.0 + 9.0 + 49.0)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_error_to_either_side_costs_1_at_most(side: float) -> None:
+    targets = combination("regression")
+    assert targets.loss_of_targets({1: 5.0 + side}, 5.0, 2).tolist() == [1.0, 1.0]  # there is no range yet
+    assert targets.loss_of_targets({0: 6.0 + side, 1: 6.0 + 50.0 * side}, 6.0, 2).tolist() == [0.25, 1.0]
+    later = combination("regression", targets.seen)
+    assert later.losses([played([6.0], [6.0 + 50.0 * side])]).tolist() == [[1.0]]
+
+
+def test_a_share_of_a_small_range() -> None:
+    errors, widths = np.array([0.1, 0.1, 0.0, 0.1]), np.array([0.5, 0.05, 0.0, 0.0])
+    assert loss_of_errors(errors, widths).tolist() == pytest.approx([0.04, 1.0, 0.0, 1.0])
 
 
 def test_targets_seen_before_count() -> None:
@@ -170,9 +192,9 @@ def sets(truth: list[list[int]], scores: list[list[float]]) -> Transcript:
 def test_a_set_costs_what_is_wrong_or_missing_over_both_sizes() -> None:
     labels = combination("multilabel", classes=["a", "b", "c"])
     truth = [[1, 1, 0], [0, 0, 0], [1, 0, 0]]
-    whole = sets(truth, [[1.0, 0.0, 2.0], [-1.0, 0.0, -1.0], [3.0, -1.0, -1.0]])
-    part = sets(truth[:1], [[1.0, 1.0, -1.0]])
-    assert labels.losses([whole, None, part]).T.tolist() == [[2 / 4, 0.0, 0.0], [1.0] * 3, [0.0, 1.0, 1.0]]
+    whole = sets(truth, [[1.0, 0.0, 2.0], [-1.0, 0.0, -1.0], [0.0, -1.0, -1.0]])
+    part = sets(truth[:1], [[1.0, 1.0, 0.0]])
+    assert labels.losses([whole, None, part]).T.tolist() == [[2 / 4, 0.0, 1.0], [1.0] * 3, [0.0, 1.0, 1.0]]
     assert labels.read(part).tolist() == [[True, True, False]]
 
 
@@ -183,6 +205,7 @@ def test_a_label_needs_more_than_half_of_the_weight() -> None:
     assert found == pytest.approx(np.array([[0.3, -0.2, -0.2], [0.0, 0.0, -0.5]]))
     truth = sets([[1, 0], [1, 0]], [[0.0, 0.0]] * 2)  # the third label was not known yet
     assert labels.mistakes(found, truth).tolist() == [False, True]
+    assert labels.mistakes(np.array([[0.1, 0.0, 0.0]]), sets([[1, 0]], [[0.0, 0.0]])).tolist() == [False]
     assert labels.mistakes(np.array([[0.1, -0.1, 0.1]]), sets([[1, 0]], [[0.0, 0.0]])).tolist() == [True]
 
 
@@ -191,6 +214,7 @@ def test_sets_are_asked_for_by_their_scores() -> None:
     learner = nr.make("pa1", task="multilabel", native=False).learn(X, y)
     labels = combination_of(learner.model, NOTHING)
     assert labels.ask(learner, X).tolist() == (learner.scores(X) > 0.0).tolist()
+    assert labels.ask(learner, np.zeros((1, 3))).tolist() == [[False, False]]  # scores of 0
 
 
 # ---- orders ----------------------------------------------------------------------------------------------------------

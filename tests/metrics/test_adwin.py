@@ -58,7 +58,7 @@ def test_alarms_and_warnings_are_the_naive_ones(
     values = np.concatenate([(rng.random(30) < rate).astype(float) for rate in (0.9, 0.05, 0.3, 0.9, 0.1, 0.5)])
     if seed % 2:
         values = np.clip(0.8 * values + 0.2 * rng.random(values.size), 0.0, 1.0)
-    told = {"delta": delta, "warning": warning, "clock": clock, "least": least, "bound": bound}
+    told: dict[str, Any] = {"delta": delta, "warning": warning, "clock": clock, "least": least, "bound": bound}
     detector = Adwin(**told)
     levels = [int(detector.detect([value])[0]) for value in values]
     assert levels == naive_levels(values, told)
@@ -82,7 +82,7 @@ def test_of_several_warnings_the_first_decides(before: float, level: int) -> Non
 
 def test_parts_of_a_few_values_are_compared_too() -> None:
     """After 100 zeros, three ones are enough where delta is large; the newest buckets have one value each."""
-    told = {"delta": 0.5, "warning": 1.0, "clock": 1, "least": 1, "bound": "normal"}
+    told: dict[str, Any] = {"delta": 0.5, "warning": 1.0, "clock": 1, "least": 1, "bound": "normal"}
     values = np.concatenate([np.zeros(100), np.ones(3)])
     levels = Adwin(**told).detect(values).tolist()
     assert levels == naive_levels(values, told)
@@ -163,6 +163,14 @@ def test_single_values_wait_until_the_next_check() -> None:
             assert detector.cells[WIDTH] == 8.0 * turn
         detector.update(0.0)
         assert (detector.waiting, detector.cells[WIDTH]) == ([], 8.0 * (turn + 1))
+
+
+def test_all_values_but_those_of_checks_wait() -> None:
+    detector, waiting = Adwin(clock=8), list[int]()
+    for _ in range(20):
+        detector.update(0.0)
+        waiting.append(len(detector.waiting))
+    assert waiting == [*range(1, 8), 0, *range(1, 8), 0, 1, 2, 3, 4]
 
 
 def test_an_empty_window_has_the_mean_0() -> None:

@@ -54,8 +54,8 @@ def test_after_an_alarm_the_first_loss_is_above_nothing() -> None:
     watching = monitor(alarm=3)
     assert watching.detect(np.zeros(6, bool), LOSSES).tolist() == [STABLE, STABLE, ALARM]
     assert (watching.count, watching.total) == (0, 0.0)
-    watching.detect(np.zeros(2, bool), np.array([0.5, 0.4]))
-    assert watching.detector.seen == [False, False, True, False, False]
+    watching.detect(np.zeros(3, bool), np.array([0.5, 0.6, 0.4]))
+    assert watching.detector.seen == [False, False, True, False, True, False]
 
 
 def test_mistakes_are_watched_as_they_are() -> None:
