@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 import noregret as nr
-from noregret.adapters.pool_probabilities import EVERY, FIRST, ProbabilityMixture, find_used, score_columns
+import noregret.adapters.pool_probabilities as module
+from noregret.adapters.pool_probabilities import EVERY, FIRST, ProbabilityMixture, calibrate, find_used, score_columns
 from tests.support.cover import seeds
 
 Floats = NDArray[np.float64]
@@ -136,6 +137,83 @@ def test_scores_that_are_too_large_to_be_squared_change_no_slope() -> None:
     assert mixture.entries[:4].tolist() == before.tolist()
     for scores in (huge[0], 1e105 * huge[0]):
         np.testing.assert_allclose(mixture.mix([scores], 1), [[1.0 - LEAST / 2, LEAST / 2]], rtol=1e-12)
+
+
+def test_powers_beyond_all_numbers_count_as_the_largest() -> None:
+    """A class whose power is minus infinity is still a class that is known."""
+    mixture = ProbabilityMixture(1, native=False)
+    mixture.learn(np.array([[[1e-10, -1e-10]]]), np.array([0]))
+    before = float(mixture.entries[4, 0])
+    mixture.learn(np.array([[[1e305, -1e305]]]), np.array([1]))
+    assert mixture.entries[4, 0] - before == pytest.approx(-math.log(LEAST / 2))
+
+
+def test_a_square_that_overflows_changes_no_curvature() -> None:
+    """The second class is improbable: q s is 5e152, its square is a number, q s^2 is none."""
+    mixture = ProbabilityMixture(1, native=False)
+    mixture.learn(np.array([[[0.0, -1e157]]]), np.array([0]))
+    assert mixture.entries[:4, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_before_any_round_scores_are_taken_as_they_are() -> None:
+    q = (1 - LEAST) * math.exp(2) / (math.exp(2) + 1) + LEAST / 2
+    found = ProbabilityMixture(1, native=False).calibrate(0, np.array([[1.0, -1.0]]))
+    assert found == pytest.approx(np.array([[q, 1 - q]]))
+
+
+def test_a_curvature_never_falls() -> None:
+    """Equal scores have none; their squares are rounded either way."""
+    mixture, last = ProbabilityMixture(1, native=False), 0.0
+    for score in np.random.default_rng(0).normal(size=40):
+        mixture.learn(np.full((1, 1, 3), score), np.array([0]))
+        assert mixture.entries[1, 0] >= last
+        last = float(mixture.entries[1, 0])
+
+
+def test_only_a_native_mixture_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = list[int]()
+
+    def compile_function(entry: Any, places: Any) -> Any:
+        def run(table: Any, *arrays: Any) -> None:
+            calls.append(table.size)
+            module.aggregate(*arrays)
+
+        return run
+
+    monkeypatch.setattr(module, "compile_function", compile_function)
+    scores, truth = draw(2, 2)
+    with np.errstate(all="ignore"):
+        for native, count in ((False, 0), (True, 1)):
+            mixture = ProbabilityMixture(3, native=native)
+            mixture.learn(scores, truth)
+            compare(mixture, naive(scores, truth))
+            assert len(calls) == count
+
+
+def test_scores_with_the_mean_0_have_a_curvature() -> None:
+    mixture = ProbabilityMixture(1, native=False)
+    mixture.entries[0] = 0.0
+    mixture.learn(np.array([[[1.0, -1.0]]]), np.array([0]))
+    assert mixture.entries[:2, 0].tolist() == pytest.approx([0.5, 1.0])
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 2, 0], [2, 0, 1]])
+def test_losses_that_are_large_leave_weights(order: list[int]) -> None:
+    """Only their differences count: weights 1, 1/2 and 0."""
+    losses = np.array([2000.0, 2000.0 + math.log(2.0), 5000.0])[order]
+    mixture = ProbabilityMixture(3, native=False)
+    mixture.entries[4] = losses
+    scores = np.tile([1.0, -1.0], (1, 3, 1)) * np.array([1.0, -1.0, 1.0])[order][None, :, None]
+    q = (1 - LEAST) * math.exp(2) / (math.exp(2) + 1) + LEAST / 2
+    assert mixture.weights()[order.index(0)] == pytest.approx(2 / 3)
+    mixture.learn(scores, np.array([0]))
+    assert mixture.total.tolist() == pytest.approx([-math.log(2 / 3 * q + 1 / 3 * (1 - q)), 1.0])
+
+
+def test_a_class_that_an_entry_does_not_know_has_no_probability() -> None:
+    out = np.full(3, 9.0)
+    calibrate(np.array([1.0, -math.inf, 1.0]), np.array([1.0, 0.0, 0.0, 0.0, 0.0]), np.zeros((2, 3)), out)
+    assert out.tolist() == pytest.approx([0.5, 0.0, 0.5])
 
 
 def test_the_slope_of_an_entry_that_is_always_wrong_falls_to_0() -> None:

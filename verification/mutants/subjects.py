@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 EVERY = tuple(f"tests/conformance/test_{name}.py" for name in ("twins", "weights", "bounds", "borders"))
 FAMILIES = "tests/learners"
 ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
+ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
@@ -184,7 +185,7 @@ def learner(card: nr.RuleCard) -> Subject:
 def shared(name: str) -> Subject:
     module, files, names = FILES[name]
     file = Path(import_module(module).__file__ or "")
-    made = [one for one in mutants(file) if one.owner != "rate"]  # which only stands for the schedule of a learner
+    made = [one for one in mutants(file) if one.owner not in ELSEWHERE_RUN]
     if module.startswith("noregret.tasks."):
         made = [one for one in made if "." not in one.owner]  # the rounds; the methods of a task code labels
     return Subject(name, file.relative_to(ROOT / "src/noregret").as_posix(), tuple(made), files, names)
