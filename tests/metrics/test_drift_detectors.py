@@ -56,7 +56,7 @@ def test_adwin_is_the_naive_one(seed: int, bound: str) -> None:
 @pytest.mark.parametrize(("alpha", "threshold", "warning"), [(1.0, 8.0, 0.5), (0.9, 3.0, 0.3)])
 def test_page_hinkley_is_the_naive_one(seed: int, alpha: float, threshold: float, warning: float) -> None:
     values = shifting(seed, 80, (0.1, 0.8, 0.2))
-    told = {
+    told: dict[str, Any] = {
         "tolerance": 0.01,
         "threshold": threshold,
         "warning": warning,
