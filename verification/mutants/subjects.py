@@ -65,7 +65,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py", PREDICTED), ("pa1", "ogd")),
-    "one_class": ("noregret.tasks.one_class", ("tests/tasks/test_one_class.py",), ()),
+    "one_class": (
+        "noregret.tasks.one_class",
+        ("tests/tasks/test_one_class.py", "tests/tasks/test_radius_of_rows.py"),
+        (),
+    ),
     "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
     "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
     "ranking": (
