@@ -21,6 +21,7 @@ FAMILIES = "tests/learners"
 ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
 ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
+SAVED = "tests/metrics/test_saved_state.py"
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -83,8 +84,12 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged", "pa_all"),
     ),
-    "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
-    "baselines": ("noregret.metrics.baselines", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
+    "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED), ()),
+    "baselines": (
+        "noregret.metrics.baselines",
+        ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED),
+        (),
+    ),
     **{
         f"experts_{name}": (
             f"noregret.experts.{name}",
@@ -111,7 +116,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
         for name in ("pool_votes", "pool_sleep", "pool_probabilities")
     },
-    "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py",), ()),
+    "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 
 
