@@ -22,6 +22,7 @@ ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same te
 ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
 SAVED = "tests/metrics/test_saved_state.py"
+METRICS = ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED)
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
