@@ -232,6 +232,7 @@ BY_HAND: dict[str, list[Case]] = {
     "perceptron_kernel_incremental": [NOVIKOFF],
     "perceptron_margin": [
         ({"b": 5, "eta": 4}, {"radius": 3, "margin": 2}, 11.5 / 4),
+        ({"b": 0.5, "eta": 4}, {"radius": 3, "margin": 2}, 9.25 / 4),
         ({"b": 0, "eta": 4}, {"radius": 3, "margin": 2}, 13.5 / 4),
     ],
     "perceptron_pocket": [NOVIKOFF, NOISY],
@@ -266,6 +267,16 @@ BY_HAND: dict[str, list[Case]] = {
             {"eta0": 0.25, "theta": 0.25, "K": 6},
             {"norm_1": 4, "distance": 3, "largest_gradient": 2, "rounds": 16},
             72 + 3.5 + 32,
+        ),
+        (
+            {"eta0": 0.0, "theta": 0.25, "K": 6},
+            {"norm_1": 4, "distance": 2, "radius": 3, "least_radius": 3, "rounds": 16},
+            18 + 128 + 4 * 0.25 * 2 * 9,
+        ),
+        (
+            {"eta0": 0.0, "theta": 0.25, "K": 17},
+            {"norm_1": 4, "distance": 2, "radius": 3, "least_radius": 3, "rounds": 16},
+            18 + 128,
         ),
         (
             {"eta0": 0.0, "theta": 0.25, "K": 6},

@@ -32,6 +32,7 @@ HAND: list[tuple[str, dict[str, Any], int, dict[str, float], float]] = [
     ),
     ("fixed_share", {"eta": 0.5}, 0, {"experts": 1, "rounds": 16, "switches": 2}, 1),
     ("fixed_share", {"eta": 0.5}, 0, {"experts": 4, "rounds": 0, "switches": 0}, 0),
+    ("fixed_share", {"eta": 0.5}, 0, {"experts": 4, "rounds": 1, "switches": 0}, math.log(4) / 0.5 + 0.0625),
     (
         "fixed_share", {"eta": 0.5, "alpha": 0.25}, 0, {"experts": 4, "rounds": 2, "switches": 5},
         (math.log(4) + 5 * math.log(12)) / 0.5 + 0.125,
@@ -46,6 +47,7 @@ HAND: list[tuple[str, dict[str, Any], int, dict[str, float], float]] = [
         "squint", {}, 0, {"experts": math.e, "rounds": math.exp(math.e - 0.5) - 1, "excess_squares": 2},
         2 * (1 + 2) + 10,
     ),
+    ("squint", {}, 0, {"experts": 1, "rounds": 0, "excess_squares": 8}, 4),
     ("follow_the_perturbed_leader", {}, 0, {"experts": math.e**3, "last_rate": 0.5, "summed_rates": 7}, 15),
     (
         "follow_the_perturbed_leader", {"eta": math.log(2)}, 1, {"experts": math.e**3, "best_expert_loss": 5},

@@ -135,3 +135,11 @@ def test_what_cannot_be_chosen_is_refused(told: dict[str, Any], says: str) -> No
     given = {"X": [[1.0], [2.0]], "y": [1, -1], "native": False, **told}
     with pytest.raises(nr.BadValue, match=says):
         nr.choose_rate("ogd", **given)
+
+
+def test_what_is_kept_of_a_start_is_the_product_of_all_shrinkages() -> None:
+    """1 - a / (1 + a t), with a = lam eta0, telescopes to 1 / (1 + a T)."""
+    learner = nr.make("sgd_bottou", eta0=0.5, lam=0.2, native=False)
+    for rounds in range(1, 5):
+        learner.learn(np.array([[1.0, -2.0]]), [1])
+        assert learner.model.arrays.n.kept == pytest.approx(1.0 / (1.0 + 0.1 * rounds))

@@ -63,6 +63,16 @@ def test_a_neighbour_along_the_new_row_takes_nothing() -> None:
     assert supports_of(learner, 2)[1].tolist() == pytest.approx([0.01, 0.01 / 3.0 - 0.01])
 
 
+def test_a_neighbour_at_the_limit_of_dependence_takes_nothing() -> None:
+    """Of x2 = 3 x3 + e, of the squared length 1e8, exactly 1 = 1e-8 of it is orthogonal to x3; x1 goes."""
+    x3, e = np.array([3333.0, 47.0, 3.0, 2.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+    assert x3 @ x3 == 11111111.0
+    X = np.array([[0.0, 0.0, 0.0, 0.0, 0.3, 0.3], 3.0 * x3 + e, x3])
+    learner = make("budgeted_pa", "linear", budget=2, method="nearest", C=1e-10).learn(X, [1, 1, 1])
+    assert supports_of(learner, 6)[0].tolist() == X[1:].tolist()
+    assert supports_of(learner, 6)[1].tolist() == [1e-10, 1e-10]
+
+
 def test_a_margin_of_one_is_enough() -> None:
     learner = make("budgeted_pa", "linear")
     assert learner.play(np.array([[1.0, 0.0]] * 3), [1, 1, 1]).updated.tolist() == [True, False, False]

@@ -166,3 +166,12 @@ def test_weights_of_two_groups_merge_and_split_at_rest() -> None:
     np.testing.assert_allclose(weights(a.merge(b), 12), mixed, rtol=0.0, atol=1e-14)
     with pytest.raises(nr.BadValue, match="the same parameters"):
         a.merge(nr.make("fobos_group", **{**told, "groups": 4}).learn(X, y))
+
+
+@pytest.mark.parametrize(("name", "told"), [("fobos", {"lam2": 0.2}), ("fobos_l2_squared", {"lam": 0.2})])
+def test_what_is_kept_of_a_start_is_the_product_of_all_shrinkages(name: str, told: dict[str, float]) -> None:
+    """By it, weights that a learner started with are told from what it has learned."""
+    learner = nr.make(name, eta0=0.5, schedule="constant", native=False, **told)
+    for rounds in range(1, 4):
+        learner.learn(np.array([[1.0, -2.0]]), [1])
+        assert learner.model.arrays.n.kept == pytest.approx(1.1**-rounds)

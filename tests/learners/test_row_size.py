@@ -1,5 +1,6 @@
 """Parameters that follow the size of the rows: rows of any scale are learned alike, and theorems hold."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -128,6 +129,21 @@ def test_rows_of_zeros_at_the_start_leave_a_finite_rate() -> None:
         assert np.isfinite(learner.scores(np.eye(2))).all()
 
 
+def test_the_margin_that_follows_the_rows_by_hand() -> None:
+    """The largest mean of |x|^2 is 4, that of the first row; after three steps the margin is 4, and that is enough."""
+    learner = nr.make("perceptron_margin", native=False, algebra="dense")
+    played = learner.play(np.array([[2.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]), [1, 1, 1, 1])
+    assert played.updated.tolist() == [True, True, True, False]
+    assert played.scores.tolist() == [0.0, 2.0, 3.0, 4.0]
+
+
+def test_a_rate_above_one_over_lam_forgets_all_and_turns_nothing_around() -> None:
+    """Of rows of the length 1/10 the rate is 100, and lam times it 10; then |w| is cut to 1 / sqrt(lam)."""
+    learner = nr.make("ofs", lam=0.1, native=False, algebra="dense")
+    played = learner.play(np.array([[0.1, 0.0], [0.1, 0.0], [0.1, 0.0]]), [1, 1, 1])
+    assert played.scores.tolist() == pytest.approx([0.0, 0.1 / math.sqrt(0.1), 0.1 / math.sqrt(0.1)])
+
+
 def test_merged_learners_have_seen_the_rows_of_both() -> None:
     X, y = noisy(3)
     whole = nr.make("rda", native=False, algebra="dense").learn(X, y)
@@ -148,6 +164,12 @@ THEOREMS: list[tuple[str, dict[str, float], int]] = [
     ("eg_signed", {"eta": 0.1, "U": 0.0}, 0),
     ("gradient_batch", {"eta": 0.1}, 1),
     ("gradient_batch", {"eta": 0.0}, 0),
+    ("nherd", {"C": 1.0}, 1),
+    ("nherd", {"C": 0.0}, 0),
+    ("pegasos", {"lam": 0.1}, 1),
+    ("pegasos", {"lam": 0.0}, 0),
+    ("rda_strongly_convex", {"s": 1.0}, 1),
+    ("rda_strongly_convex", {"s": 0.0}, 0),
     ("rda", {"gamma": 1.0}, 1),
     ("rda", {"gamma": 0.0}, 0),
     ("ogd", {"eta0": 0.3}, 1),

@@ -53,14 +53,23 @@ def test_adwin_is_the_naive_one(seed: int, bound: str) -> None:
 
 
 @seeds(10, usual=3)
-def test_page_hinkley_is_the_naive_one(seed: int) -> None:
+@pytest.mark.parametrize(("alpha", "threshold", "warning"), [(1.0, 8.0, 0.5), (0.9, 3.0, 0.3)])
+def test_page_hinkley_is_the_naive_one(seed: int, alpha: float, threshold: float, warning: float) -> None:
     values = shifting(seed, 80, (0.1, 0.8, 0.2))
-    levels = levels_of(PageHinkley(tolerance=0.01, threshold=8.0, least=10), values)
+    told: dict[str, Any] = {
+        "tolerance": 0.01,
+        "threshold": threshold,
+        "warning": warning,
+        "least": 10,
+        "alpha": alpha,
+    }
+    levels = levels_of(PageHinkley(**told), values)
     start = 0
     for t in range(len(values)):
-        assert (levels[t] == ALARM) == page_hinkley_level(values[start : t + 1], 0.01, 8.0, 10)
+        assert levels[t] == page_hinkley_level(values[start : t + 1], told)
         start = t + 1 if levels[t] == ALARM else start
     assert start > 0
+    assert (levels == WARNING).any()
 
 
 @seeds(10, usual=3)

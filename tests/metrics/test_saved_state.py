@@ -145,3 +145,25 @@ def test_a_damaged_curve_is_not_restored(harm: dict[str, Any]) -> None:
     first.see(None, part(0, 45, **arrays))
     [state] = dump_metrics([first]) or []
     assert not restore_metrics([make()], [{**state, **harm}])
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "fit"),
+    [
+        (LearningCurve, {"next": 1, "rounds": 0}, True),
+        (LearningCurve, {"next": 5, "rounds": 4}, True),
+        (LearningCurve, {"next": 4, "rounds": 4}, False),
+        (LearningCurve, {"next": 4, "rounds": 5}, False),
+        (LearningCurve, {"next": 4, "rounds": -1}, False),
+        (LabelBaselines, {"code": {"a": 0, "b": 1}, "counts": [3, 2], "majority": 0, "last": 1}, True),
+        (LabelBaselines, {"code": {"a": 0, "b": 1}, "counts": [3], "majority": 1, "last": 0}, True),
+        (LabelBaselines, {"code": {"a": 0, "b": 1}, "counts": [3, 2, 1], "majority": 0, "last": 1}, False),
+        (LabelBaselines, {"code": {"a": 0, "b": 1}, "counts": [3, 2], "majority": 2, "last": 1}, False),
+        (LabelBaselines, {"code": {"a": 0, "b": 1}, "counts": [3, 2], "majority": 0, "last": 2}, False),
+        (Multilabel, {"counts": np.zeros((3, 2))}, True),
+        (Multilabel, {"counts": np.zeros((3, 3))}, True),
+        (Multilabel, {"counts": np.zeros((2, 3))}, False),
+    ],
+)
+def test_values_that_cannot_be_do_not_fit(metric: Any, values: dict[str, Any], fit: bool) -> None:
+    assert metric().fits(values) == fit

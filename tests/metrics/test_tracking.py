@@ -41,6 +41,29 @@ def test_a_switch_is_found_where_the_better_learner_changes() -> None:
     assert two == one
 
 
+def change_at(rounds: int, change: int) -> np.ndarray:
+    """The first learner is without loss before a round, the second from it on."""
+    later = np.arange(rounds) >= change
+    return np.array([later, ~later], float)
+
+
+@pytest.mark.parametrize("change", range(1, 8))
+def test_any_round_can_be_that_of_a_switch(change: int) -> None:
+    _, one = best_sequences(change_at(8, change), 1)
+    assert (one.loss, one.parts, one.switches) == (0.0, ((0, 0), (change, 1)), 1)
+
+
+def test_of_many_rounds_only_blocks_can_be_switched() -> None:
+    starts = {700 * k // BLOCKS for k in range(BLOCKS)}
+    for change in range(3, 700, 41):
+        assert (best_sequences(change_at(700, change), 1)[1].loss == 0.0) == (change in starts)
+
+
+def test_of_rounds_that_are_as_good_the_first_is_that_of_the_switch() -> None:
+    losses = np.array([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]])
+    assert best_sequences(losses, 1)[1].parts == ((0, 0), (1, 1))
+
+
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0)])
 def test_nothing_has_no_sequence(shape: tuple[int, int]) -> None:
     assert best_sequences(np.zeros(shape), 2) == []

@@ -54,13 +54,15 @@ class NaiveAdwin:
         return first
 
 
-def page_hinkley_level(values: Any, tolerance: float, threshold: float, least: int) -> bool:
-    """Whether the last of the values since the last alarm is an alarm, without forgetting."""
-    if len(values) < least:
-        return False
-    means = [float(np.mean(values[: t + 1])) for t in range(len(values))]
-    sums = np.cumsum([value - mean - tolerance for value, mean in zip(values, means, strict=True)])
-    return bool(sums[-1] - min(0.0, sums.min()) > threshold)
+def page_hinkley_level(values: Any, told: dict[str, float]) -> int:
+    """The level of the last of the values since the last alarm: 0, 1 (warning) or 2 (alarm)."""
+    sums = [0.0]
+    for t, value in enumerate(values):
+        sums.append(told["alpha"] * sums[-1] + value - float(np.mean(values[: t + 1])) - told["tolerance"])
+    above = sums[-1] - min(sums)
+    if len(values) < told["least"] or above <= told["warning"] * told["threshold"]:
+        return 0
+    return 2 if above > told["threshold"] else 1
 
 
 def ddm_level(mistakes: Any, least: int) -> int:

@@ -61,6 +61,12 @@ def test_after_a_step_of_pa_without_a_radius_the_row_is_on_the_ball_and_the_ball
         assert radius <= learner.model.arrays.n.reach <= 2.0 * largest  # the centre stays among the rows
 
 
+def test_a_first_row_at_the_origin_moves_nothing() -> None:
+    played = follower("pa", algebra="dense").play(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    assert played.updated.tolist() == [False, True]
+    assert played.scores.tolist() == [0.0, 5.0]
+
+
 @pytest.mark.parametrize("name", ["pa", "pa1", "pa2"])
 def test_most_rows_are_inside_by_default(name: str) -> None:
     rng = np.random.default_rng(3)

@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def changed(body: str, tmp_path: Path, kind: str) -> set[str]:
         ("statement", "scale(s.w, a)", {"pass"}),
         ("statement", "s.n.k = a", {"pass"}),
         ("statement", "x = a", set()),
+        ("statement", "super().__init__(a)", set()),
         ("constant", "x = 0.5", {"x = 1.5"}),
         ("constant", "return True", {"return False"}),
         ("function", "x = math.sqrt(a + b) * c", {"x = (a + b) * c"}),
@@ -126,6 +128,20 @@ def test_the_code_of_a_mutant_is_found_without_running_it() -> None:
     assert broken.co_code != romma.romma_bound.__code__.co_code
 
 
+def test_methods_are_found_behind_their_decorators_and_setters_are_left_out(tmp_path: Path) -> None:
+    from noregret.adapters import pool_sleep
+    from noregret.metrics import baselines
+
+    assert patch.running_function(pool_sleep, "Sleep.restore").__name__ == "restore"
+    assert patch.running_function(baselines, "LabelBaselines.fits").__name__ == "fits"
+    file = tmp_path / "rule.py"
+    methods = "".join(
+        f"    @{one}\n    def x(self, *_):\n        return {n}.0\n" for n, one in enumerate(("property", "x.setter"))
+    )
+    file.write_text(f"class A:\n{methods}", encoding="utf-8")
+    assert [one.now for one in mutants(file)] == ["return 1.0"]
+
+
 def test_the_counters_of_a_card_are_found_also_where_they_have_a_name() -> None:
     for card in nr.learners().rules.values():
         if card.module.startswith("noregret.learners."):
@@ -154,11 +170,18 @@ def test_a_page_from_kept_results_says_how_many_are_older(tmp_path: Path) -> Non
     found = [verdicts.Verdict((subject.name,), mutant, killer="t", tests=1) for mutant in subject.mutants]
     kept, scores = tmp_path / "results.json", verdicts.scores(found, [subject.name])
     results.save(found[1:], [subject], kept)
-    assert results.recall([subject], {}, kept) == (found[1:], [subject.mutants[0]])
+    none, killed = tmp_path / "none.txt", tmp_path / "killers.txt"
+    assert results.recall([subject], {}, kept, none) == (found[1:], [subject.mutants[0]])
+    record.update([replace(found[0], killer="tests/t")], [subject], killed)
+    first = replace(found[0], killer="tests/t")
+    assert results.recall([subject], {}, kept, killed) == ([first, *found[1:]], [])
+    listed = {verdicts.key(subject.mutants[0]): "it is the same"}
+    first = replace(found[0], killer="", tests=0, reason="it is the same")
+    assert results.recall([subject], listed, kept, none) == ([first, *found[1:]], [])
     old = [{**one, "whole": False} for one in results.rows(found[:1])]
     kept.write_text(json.dumps([*results.load(kept), *old]), encoding="utf-8")
     assert results.partial_results(found, kept) == found[:1]
-    assert "For 1 killed mutants the result is older" in report.page(found, scores, True, found[:1])
+    assert "Of 1 killed mutants the result is older" in report.page(found, scores, True, found[:1])
     results.save(found[:1], [subject], kept)
     assert results.partial_results(found, kept) == []
     assert "a survivor with all its tests." in report.page(found, scores, True, [])

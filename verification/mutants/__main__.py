@@ -10,7 +10,7 @@ from verification.mutants.report import Live, page
 from verification.mutants.results import partial_results, recall, rows, save
 from verification.mutants.run import Broken, Run
 from verification.mutants.subjects import FILES, ROOT, subjects
-from verification.mutants.verdicts import equivalents, faults, scores, unmatched
+from verification.mutants.verdicts import equivalents, faults, key, scores, unmatched
 
 PAGE = ROOT / "docs" / "mutants.md"
 
@@ -22,6 +22,7 @@ def parser(known: list[str]) -> argparse.ArgumentParser:
     made.add_argument("--json", type=Path, metavar="FILE", help="write what became of every mutant")
     made.add_argument("--docs", action="store_true", help="then rewrite docs/mutants.md from the kept results")
     made.add_argument("--recall", action="store_true", help="run nothing: report the kept results")
+    made.add_argument("--new", action="store_true", help="run only mutants that have no recorded killer")
     made.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     return made
 
@@ -53,8 +54,13 @@ def main() -> int:
     if not options.recall:
         try:
             with live:
-                progress, verdict, killers = live.progress, live.verdict, known_killers(everyone)
-                run = Run(chosen, everyone, listed, options.jobs, progress=progress, verdict=verdict, killers=killers)()
+                killers = known_killers(everyone)
+                run = Run(chosen, everyone, listed, options.jobs, killers=killers)
+                run.progress, run.verdict = live.progress, live.verdict
+                if options.new:
+                    decided = killers.keys() | listed.keys()
+                    run.choose = lambda subject: [one for one in subject.mutants if key(one) not in decided]
+                run()
         except Broken as error:
             print(error)
             return 1

@@ -188,6 +188,8 @@ def droppable(node: ast.stmt, function: ast.FunctionDef) -> bool:
     if isinstance(node, ast.Return):
         return node is not function.body[-1] and not truth(node.value)
     called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    if called and any(isinstance(one, ast.Name) and one.id == "super" for one in ast.walk(node)):
+        return False  # without it the code of a method has no cell for its class, and cannot take its place
     return called or isinstance(node, (ast.Break, ast.Continue))
 
 

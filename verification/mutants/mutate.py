@@ -42,7 +42,7 @@ class Text:
             if isinstance(node, ast.FunctionDef):
                 self.functions[node.name] = node
             elif isinstance(node, ast.ClassDef):
-                inner = (one for one in node.body if isinstance(one, ast.FunctionDef))
+                inner = (one for one in node.body if isinstance(one, ast.FunctionDef) and not is_setter(one))
                 self.functions.update({f"{node.name}.{one.name}": one for one in inner})
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_number(node.value):
                 self.constants[node.targets[0].id] = node.value
@@ -60,6 +60,11 @@ class Text:
         was = b" ".join(line.strip() for line in self.lines[first : last + 1]).decode()
         now = " ".join(line.strip() for line in put.decode().splitlines())
         return Mutant(self.file, owner, change.kind, node.lineno, was, now, whole)
+
+
+def is_setter(function: ast.FunctionDef) -> bool:
+    """Whether it sets a property, whose name stands for what reads it."""
+    return any(isinstance(one, ast.Attribute) and one.attr == "setter" for one in function.decorator_list)
 
 
 def is_number(node: ast.expr) -> bool:

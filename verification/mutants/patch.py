@@ -25,7 +25,9 @@ def running_function(module: ModuleType, owner: str) -> FunctionType:
     thing: Any = module
     for name in owner.split("."):
         thing = vars(thing)[name]
-    found = plain_function(getattr(thing, "fget", thing))
+    for wrapper in ("fget", "__func__"):  # a property, a static or a class method
+        thing = getattr(thing, wrapper, thing)
+    found = plain_function(thing)
     assert isinstance(found, FunctionType), owner
     return found
 

@@ -38,7 +38,7 @@ def describe_recall(in_part: Sequence[Verdict], untried: int) -> str:
     parts = [(counted.killed, "killed"), (counted.equivalent, "equivalent"), (counted.survived, "surviving")]
     if in_part:
         counts = " and ".join(f"{number} {what}" for number, what in parts if number)
-        said += f".\nFor {counts} mutants the result is older: only some of their tests were run"
+        said += f".\nOf {counts} mutants the result is older: that of the record of killers, or of the list at the end"
     if untried:
         said += (
             f".\nCode that has changed since has {untried} mutants more, which have no result yet and are not counted"
@@ -55,7 +55,7 @@ def page(
 ) -> str:
     """The tables as a page of the docs.
 
-    `in_part` are the verdicts on mutants that did not meet all their tests, `untried` how many mutants have none.
+    `in_part` are older verdicts, by the record of killers and the list of equivalents; `untried`: mutants with none.
     """
     command = 'make mutants ARGS="--recall --docs"' if recalled else "make mutants ARGS=--docs"
     source = describe_recall(in_part, untried) if recalled else ""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verification.mutants.mutate import Mutant
+from verification.mutants.record import RECORD, known_killers
 from verification.mutants.subjects import ROOT, Subject
 from verification.mutants.verdicts import Key, Verdict, key
 
@@ -45,16 +46,21 @@ def save(verdicts: Sequence[Verdict], everyone: Sequence[Subject], path: Path = 
 
 
 def partial_results(verdicts: Iterable[Verdict], path: Path = RESULTS) -> list[Verdict]:
-    """Verdicts on mutants that last met only a part of their tests."""
+    """Verdicts that are not kept results: those of the record of killers, and of the list of equivalents."""
     whole = {key_of(one) for one in load(path) if one.get("whole")}
     return [one for one in verdicts if key(one.mutant) not in whole]
 
 
 def recall(
-    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = RESULTS
+    everyone: Sequence[Subject], listed: dict[Key, str], path: Path = RESULTS, recorded: Path = RECORD
 ) -> tuple[list[Verdict], list[Mutant]]:
-    """The kept results as verdicts, by the list as it is now, and the mutants that were never tried."""
-    killers = {key_of(one): (str(one["killer"]), int(one["tests"])) for one in load(path)}
+    """The kept results as verdicts, by the list as it is now, and the mutants that were never tried.
+
+    Where there is no kept result, the record of killers tells who killed a mutant, and the list which are equivalent.
+    """
+    killers = {one: (test, 1) for one, test in known_killers(everyone, recorded).items()}
+    killers |= {one: ("", 0) for one in listed if one not in killers}
+    killers |= {key_of(one): (str(one["killer"]), int(one["tests"])) for one in load(path)}
     owners: dict[Mutant, list[str]] = {}
     for subject in everyone:
         for mutant in subject.mutants:

@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[2]
 EVERY = tuple(f"tests/conformance/test_{name}.py" for name in ("twins", "weights", "bounds", "borders"))
 FAMILIES = "tests/learners"
 ELSEWHERE = frozenset({"dense", "reference", "kernel"})  # a rule is the same text in every algebra
+ELSEWHERE_RUN = ("rate", "entry", "place_arrays")  # stands for the schedule of a learner; run compiled only
 PREDICTED = "tests/learner/test_predicted_scores.py"
+SAVED = "tests/metrics/test_saved_state.py"
+METRICS = ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED)
 
 # What is tested by whom, beside learners: a file, its tests, and the learners whose twins play through it.
 FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
@@ -29,7 +32,7 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "projections": ("noregret.algebra.projections", ("tests/learners/test_projections.py",), ("ogd",)),
     "basis": (
         "noregret.algebra.basis",
-        ("tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
+        ("tests/kernels/test_basis.py", "tests/learners/test_projectron.py", "tests/learners/test_budgeted_pa.py"),
         ("projectron", "projectron_plus_plus", "budgeted_pa"),
     ),
     "binary": (
@@ -64,7 +67,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
     ),
     "regression": ("noregret.tasks.regression", ("tests/tasks/test_regression.py", PREDICTED), ("pa1", "ogd")),
-    "one_class": ("noregret.tasks.one_class", ("tests/tasks/test_one_class.py",), ()),
+    "one_class": (
+        "noregret.tasks.one_class",
+        ("tests/tasks/test_one_class.py", "tests/tasks/test_radius_of_rows.py"),
+        (),
+    ),
     "bandit": ("noregret.tasks.bandit", ("tests/learners/test_bandit.py", "tests/tasks/test_bandit.py"), ()),
     "asking": ("noregret.tasks.label_queries", ("tests/tasks/test_asking.py",), ()),
     "ranking": (
@@ -78,17 +85,39 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("pa1", "ogd", "adagrad", "rda", "arow", "perceptron_averaged", "pa_all"),
     ),
-    "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
-    "baselines": ("noregret.metrics.baselines", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py"), ()),
+    "basic": ("noregret.metrics.basic", ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED), ()),
+    "baselines": (
+        "noregret.metrics.baselines",
+        ("tests/metrics/test_metrics.py", "tests/evaluation/test_race.py", SAVED),
+        (),
+    ),
     **{
         f"experts_{name}": (
             f"noregret.experts.{name}",
-            tuple(f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "theorems")),
+            tuple(
+                f"tests/experts/test_{file}.py" for file in ("bound_values", "expert_weights", "rounding", "theorems")
+            ),
             (),
         )
         for name in ("weights", "exponential", "fixed_share", "adahedge", "squint", "leader")
     },
-    "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py",), ()),
+    **{
+        name: (
+            f"noregret.metrics.{name}",
+            tuple(
+                f"tests/metrics/test_{file}.py"
+                for file in ("adwin", "detector_states", "drift_detectors", "drift_monitor", "drift")
+            ),
+            (),
+        )
+        for name in ("adwin", "ddm", "page_hinkley", "sliding_window", "drift")
+    },
+    "tracking": ("noregret.metrics.tracking", ("tests/metrics/test_tracking.py",), ()),
+    **{
+        name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
+        for name in ("pool_votes", "pool_sleep", "pool_probabilities")
+    },
+    "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 
 
@@ -166,7 +195,7 @@ def learner(card: nr.RuleCard) -> Subject:
 def shared(name: str) -> Subject:
     module, files, names = FILES[name]
     file = Path(import_module(module).__file__ or "")
-    made = [one for one in mutants(file) if one.owner != "rate"]  # which only stands for the schedule of a learner
+    made = [one for one in mutants(file) if one.owner not in ELSEWHERE_RUN]
     if module.startswith("noregret.tasks."):
         made = [one for one in made if "." not in one.owner]  # the rounds; the methods of a task code labels
     return Subject(name, file.relative_to(ROOT / "src/noregret").as_posix(), tuple(made), files, names)

@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from noregret.adapters import detector_loops, pool_probabilities
+from noregret.experts import rounds
 from noregret.learner.engine import Engine
 
 MOST_ROUNDS = 2500  # interpreted, in one test
@@ -50,7 +52,11 @@ class Fault:
 
 
 class Interpreted:
-    """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds."""
+    """Replaces the compiler: loops are interpreted, and a test is skipped when it plays too many rounds.
+
+    Detectors whose loops are not known as compiled ones run as plain Python; a test that compiles the loop of experts
+    or of probabilities, which others play as plain Python, is skipped.
+    """
 
     def __init__(self) -> None:
         self.rounds = 0
@@ -67,6 +73,12 @@ class Interpreted:
                 pytest.skip("too many rounds to be interpreted")
             return play(engine, rows, y, *rest)
 
+        def refuse(*_: Any) -> Any:
+            pytest.skip("a compiled loop")
+
+        setattr(detector_loops, "ENTRIES", {})  # noqa: B010
+        setattr(rounds, "compile_rounds", refuse)  # noqa: B010
+        setattr(pool_probabilities, "compile_function", refuse)  # noqa: B010
         setattr(Engine, "__init__", interpreted)  # noqa: B010
         setattr(Engine, "play", counted)  # noqa: B010
 

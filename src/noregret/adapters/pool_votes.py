@@ -278,7 +278,7 @@ class RankMeans(Combination):
         return found
 
     def combine(self, predictions: Sequence[Any], shares: Floats, lists: NDArray[np.int64] | None = None) -> Floats:
-        rows = len(next(one for one in predictions if one is not None))
+        rows = max(len(one) for one in predictions if one is not None)  # some may have stopped before the last list
         groups = [slice(0, rows)] if lists is None else group_slices(lists)
         scores = np.zeros(rows)
         for place, some in enumerate(groups):

@@ -122,7 +122,7 @@ class DriftAlarms:
 
     def add_warning(self, first: int, last: int) -> None:
         """Note a warning; it may go on from the rounds before."""
-        if self.warned_to and self.warned_to[-1] == first - 1 and (not self.alarms or self.alarms[-1] < first - 1):
+        if self.warned_to and self.warned_to[-1] == first - 1:  # which is no alarm: warnings end before one
             self.warned_to[-1] = last
             return
         self.warned_from.append(first)
