@@ -128,15 +128,15 @@ def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
     return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
 
 
-def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
-    """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
+def ways(card: nr.RuleCard, task: str, algebra: str, every: bool) -> Iterator[Play]:
+    """The options that fit: the defaults first, then each other option alone; or every combination.
 
-    Unless all are asked for, kernels take turns, and each option of a rule is tried in one algebra and in the first
-    task that has it: options are texts of their own, which know nothing of algebras and tasks.
+    Unless every combination is asked for, kernels take turns, and each option of a rule is tried in one algebra and in
+    the first task that has it: options are texts of their own, which know nothing of algebras and tasks.
     """
     menu = options_of(card, task)
-    options = list(product(*menu.values())) if ALL else starred(list(menu.values()))
-    if not ALL:
+    options = list(product(*menu.values())) if every else starred(list(menu.values()))
+    if not every:
         first = options[0]
         options = [
             one for one in options if all(tried_here(card, task, algebra, *new) for new in changed(menu, first, one))
@@ -147,8 +147,9 @@ def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
     options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
     if algebra == "kernel":
         menu["kernel"] = kernels = [name for name in KERNEL_NAMES if name != "sigmoid" or not card.needs_mercer_kernel]
-        turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
-        options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
+        turns = range(max(len(options), len(kernels)))
+        in_turn = [(*options[i % len(options)], kernels[i % len(kernels)]) for i in turns]
+        options = [(*one, kernel) for one in options for kernel in kernels] if every else in_turn
     for chosen in options:
         play = Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
         if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra, play.options)):
@@ -184,24 +185,24 @@ def possible(play: Play, numbers: Mapping[str, float]) -> bool:
     return check is None or check(numbers, dict(play.options)) is None
 
 
-def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
-    """Every play of every built-in learner in these tasks and algebras."""
+def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = None, every: bool = ALL) -> list[Play]:
+    """The plays of all built-in learners in these tasks and algebras, with every combination of options or few."""
     return [
         play
-        for play in every_play()
+        for play in all_plays(every)
         if (tasks is None or play.task in tasks) and (algebras is None or play.algebra in algebras)
     ]
 
 
 @cache
-def every_play() -> tuple[Play, ...]:
+def all_plays(every: bool) -> tuple[Play, ...]:
     return tuple(
         play
         for card in CARDS
         for task in card.tasks
         for algebra in card.algebras
         if task in TASK_TABLE and can_play(card, algebra)
-        for play in ways(card, task, algebra)
+        for play in ways(card, task, algebra, every)
     )
 
 
