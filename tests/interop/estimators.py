@@ -60,7 +60,7 @@ every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 
 
 def adds_up(fitted: Any) -> bool:
-    """Whether its score is a weighted sum of the features: `auto` averages such sums in regression, but counts votes."""
+    """Whether its score is a weighted sum of the features: `auto` averages such sums, but in classification votes."""
     card = fitted.learner_.card
     if isinstance(card, nr.RuleCard):
         return card.score is None and fitted.learner_.algebra != "kernel"
