@@ -64,7 +64,7 @@ def adds_up(fitted: Any) -> bool:
     card = fitted.learner_.card
     if isinstance(card, nr.RuleCard):
         return card.score is None and fitted.learner_.algebra != "kernel"
-    return card.name == "auto" and is_regressor(fitted)
+        return card.score is None and bool(fitted.learner_.algebra != "kernel")
 
 
 def stream(classes: int = 2, rows: int = 120) -> tuple[Any, Any]:
