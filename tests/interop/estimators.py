@@ -63,8 +63,8 @@ def adds_up(fitted: Any) -> bool:
     """Whether its score is a weighted sum of the features: `auto` averages such sums, but in classification votes."""
     card = fitted.learner_.card
     if isinstance(card, nr.RuleCard):
-        return card.score is None and fitted.learner_.algebra != "kernel"
         return card.score is None and bool(fitted.learner_.algebra != "kernel")
+    return bool(card.name == "auto") and is_regressor(fitted)
 
 
 def stream(classes: int = 2, rows: int = 120) -> tuple[Any, Any]:
