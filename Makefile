@@ -14,7 +14,7 @@ comma := ,
 help:
 	@echo "make race      run the learners against each other on built-in data"
 	@echo "make test      check, then the tests"
-	@echo "make test-all  the same with every combination of rule, task and algebra"
+	@echo "make test-all  the same with every combination of rule, task, algebra and options (an hour)"
 	@echo "make check     ruff, mypy, import contracts"
 	@echo "make attack    hostile model files, data files, caches and texts, each in a process of its own (half an hour)"
 	@echo "make mutants   break every rule on purpose and see whether its tests notice (half an hour; less once it has run)"
@@ -34,6 +34,7 @@ test: check
 	@$(BIN)/python -m pytest
 
 test-all: export NOREGRET_TEST_ALL = 1
+test-all: export NOREGRET_TEST_PART ?= $(shell date +%j)
 test-all: browser test
 
 # Playwright, which opens HTML reports in a Chromium of the system; where it cannot be had, those tests are skipped.

@@ -12,7 +12,7 @@ import pytest
 
 from noregret.learner.factory import learners
 from noregret.rules.registry import REGISTRY
-from tests.support.cover import ALL
+from tests.support.cover import ALL, PART, PARTS
 from tests.support.engines import FewLoops
 from tests.support.thinning import thin_out
 
@@ -22,8 +22,19 @@ ORDER = ("compiles", "many_rounds", "slow")
 
 def pytest_configure() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts would translate the library
+    FEW_LOOPS.install()
+
+
+def pytest_report_header() -> str | None:
+    """What share of all loops `make test-all` compiles in this run, and how to have this part again."""
     if not ALL:
-        FEW_LOOPS.install()
+        return None
+    from tests.conformance.loops import CHECKED, NATIVE
+
+    return (
+        f"compiled: {len(CHECKED)} of {len(NATIVE)} combinations of rule, task, algebra and options; "
+        f"of those of several options part {PART} of {PARTS} (NOREGRET_TEST_PART={PART})"
+    )
 
 
 def place(item: pytest.Item) -> int:
@@ -42,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     compiles = any(item.get_closest_marker(name) is not None for name in ("compiles", "many_rounds"))
-    FEW_LOOPS.active = not ALL and not compiles
+    FEW_LOOPS.active = not compiles
 
 
 @pytest.fixture(autouse=True)

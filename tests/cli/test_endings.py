@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,22 @@ def learn(*words: str, cwd: Path) -> Any:
     return noregret("learn", *words, "--set", "native=False", "--quiet", cwd=cwd)
 
 
+@contextmanager
+def heeding(number: signal.Signals) -> Iterator[None]:
+    """Processes that are started meanwhile do not ignore the signal, even if nohup started the tests."""
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_process_that_is_asked_to_end_saves_what_it_learned(number: signal.Signals, folder: Path) -> None:
     data = "separable:rows=50000000,features=30"
     words = [sys.executable, "-m", "noregret", "learn", data, "--learner", "pa1", "--save", "m.nr", "--every", "1000"]
-    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with heeding(number):
+        process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
         if "rounds" not in line:

@@ -1,11 +1,15 @@
-"""The loops that the default suite compiles: few, and shared by all tests, since each costs a second."""
+"""The loops that tests compile: few, and shared by all tests, since each costs a second.
+
+`make test-all` compiles every rule in every task and algebra with its defaults, and each other option once; of all
+combinations of options, each run has another part (`NOREGRET_TEST_PART`).
+"""
 
 from functools import cache
 
 import noregret as nr
 from noregret.tasks.assemble import Plan
 from tests.conformance.plays import CARDS, FEW_IN, Play, firsts, in_first_task, leads, plays
-from tests.support.cover import ALL
+from tests.support.cover import ALL, one_part
 from verification.mutants.record import RECORD
 
 NATIVE = plays(algebras=["sparse", "dense", "kernel"])
@@ -37,7 +41,10 @@ def is_sampled(play: Play) -> bool:
 
 RECORDED = RECORD.read_text(encoding="utf-8")
 SAMPLE = [play for play in FIRST if is_sampled(play)] + COVARIANCES + EVERYDAY_PLAYS
-CHECKED = NATIVE if ALL else sorted(dict.fromkeys(SAMPLE), key=lambda play: play.algebra)
+ONE_BY_ONE = plays(algebras=["sparse", "dense", "kernel"], every=False)
+COMBINED = [play for play in NATIVE if play not in set(ONE_BY_ONE)]
+PART_OF_ALL = [*ONE_BY_ONE, *one_part(COMBINED, lambda play: (play.name, play.task, play.algebra))]
+CHECKED = sorted(dict.fromkeys([*SAMPLE, *(PART_OF_ALL if ALL else [])]), key=lambda play: play.algebra)
 OTHER_TASKS = ("multilabel", "ranking", "one-class", "structured")
 
 

@@ -30,6 +30,7 @@ CARDS = [card for card in EVERY if set(TASK_TABLE) & set(card.tasks)]  # others 
 NAMES = [card.name for card in CARDS]
 KERNELS = {name: Kernel(name, gamma=0.4, coef0=0.5, degree=2) for name in KERNEL_NAMES}
 CLASSES = 4
+Menu = dict[str, list[str]]  # what each option can be
 LARGE = 40.0  # streams have fewer features than this: what may be kept of them must be fewer still
 
 
@@ -129,39 +130,48 @@ def starred(menus: list[list[str]]) -> list[tuple[str, ...]]:
     return [first, *((*first[:m], one, *first[m + 1 :]) for m, menu in enumerate(menus) for one in menu[1:])]
 
 
-def ways(card: nr.RuleCard, task: str, algebra: str) -> Iterator[Play]:
-    """The options that fit: the defaults first, then each other option alone; or, if all are asked for, every way.
+def ways(card: nr.RuleCard, task: str, algebra: str, every: bool) -> Iterator[Play]:
+    """The options that fit: the defaults first, then each other option alone; or every combination.
 
-    Unless all are asked for, kernels take turns, and each option of a rule is tried in one algebra and in the first
-    task that has it: options are texts of their own, which know nothing of algebras and tasks.
+    Unless every combination is asked for, kernels take turns, and each option of a rule is tried in one algebra and in
+    the first task that has it: options are texts of their own, which know nothing of algebras and tasks.
     """
     menu = options_of(card, task)
-    options = list(product(*menu.values())) if ALL else starred(list(menu.values()))
-    if not ALL:
-        first = options[0]
-        options = [
-            one for one in options if all(tried_here(card, task, algebra, *new) for new in changed(menu, first, one))
-        ]
-    chosen_by_rule = [
-        {name: one for name, one in zip(menu, chosen, strict=True) if name in card.choices} for chosen in options
-    ]
-    options = [one for one, told in zip(options, chosen_by_rule, strict=True) if card.why_not(algebra, told) is None]
+    fitting = (one for one in product(*menu.values()) if fits(card, task, algebra, tuple(zip(menu, one, strict=True))))
+    first = next(fitting, None)
+    if first is None:
+        return
+    options = [first, *fitting] if every else few_ways(card, task, algebra, menu, first)
     if algebra == "kernel":
         menu["kernel"] = kernels = [name for name in KERNEL_NAMES if name != "sigmoid" or not card.needs_mercer_kernel]
-        turns = len(options) * len(kernels) if ALL else max(len(options), len(kernels))
-        options = [(*options[i % len(options)], kernels[(i + i // len(options)) % len(kernels)]) for i in range(turns)]
+        turns = range(max(len(options), len(kernels)))
+        in_turn = [(*options[i % len(options)], kernels[i % len(kernels)]) for i in turns]
+        options = [(*one, kernel) for one in options for kernel in kernels] if every else in_turn
     for chosen in options:
-        play = Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
-        if task in card.tasks_with(dict(play.options)) and possible(play, unusual(card, algebra, play.options)):
-            yield play
+        yield Play(card.name, task, algebra, tuple(zip(menu, chosen, strict=True)))
 
 
-def options_of(card: nr.RuleCard, task: str) -> dict[str, list[str]]:
+def few_ways(card: nr.RuleCard, task: str, algebra: str, menu: Menu, first: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Options that fit, then with each other option alone, where it is tried."""
+    few = starred([sorted(menu[name], key=lambda one: one != usual) for name, usual in zip(menu, first, strict=True)])
+    tried = [one for one in few if all(tried_here(card, task, algebra, *new) for new in changed(menu, first, one))]
+    return [one for one in tried if fits(card, task, algebra, tuple(zip(menu, one, strict=True)))]
+
+
+def fits(card: nr.RuleCard, task: str, algebra: str, options: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a rule can be played in a task and an algebra with these options."""
+    of_rule = {name: one for name, one in options if name in card.choices}
+    if card.why_not(algebra, of_rule) is not None or task not in card.tasks_with(dict(options)):
+        return False
+    return possible(Play(card.name, task, algebra, options), unusual(card, algebra, options))
+
+
+def options_of(card: nr.RuleCard, task: str) -> Menu:
     """What every option can be in a task, the default first."""
-    menu: dict[str, list[str]] = {}
+    menu: Menu = {}
     for name, choice in card.choices.items():
-        fits = [one for one in choice.among if name != "loss" or task in LOSSES[one].tasks]
-        menu[name] = sorted(fits, key=lambda one: one != choice.default)
+        known = [one for one in choice.among if name != "loss" or task in LOSSES[one].tasks]
+        menu[name] = sorted(known, key=lambda one: one != choice.default)
     if any(field.kind == "covariance" for field in card.state.values()):
         menu["covariance"] = list(COVARIANCES)
     return menu
@@ -185,24 +195,24 @@ def possible(play: Play, numbers: Mapping[str, float]) -> bool:
     return check is None or check(numbers, dict(play.options)) is None
 
 
-def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = None) -> list[Play]:
-    """Every play of every built-in learner in these tasks and algebras."""
+def plays(tasks: Iterable[str] | None = None, algebras: Iterable[str] | None = None, every: bool = ALL) -> list[Play]:
+    """The plays of all built-in learners in these tasks and algebras, with every combination of options or few."""
     return [
         play
-        for play in every_play()
+        for play in all_plays(every)
         if (tasks is None or play.task in tasks) and (algebras is None or play.algebra in algebras)
     ]
 
 
 @cache
-def every_play() -> tuple[Play, ...]:
+def all_plays(every: bool) -> tuple[Play, ...]:
     return tuple(
         play
         for card in CARDS
         for task in card.tasks
         for algebra in card.algebras
         if task in TASK_TABLE and can_play(card, algebra)
-        for play in ways(card, task, algebra)
+        for play in ways(card, task, algebra, every)
     )
 
 

@@ -1,6 +1,7 @@
 """At the edges of arithmetic and of data a learner stays finite, or refuses and says so."""
 
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,10 @@ def stays_finite(learner: nr.RuleLearner, X: Any, y: Any, probe: Any) -> None:
     for found in arrays(learner).values():
         assert np.isfinite(found).all()
     if learner.rounds:
-        assert not np.isnan(learner.scores(probe)).any()
+        # Huge supports are finite, and what they add up to may not be: then the score is refused.
+        huge = learner.algebra == "kernel" and isinstance(X, np.ndarray) and np.abs(X).max() > 1e100
+        with suppress(nr.BadValue) if huge else nullcontext():
+            assert not np.isnan(learner.scores(probe)).any()
 
 
 @pytest.mark.parametrize("play", list(dict.fromkeys([*EVERY_RULE, *few(PLAYS)])), ids=str)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
+import noregret as nr
 import noregret.sklearn as face
 from tests.conformance.plays import CARDS
 from tests.support.cover import ALL, cover
@@ -56,6 +57,14 @@ OF_MANY = [estimator for estimator in FEW if "multiclass" in estimator._member.t
 CLASSIFIERS = [estimator for estimator in OF_MANY if is_classifier(estimator)]
 every = pytest.mark.parametrize("estimator", OF_MANY, ids=str)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
+
+
+def adds_up(fitted: Any) -> bool:
+    """Whether its score is a weighted sum of the features: `auto` averages such sums, but in classification votes."""
+    card = fitted.learner_.card
+    if isinstance(card, nr.RuleCard):
+        return card.score is None and bool(fitted.learner_.algebra != "kernel")
+    return bool(card.name == "auto") and is_regressor(fitted)
 
 
 def stream(classes: int = 2, rows: int = 120) -> tuple[Any, Any]:

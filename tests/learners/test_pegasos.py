@@ -151,3 +151,20 @@ def test_a_million_rounds_do_not_wear_the_scale_out() -> None:
     for _ in range(1000):
         learner.learn(X, np.tile([1, -1], 500))
     np.testing.assert_allclose(weights(learner, 2), [0.5, -0.5], atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_rows_of_zeros_before_any_other_are_no_steps_with_kernels_either(kernel: str) -> None:
+    X, y = streams.dense(20, 4, seed=3)
+    X[:3] = 0.0
+    sparse = nr.make("pegasos", algebra="sparse", native=False).learn(X if kernel == "linear" else unit(X), y)
+    expanded = nr.make("pegasos", algebra="kernel", kernel=kernel, native=False).learn(X, y)
+    found = sparse.scores(X if kernel == "linear" else unit(X))
+    np.testing.assert_allclose(expanded.scores(X), found, rtol=1e-9, atol=1e-12)
+    assert np.abs(found).max() > 0.0
+
+
+def unit(X: Array) -> Array:
+    """The rows, of length 1 unless they are zero."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0.0, lengths, 1.0)

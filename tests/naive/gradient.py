@@ -117,6 +117,11 @@ class OGD(FirstOrder):
         self.steps = 0
         self.met = np.zeros(2, dtype=int)  # classes, features
 
+    def start(self, k: int, d: int) -> None:
+        super().start(k, d)
+        if self.onto in ("box", "orthant"):  # weights that begin at random begin within their limits
+            self.w = self.projected(self.w)
+
     def longest(self) -> float:
         return self.radius if self.onto == "ball" else np.inf
 

@@ -28,7 +28,9 @@ def completes(t: int, K: float) -> bool:
 
 
 class TruncatedGradient(OGD):
-    """theta = 0 stands for no limit. With order pre a round pulls before it predicts."""
+    """theta = 0 stands for no limit. With order pre a round pulls before it predicts, if the one before it taught."""
+
+    last = 0  # the last round that taught: without a rival, or a spread of targets, none does
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class TruncatedGradient(OGD):
 
     def pulled(self, t: int) -> Array:
         """The weights as round t leaves them or, with order pre, as round t + 1 finds them: pulled at the rate of t."""
-        if t == 0 or not completes(t + self.pre, self.K):
+        if t == 0 or (self.pre and t != self.last) or not completes(t + self.pre, self.K):
             return self.w
         return T1(self.w, self.rate(t, but=self.t - t) * self.K * self.gravity, self.theta)
 
@@ -58,7 +60,7 @@ class TruncatedGradient(OGD):
     def update(self, r: Round) -> bool:
         derivative = slope(self.loss, r)
         if self.pre:
-            self.w = self.pulled(self.t - 1)
+            self.w, self.last = self.pulled(self.t - 1), self.t
         self.w = self.w - self.rate(self.t) * r.weight * derivative * r.z
         if not self.pre:
             self.w = self.pulled(self.t)

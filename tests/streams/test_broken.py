@@ -164,6 +164,20 @@ def test_a_pipe_that_closes_in_a_line_leaves_a_line_that_is_refused_or_skipped(
         read(open_source("-", format=kind))
 
 
+def test_what_was_peeked_at_in_one_pipe_is_not_read_from_the_next(piped: Callable[[bytes], None]) -> None:
+    piped(text("libsvm"))
+    open_source("-")  # looks at the first bytes to detect the format
+    piped(text("csv"))
+    assert len(read(open_source("-", format="csv"))) == ROWS
+
+
+def test_a_pipe_that_was_peeked_at_is_read_from_its_start(piped: Callable[[bytes], None]) -> None:
+    piped(text("libsvm"))
+    for _ in range(3):
+        source = open_source("-")
+    assert len(read(source)) == ROWS
+
+
 @pytest.mark.parametrize("kind", MAKE)
 def test_packed_text_in_a_pipe_that_closes_is_refused(kind: str, piped: Callable[[bytes], None]) -> None:
     packed = gzip.compress(text(kind))

@@ -106,6 +106,8 @@ def pegasos(p: P, s: S, g: G) -> None:
     if lam == 0.0:
         before, size = row_size(s), count_row(s, sqsource(g))
         lam = 1e-3 * size
+        if size <= LEAST:  # no row had a value yet: there is nothing to step along
+            return
         if before > LEAST:
             scale(s.w, before / size)  # as if lam had been the same all along
     scale(s.w, 1.0 - 1.0 / s.n.t)

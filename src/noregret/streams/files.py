@@ -91,8 +91,8 @@ class TextFile(io.RawIOBase):
         self.path, self.peeked, self.consumed = path, b"", False
         self.raw: Any = None
         self.text: Any = None
-        if path in _peeked_pipes:  # its first bytes were read to detect the format
-            self.raw, self.kind, self.text, self.peeked = _peeked_pipes.pop(path)
+        if (kept := take_peeked(path)) is not None:  # its first bytes were read to detect the format
+            self.raw, self.kind, self.text, self.peeked = kept
         else:
             file = open_stdin() if path == "-" else open_binary(path)
             self.raw = RawFile(file, self.name, live and file_size(file) is None)
@@ -189,14 +189,35 @@ class TextFile(io.RawIOBase):
         """Close the file; a pipe that was only peeked at stays open for its reader, because it cannot be reopened."""
         if not self.closed and self.text is not None:
             if self.peeked and not self.consumed and file_size(self.raw.file) is None:
-                _peeked_pipes[self.path] = (self.raw, self.kind, self.text, self.peeked)
+                kept = (self.raw, self.kind, self.text, self.peeked)
+                _peeked_pipes[self.path] = identify_pipe(self.path), kept
             else:
                 self.text.close()
                 self.raw.close()
         super().close()
 
 
-_peeked_pipes: dict[str, tuple[RawFile, str, Any, bytes]] = {}
+Peeked = tuple[RawFile, str, Any, bytes]
+_peeked_pipes: dict[str, tuple[Any, Peeked]] = {}
+
+
+def take_peeked(path: str) -> Peeked | None:
+    """Return the pipe of this path that was only peeked at, unless there is another one at the path by now."""
+    pipe, kept = _peeked_pipes.pop(path, (None, None))
+    if kept is None or pipe == identify_pipe(path):
+        return kept
+    kept[2].close()
+    kept[0].close()
+    return None
+
+
+def identify_pipe(path: str) -> Any:
+    """Return what differs between a pipe and another that takes its place: programs may replace `sys.stdin`."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+    except (OSError, ValueError, AttributeError):
+        return sys.stdin if path == "-" else None
+    return status.st_dev, status.st_ino
 
 
 def retry_read(read: Callable[[], Any]) -> Any:
