@@ -104,7 +104,7 @@ def test_mistakes_on_separable_trees_are_bounded() -> None:
 
 
 def unlike_trees() -> tuple[list[Any], list[Any]]:
-    """Sentences of two to four words with random trees, no two with the same tags, so that weights can separate them."""
+    """Sentences of two to four words with random trees, no two with the same tags: weights can separate them."""
     pairs = zip(*random_trees(60, 4, seed=7), strict=True)
     kept = {tuple(tag for _, tag in x): (x, y) for x, y in pairs if len(x) > 1}
     few = list(kept.values())[:12]
