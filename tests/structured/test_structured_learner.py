@@ -234,3 +234,14 @@ def test_outputs_with_the_same_features_take_no_step() -> None:
             assert (learner.weights, learner.updates, learner.rounds) == ({}, 0, 4)
     loose: Any = nr.make("structured", decoder=decoder, learner=rule("ogd", loss="logistic"))
     assert not loose.play([{}] * 4, [0, 1, 2, 1]).updated.any()
+
+
+def test_a_prediction_that_differs_is_a_mistake_also_where_it_costs_nothing() -> None:
+    X, y = rounds()
+    free = {truth: dict.fromkeys(CLASSES, 0.0) for truth in CLASSES}
+    learner = made("pa1", free)
+    transcript = learner.play(X, y)
+    assert transcript.losses.sum() == 0.0
+    differs = [found != truth for found, truth in zip(transcript.predictions, y, strict=True)]
+    assert transcript.mistakes.tolist() == differs
+    assert learner.mistakes == sum(differs) > 0
