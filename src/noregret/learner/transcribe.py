@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
 from noregret.learner.model import Model
-from noregret.tasks.task import Outcome, join_labels
+from noregret.tasks.task import Outcome
 
 
 def transcribe(model: Model, outcomes: list[Outcome], y: Any, seconds: float) -> Transcript:
@@ -41,3 +42,13 @@ def training_margins(model: Model, outcomes: list[Outcome]) -> NDArray[np.float6
         return None
     found = [margins for outcome in outcomes if (margins := outcome.task.training_margins(outcome)) is not None]
     return np.concatenate(found) if len(found) == len(outcomes) else None
+
+
+def join_labels(pieces: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays of labels one after the other; of objects when they are mixed."""
+    kinds = {piece.dtype.kind for piece in pieces}
+    if len(pieces) == 1:
+        return pieces[0]
+    if len(kinds) == 1 or kinds <= set("fiu"):
+        return np.concatenate(pieces)
+    return as_array([label for piece in pieces for label in piece.tolist()])

@@ -125,6 +125,11 @@ def huber_of_errors(size: Floats, eps: float, deviation: Floats) -> Floats:
     return inside * (size - 0.5 * inside)
 
 
+def loss_at(loss: Callable[[Any], Any], margin: Floats) -> Floats:
+    """The losses at these margins; 0 at an infinite one, where a class has no rival yet."""
+    return np.where(np.isposinf(margin), 0.0, loss(margin))
+
+
 REGRESSION: tuple[TaskName, ...] = ("regression",)
 LOSSES: dict[str, Loss] = {
     "hinge": Loss(hinge_value, hinge_slope, (*CLASSES, "one-class")),

@@ -15,6 +15,7 @@ from noregret.algebra.verbs import sqnorm, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
+from noregret.rules.losses import loss_at
 from noregret.rules.parameters import Choice
 from noregret.rules.probing import is_loss_driven
 from noregret.rules.rule_card import RuleCard
@@ -24,7 +25,7 @@ from noregret.tasks.costs import Costs, cost_matrix
 from noregret.tasks.hooks import take_steps, weighed
 from noregret.tasks.label_queries import ASK, LABELS, lead
 from noregret.tasks.softmax import check_all_scores, play_softmax, softmax_losses
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, loss_at
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment
 
 scores = update = finals = rule = rival_of = required = revealed = unbound
 final_differs: Any = unbound  # whether predictions use other weights than training does

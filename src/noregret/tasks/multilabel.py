@@ -23,9 +23,10 @@ from noregret.algebra.verbs import helper, unbound
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels
 from noregret.errors import BadValue, shown
+from noregret.rules.losses import loss_at
 from noregret.rules.parameters import Choice
 from noregret.state.space import Space
-from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task, loss_at
+from noregret.tasks.task import Flags, Floats, G, Outcome, P, R, S, Segment, Task
 
 scores = update = finals = unbound
 virtual: Any = unbound

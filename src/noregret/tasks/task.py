@@ -19,7 +19,7 @@ from noregret.data.blocks import Block
 from noregret.data.inputs import LabelsLike
 from noregret.data.labels import Labels, as_array
 from noregret.errors import BadValue
-from noregret.rules.losses import LOSSES, Loss
+from noregret.rules.losses import LOSSES, Loss, loss_at
 from noregret.rules.parameters import Choice, Param
 from noregret.rules.rule_card import RuleCard
 from noregret.state.space import Shape, Space
@@ -374,7 +374,7 @@ class Task:
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """The loss of every round."""
-        return loss_at(self.loss.value, self.margins(labels, outcome))
+        return np.asarray(loss_at(self.loss.value, self.margins(labels, outcome)))
 
     # ---- reports -------------------------------------------------------------------------------------------------
 
@@ -397,18 +397,3 @@ class Task:
 def setting_class(name: str, fields: tuple[str, ...]) -> Any:
     """The class of g; made once for each task, since compiled code is specialized to it."""
     return namedtuple(f"{name.replace('-', '_')}_setting", fields or ["none"])
-
-
-def loss_at(loss: Callable[[Any], Any], margin: Floats) -> Floats:
-    """The losses at these margins; 0 at an infinite one, where a class has no rival yet."""
-    return np.where(np.isposinf(margin), 0.0, loss(margin))
-
-
-def join_labels(pieces: list[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays of labels one after the other; of objects when they are mixed."""
-    kinds = {piece.dtype.kind for piece in pieces}
-    if len(pieces) == 1:
-        return pieces[0]
-    if len(kinds) == 1 or kinds <= set("fiu"):
-        return np.concatenate(pieces)
-    return as_array([label for piece in pieces for label in piece.tolist()])
