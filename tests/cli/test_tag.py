@@ -50,6 +50,17 @@ def test_a_tagger_is_trained_measured_and_saved(folder: Path) -> None:
     assert sum(one["tokens"] for one in test["tags"]) == test["tokens"] == sum(map(len, TAGS[60:]))
 
 
+def test_a_crf_is_measured_by_its_tags_not_by_its_likelihood(folder: Path) -> None:
+    done = noregret("tag", "train.conllu", "test.conllu", "--learner", "crf", "--passes", "1", "--save", "m.nr",
+                    "--json", "r.json", cwd=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((folder / "r.json").read_text())
+    found = nr.make("crf").play(SENTENCES[:60], TAGS[:60]).predictions
+    wrong = sum(a != b for one, truth in zip(found, TAGS[:60], strict=True) for a, b in zip(one, truth, strict=True))
+    assert report["passes"][0]["error"] == wrong / sum(map(len, TAGS[:60]))
+    assert nr.load(folder / "m.nr").card.name == "crf"
+
+
 def test_new_text_is_tagged_and_written(folder: Path) -> None:
     assert noregret("tag", "train.conllu", "--save", "m.nr", "--quiet", cwd=folder).returncode == 0
     (folder / "new.txt").write_text("the dog runs .\n\na Cat sees this fish !\n")

@@ -12,6 +12,7 @@ from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, ignore_interrupts
 from noregret.cli.screen import Screen
+from noregret.data.transcript import Transcript
 from noregret.errors import BadValue
 from noregret.structured.factored_learner import Encoded, FactoredLearner
 
@@ -62,7 +63,7 @@ def learn_passes(
                 with defer_interrupts():
                     played = learner.play(block)
                     saver.saw(number, seen)
-                wrong, parts = wrong + float(played.losses.sum()), parts + sum(map(len, block.inputs))
+                wrong, parts = wrong + count_wrong(learner, played), parts + sum(map(len, block.inputs))
             if not seen:
                 raise BadValue(f"{path}: has no sentences to learn from")
             if parts:
@@ -117,3 +118,11 @@ class Saver:
             self.learner.source = {"name": self.file, "file": self.file, "ended": ended, **place}
             self.learner.save(self.path)
             self.saved = time.monotonic()
+
+
+def count_wrong(learner: FactoredLearner, played: Transcript) -> float:
+    """Wrong parts as predicted: the loss, unless that is -log p."""
+    if not learner.learner.model.task.scores_are_log_odds:
+        return float(played.losses.sum())
+    pairs = zip(played.predictions, played.truth, strict=True)
+    return float(sum(a != b for one, other in pairs for a, b in zip(one, other, strict=True)))

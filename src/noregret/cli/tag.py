@@ -17,6 +17,7 @@ from noregret.evaluation.tagging import TagCounts
 from noregret.learner.factory import make
 from noregret.learner.model_file import load
 from noregret.streams.conllu import Columns, read_blocks, read_sentences
+from noregret.structured.crf import CRF
 from noregret.structured.tagger import Tagger
 from noregret.version import __version__
 
@@ -51,8 +52,11 @@ def make_tagger(args: argparse.Namespace) -> Tagger:
         return load_tagger(args.resume)
     (variant,) = add_settings(args.set, [find_variant(args.learner)])
     options = {"average": True} if args.average else {}
-    learner = make(variant.card, **variant.options, **options)
-    tagger = make("tagger", learner=learner, order=args.order)
+    if variant.card.kind == CRF.kind:
+        tagger = make(variant.card, **{"order": args.order, **variant.options}, **options)
+    else:
+        learner = make(variant.card, **variant.options, **options)
+        tagger = make("tagger", learner=learner, order=args.order)
     assert isinstance(tagger, Tagger)
     return tagger
 
