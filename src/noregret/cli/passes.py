@@ -7,7 +7,6 @@ of how many passes, so that an interrupted run goes on where it stopped.
 import argparse
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from noregret.cli.interrupts import check_interrupt, defer_interrupts, ignore_interrupts
@@ -18,13 +17,6 @@ from noregret.structured.factored_learner import Encoded, FactoredLearner
 
 HEAD = 9  # bytes of a model file: the size of its header, and how that begins
 EVERY = 30.0  # seconds between checkpoints
-
-
-@dataclass
-class Passes:
-    """What happened in each pass, and how the error fell during the first one."""
-
-    report: list[dict[str, Any]] = field(default_factory=list)
 
 
 def is_model(path: str) -> bool:
@@ -39,9 +31,10 @@ def is_model(path: str) -> bool:
 
 def learn_passes(
     args: argparse.Namespace, screen: Screen, learner: FactoredLearner, path: str, blocks: Iterable[tuple[Any, Any]]
-) -> Passes:
-    """Learn a file in several passes, predicting every sentence before it is learned."""
-    passes, done = Passes(), resumed_at(learner, path, args)
+) -> list[dict[str, Any]]:
+    """Learn a file in several passes, predicting every sentence before it is learned; returns what each pass erred."""
+    report: list[dict[str, Any]] = []
+    done = resumed_at(learner, path, args)
     saver = Saver(args.save, learner, path)
     encoded: list[Encoded] = []
     if not args.quiet:
@@ -67,7 +60,7 @@ def learn_passes(
             if not seen:
                 raise BadValue(f"{path}: has no sentences to learn from")
             if parts:
-                passes.report.append({"sentences": seen, "error": wrong / parts, "seconds": time.monotonic() - began})
+                report.append({"sentences": seen, "error": wrong / parts, "seconds": time.monotonic() - began})
                 screen.note(line(number, seen, wrong, parts, began))
     except KeyboardInterrupt:
         with ignore_interrupts():
@@ -78,7 +71,7 @@ def learn_passes(
     saver.save(ended=True)
     if args.save is not None:
         screen.note(f"learned: {learner.rounds:,} rounds; saved to {args.save}")
-    return passes
+    return report
 
 
 BIG = 1 << 40  # more sentences than a file has

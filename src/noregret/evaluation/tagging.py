@@ -22,7 +22,8 @@ class TagCounts:
             self.right_sentences += list(truth) == list(predicted)
 
     @property
-    def tokens(self) -> int:
+    def total(self) -> int:
+        """The tokens counted."""
         return self.pairs.total()
 
     @property
@@ -54,17 +55,17 @@ class TagCounts:
         return {
             "sentences": self.sentences,
             "right_sentences": self.right_sentences,
-            "tokens": self.tokens,
-            "accuracy": self.right / max(self.tokens, 1),
+            "tokens": self.total,
+            "accuracy": self.right / max(self.total, 1),
             "tags": self.tags(),
             "confused": self.confused(),
         }
 
     def describe(self, name: str) -> str:
         """The same for people."""
-        if not self.tokens:
+        if not self.total:
             return f"{name}: no tags to compare with"
-        lines = [f"{name}: {self.right:,} of {self.tokens:,} tokens right ({100 * self.right / self.tokens:.2f} %), "
+        lines = [f"{name}: {self.right:,} of {self.total:,} tokens right ({100 * self.right / self.total:.2f} %), "
                  f"{self.right_sentences:,} of {self.sentences:,} sentences without an error", ""]  # fmt: skip
         rows = [
             (str(one["tag"]), f"{one['tokens']:,}", *(f"{one[key]:.4f}" for key in ("precision", "recall", "f1")))

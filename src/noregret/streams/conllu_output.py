@@ -15,6 +15,7 @@ def write_conllu(
     heads: Sequence[int] | None = None,
     relations: Sequence[str] | None = None,
     upos: Sequence[str] | None = None,
+    xpos: Sequence[str] | None = None,
 ) -> str:
     """Return the lines of a sentence in CoNLL-U, with other heads, relations or tags and an empty line at the end.
 
@@ -29,7 +30,7 @@ def write_conllu(
     at = 0
     for row in rows:
         if isinstance(row, list) and NUMBER.fullmatch(row[ID]):
-            for column, values in ((HEAD, heads), (DEPREL, relations), (UPOS, upos)):
+            for column, values in ((HEAD, heads), (DEPREL, relations), (UPOS, upos), (XPOS, xpos)):
                 if values is not None:
                     row[column] = str(values[at])
             at += 1
