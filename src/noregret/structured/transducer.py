@@ -41,7 +41,7 @@ PAPER = (
     paper=PAPER,
     kind="transducer",
     tasks=("structured",),
-    params={"learner": Component("pa1", "the learner whose rule steps along differences of outputs")},
+    params={"learner": Component("pa1(average=True)", "the learner whose rule steps along differences of outputs")},
     options=("templates", "inserted", "competitor", "margin"),
     weights=True,
 )
@@ -61,7 +61,7 @@ class Transducer(FactoredLearner):
 
     def __init__(
         self,
-        learner: Any = "pa1",
+        learner: Any = "pa1(average=True)",
         templates: Sequence[str] = LETTERS,
         inserted: Sequence[str] = INSERTED,
         competitor: str | None = None,
