@@ -87,7 +87,7 @@ BY_FEATURE = ("eg", "eg_signed", "mirror_descent", "fobos_group", "group_lasso",
 PLAYING = [
     card.name
     for card in nr.learners()
-    if "structured" in card.tasks and hasattr(card, "rule") and card.name not in BY_FEATURE
+    if "structured" in card.tasks and hasattr(card, "rule") and card.name not in BY_FEATURE and card.built_in
 ]
 
 
