@@ -149,6 +149,19 @@ def test_sums_and_squares_are_those_of_the_buckets_also_beyond_the_largest(monke
     assert state[WIDTH] < 40
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rises_that_are_hardly_more_than_chance_are_found_in_long_windows(seed: int) -> None:
+    """In long windows the first of the two terms that chance allows is nearly all of it: no rise above it is skipped."""
+    rng = np.random.default_rng(seed)
+    rates = np.concatenate([np.full(700, 0.4), np.linspace(0.4, 0.75, 900), np.full(200, 0.45)])
+    values = np.clip(rates + 0.15 * rng.normal(size=rates.size), 0.0, 1.0)
+    told = {"delta": 0.3, "warning": 0.9, "clock": 8, "least": 5, "bound": "normal"}
+    detector = Adwin(**told)
+    found = [detector.update(value) for value in values.tolist()]
+    assert found == naive_levels(values, told)
+    assert {WARNING, ALARM} <= set(found)
+
+
 def test_single_values_wait_until_the_next_check() -> None:
     """What makes them cheap: the window is not touched in between, and to take one back needs no copy of it."""
     detector = Adwin(clock=8)
