@@ -151,7 +151,7 @@ def test_sums_and_squares_are_those_of_the_buckets_also_beyond_the_largest(monke
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rises_that_are_hardly_more_than_chance_are_found_in_long_windows(seed: int) -> None:
-    """In long windows the first of the two terms that chance allows is nearly all of it: no rise above it is skipped."""
+    """There the first of the two terms that chance allows is nearly all of it: no rise above it is skipped."""
     rng = np.random.default_rng(seed)
     rates = np.concatenate([np.full(700, 0.4), np.linspace(0.4, 0.75, 900), np.full(200, 0.45)])
     values = np.clip(rates + 0.15 * rng.normal(size=rates.size), 0.0, 1.0)
