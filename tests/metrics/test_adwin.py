@@ -155,7 +155,7 @@ def test_rises_that_are_hardly_more_than_chance_are_found_in_long_windows(seed: 
     rng = np.random.default_rng(seed)
     rates = np.concatenate([np.full(700, 0.4), np.linspace(0.4, 0.75, 900), np.full(200, 0.45)])
     values = np.clip(rates + 0.15 * rng.normal(size=rates.size), 0.0, 1.0)
-    told = {"delta": 0.3, "warning": 0.9, "clock": 8, "least": 5, "bound": "normal"}
+    told: dict[str, Any] = {"delta": 0.3, "warning": 0.9, "clock": 8, "least": 5, "bound": "normal"}
     detector = Adwin(**told)
     found = [detector.update(value) for value in values.tolist()]
     assert found == naive_levels(values, told)
