@@ -1,5 +1,6 @@
 """Taggers equal their twins, a sentence of one token is a row of many classes, and bad sentences are refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import noregret as nr
 from noregret.structured.templates import Extractor, Numbers
 from tests.naive.tagger import NaiveTagger, search
 from tests.structured.sentences import tagged_sentences
+from tests.support.command_line import noregret
 
+ORDERS = Path(__file__).parents[2] / "examples" / "orders.csv"
 FEW = ["word", "suffix1", "word[-1]", "bias"]
 
 
@@ -150,6 +153,12 @@ def test_bad_sentences_are_refused_and_change_nothing(x: Any, y: Any, message: s
         learner.learn(x, y)
     assert learner.learner.weights == before
     assert learner.rounds == 5
+
+
+def test_rows_of_a_table_are_no_sentences(tmp_path: Path) -> None:
+    done = noregret("learn", str(ORDERS), "--learner", "tagger", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "tagger learns sentences, not rows of a table; see `noregret tag --help`" in done.stderr
 
 
 def test_before_any_sentence_there_is_no_prediction() -> None:

@@ -46,6 +46,7 @@ class FactoredLearner(BaseLearner):
     """A learner of structured output. `learner` is the rule learner that plays the parts."""
 
     shared: ClassVar[tuple[str, ...]] = ()
+    command: ClassVar[str] = ""  # the command that trains it and predicts, if there is one
     what: ClassVar[str] = "round"  # what an input is called in messages
 
     def __init__(self, learner: Any, decoder: str, given: Mapping[str, Any]) -> None:
@@ -86,6 +87,9 @@ class FactoredLearner(BaseLearner):
             if y is not None and y is not X.outputs:
                 raise BadValue("the inputs were encoded with their outputs; leave y out")
             return X
+        if isinstance(X, Rows) or hasattr(X, "tocsr"):
+            hint = f"; see `noregret {self.command} --help`" if self.command else ""
+            raise BadValue(f"{self.card.name} learns {self.what}s, not rows of a table{hint}")
         inputs = as_list(X, "X")
         outputs = None if y is None else as_list(y, "y")
         if outputs is not None and len(outputs) != len(inputs):
