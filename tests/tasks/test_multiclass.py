@@ -226,3 +226,12 @@ def test_roots_of_costs_bound_the_cost_suffered(competitor: str) -> None:
     learner = nr.make("pa", cost=COSTS, margin="sqrt", competitor=competitor, classes=range(K), native=False)
     said = learner.play(X, y).predictions.astype(int)
     assert 0.0 < COSTS[y, said].sum() <= square * u**2
+
+
+@pytest.mark.parametrize(("loss", "expected"), [("hinge", 1.0), ("perceptron", 0.0), ("softmax", np.log(2.0))])
+def test_a_class_that_comes_is_scored_by_the_weights_it_begins_with(loss: str, expected: float) -> None:
+    """Weights of exponentiated gradient begin with equal shares, so the scores of all classes are equal then."""
+    learner = nr.make("eg", native=False, loss=loss, eta=1e-12, task="multiclass")
+    transcript = learner.play(np.array([[1.0, 2.0], [3.0, 1.0]]), ["a", "b"])
+    assert transcript.predictions.tolist() == [None, "a"]
+    assert transcript.losses[1] == pytest.approx(expected, abs=1e-9)

@@ -226,6 +226,7 @@ class Multiclass(Classification):
 
     def hide_unknown(self, outcome: Outcome) -> None:
         if outcome.known_at_first < outcome.segment.known:
+            outcome.hidden[0] = outcome.scores[0, int(outcome.truth[0])]  # not 0 where weights do not begin at 0
             outcome.scores[0, outcome.known_at_first :] = -np.inf
 
     def decide(self, labels: Labels, scores: Floats) -> NDArray[Any]:
@@ -252,7 +253,7 @@ class Multiclass(Classification):
         rounds = np.arange(len(truth))
         if k == 1:
             return np.full(len(truth), np.inf)
-        own = np.where(np.isneginf(f), 0.0, f)[rounds, truth]
+        own = np.where(np.isneginf(f), outcome.hidden[0], f)[rounds, truth]
         others = f.copy()
         others[rounds, truth] = -np.inf
         owed = np.broadcast_to(self.required_margins(labels, k), (k, k))[truth]
@@ -264,10 +265,10 @@ class Multiclass(Classification):
 
     def losses(self, labels: Labels, outcome: Outcome) -> Floats:
         """Of one rival its loss; one against the rest, the sum over the classes."""
+        f = np.where(np.isneginf(outcome.scores), outcome.hidden[0], outcome.scores)
         if self.loss.of_all_scores:
-            return softmax_losses(outcome.scores, outcome.truth.astype(int))
+            return softmax_losses(f, outcome.truth.astype(int))
         if self.chosen["competitor"] != "rest":
             return super().losses(labels, outcome)
-        f = np.where(np.isneginf(outcome.scores), 0.0, outcome.scores)
         own = np.arange(f.shape[1]) == outcome.truth[:, None]
         return np.asarray(loss_at(self.loss.value, np.where(own, f, -f)).sum(axis=1))

@@ -7,7 +7,7 @@ options it was made with; it keeps no state of its own.
 from bisect import bisect_right
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -62,6 +62,7 @@ class Outcome:
     updated: NDArray[np.uint8]
     truth: Floats
     aux: Floats
+    hidden: Floats = field(default_factory=lambda: np.zeros(1))  # the score of a class that the first round brings
 
     @property
     def known_at_first(self) -> int:
