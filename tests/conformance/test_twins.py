@@ -30,8 +30,8 @@ OF_MARGIN: dict[str, Callable[[float], float]] = {
 }
 
 
-def losses(play: Play, scores: Array, y: Any) -> Array:
-    """What each round costs, from its score alone."""
+def losses(play: Play, scores: Array, y: Any, begun: Array) -> Array:
+    """What each round costs, from its score alone; `begun` also has the score that a class begins with."""
     loss = dict(play.options).get("loss", "hinge")
     if play.task == "regression":
         size = np.abs(scores - y)
@@ -44,40 +44,45 @@ def losses(play: Play, scores: Array, y: Any) -> Array:
         return np.asarray(in_units.get(loss, np.maximum(0.0, size - 0.1 * spread)))
     if play.task == "multiclass" and loss == "softmax":
         known = scores.copy()
-        own = known[np.arange(len(y)), y] = np.nan_to_num(known[np.arange(len(y)), y], neginf=0.0)
+        own = known[np.arange(len(y)), y]
+        own = known[np.arange(len(y)), y] = np.where(np.isneginf(own), begun[np.arange(len(y)), y], own)
         return np.asarray(np.logaddexp.reduce(known, axis=1) - own)
     if play.task == "multiclass":
         own = scores[np.arange(len(y)), y]
         rest = scores.copy()
         rest[np.arange(len(y)), y] = -np.inf
-        margin = np.where(np.isneginf(own), 0.0, own) - rest.max(axis=1)
+        margin = np.where(np.isneginf(own), begun[np.arange(len(y)), y], own) - rest.max(axis=1)
     else:
         margin = y * scores
     suffered = np.array([OF_MARGIN[loss](float(m)) for m in margin])
     return np.where(np.isposinf(margin), 0.0, suffered)  # without a rival there is nothing to lose
 
 
-def agree(play: Play, told: dict[str, float], X: Array, y: Any, fixed: bool = False) -> nr.Transcript:
-    """Play the learner and its twin on the same rounds, and hold every number against its like."""
+def agree(play: Play, told: dict[str, float], X: Array, y: Any, fixed: bool = False) -> tuple[nr.Transcript, Array]:
+    """Play the learner and its twin on the same rounds, and hold every number against its like.
+
+    Returns the transcript, and the scores of the twin with those that classes begin with.
+    """
     learner = play.make(**told, **({"classes": range(CLASSES)} if fixed else {}))
     numbers = {name: learner.params[name] for name in play.card.numbers}
     twin = play.twin(numbers, fixed)
     transcript = learner.play(X, y)
     scores, updated = twin.run(X, y)
+    begun = scores.copy()
     if play.task == "multiclass" and not fixed:
         first = [int(np.flatnonzero(y == c)[0]) for c in range(CLASSES)]
         scores[first, range(CLASSES)] = -np.inf  # a class has no score before its first label was seen
     tied = first_tie(transcript.scores, scores, y) if play.task == "multiclass" else None
     if tied is not None:  # rounding decides which rival the round is about, and what follows from it
         near(transcript.scores[: tied + 1], scores[: tied + 1])
-        return transcript
+        return transcript, begun
     near(transcript.scores, scores)
     assert transcript.updated.tolist() == updated.tolist()
     near(learner.scores(X), twin.final(X))
     assert learner.updates == updated.sum()
     assert learner.rounds == len(X)
     assert learner.mistakes == transcript.mistakes.sum()
-    return transcript
+    return transcript, begun
 
 
 def first_tie(scores: Array, expected: Array, y: Any) -> int | None:
@@ -96,8 +101,9 @@ def first_tie(scores: Array, expected: Array, y: Any) -> int | None:
     return int(np.argmax(tied)) if tied.any() else None
 
 
-def consistent(play: Play, transcript: nr.Transcript, y: Any) -> None:
+def consistent(play: Play, played: tuple[nr.Transcript, Array], y: Any) -> None:
     """Predictions, mistakes and losses follow from the scores."""
+    transcript, begun = played
     scores: Any = transcript.scores
     predicted: Any
     if play.task == "regression":
@@ -111,7 +117,7 @@ def consistent(play: Play, transcript: nr.Transcript, y: Any) -> None:
         wrong = predicted != y
     assert transcript.predictions.tolist() == predicted.tolist()
     assert transcript.mistakes.tolist() == wrong.tolist()
-    near(transcript.losses, losses(play, scores, y))
+    near(transcript.losses, losses(play, scores, y, begun))
 
 
 def rounds(play: Play) -> int:
