@@ -21,7 +21,7 @@ from noregret.streams.read_options import ReadOptions
 from noregret.streams.source import SPARSE_ROWS, Source, read_position
 from noregret.streams.text_blocks import LineFault, ParsedBlock, TextBlock, TextBlocks
 
-WINDOW = 1 << 22  # bytes of text parsed at a time; less is slower, more gains little
+WINDOW = 1 << 23  # bytes of text parsed at a time; less is slower, most of all for many learners side by side
 ROWS = 1 << 15  # rows in a batch, at most
 DEFERRED = 4096  # numbers left to Python before their list must grow
 THREADS = 2  # parsing takes several times as long as learning
