@@ -23,7 +23,7 @@ from noregret.tasks import TASKS
 from noregret.tasks.assemble import Plan
 from tests.support import by_name, by_number, load_own_rules, registered, small_stream
 from tests.support.cover import ALL, cover, only_in_test_all
-from tests.support.processes import Told, in_a_process, modules_after
+from tests.support.processes import Told, in_a_process
 
 pytestmark = pytest.mark.compiles
 X, Y = small_stream()
@@ -360,36 +360,6 @@ def test_a_rule_of_ones_own_is_listed_saved_and_raced(tmp_path: Path) -> None:
         assert nr.load(tmp_path / "model.nr").predict_one(by_name(X[0])) == learner.predict_one(by_name(X[0]))
         race = nr.race((X, Y), ["pa1", own.halfway])
         assert {standing.name for standing in race} == {"pa1", "halfway"}
-
-
-# ---- what is not loaded -------------------------------------------------------------------------------------------
-
-
-def test_importing_the_library_loads_neither_numpy_nor_numba() -> None:
-    assert not modules_after("import noregret; noregret.__version__; dir(noregret)") & {"numpy", "numba", "scipy"}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import noregret as nr; repr(nr.learners()); nr.make('pa1')",
-        "import noregret.__main__ as main; main.main(['learners'])",
-    ],
-)
-def test_listing_the_learners_does_not_load_numba(code: str) -> None:
-    assert not modules_after(code) & {"numba", "llvmlite", "sklearn"}
-
-
-def test_interpreting_never_loads_numba() -> None:
-    code = """
-import noregret as nr
-for algebra in ("sparse", "dense", "kernel", "reference"):
-    learner = nr.make("pa1", native=False, algebra=algebra)
-    learner.play([{"a": 1.0}, {"b": 1.0}, {"a": 2.0, "c": 1.0}], ["x", "y", "z"])
-    learner.learn_one({"d": 1.0}, "x").predict_one({"d": 1.0})
-    learner.explain_one({"a": 1.0}), learner.merge(learner), learner.copy()
-"""
-    assert not modules_after(code) & {"numba", "llvmlite"}
 
 
 def test_addresses_are_those_of_numpy_for_arrays_of_every_kind_and_for_records() -> None:
