@@ -117,6 +117,20 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         name: (f"noregret.adapters.{name}", (f"tests/adapters/test_{name}.py", "tests/adapters/test_pool.py"), ())
         for name in ("pool_votes", "pool_sleep", "pool_probabilities")
     },
+    **{
+        f"{name}_decoder": (f"noregret.tasks.decoders.{name}", tuple(f"tests/{file}.py" for file in files), ())
+        for name, files in {
+            "sequence": ("structured/test_sequence_search", "structured/test_tagger"),
+            "forward_backward": ("structured/test_crf",),
+            "arcs": ("tasks/test_tree_decoders", "structured/test_parser"),
+            "projective": ("tasks/test_tree_decoders",),
+            "nonprojective": ("tasks/test_tree_decoders",),
+            "string": ("structured/test_string_search", "structured/test_transducer"),
+        }.items()
+    },
+    "factored": ("noregret.tasks.factored", ("tests/structured/test_tagger.py", "tests/structured/test_parser.py"), ()),
+    "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
+    "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
 }
 

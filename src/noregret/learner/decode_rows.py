@@ -36,9 +36,10 @@ def run_groups(learner: RuleLearner, rows: Rows, truth: GroupTruth, marginals: b
     with learner._lock:
         learner._change.settle()
         learner._loops.refuse_reentry()
-        model, task, engine = learner.model, learner.model.task, learner._loops.engine
+        model, task = learner.model, learner.model.task
         assert isinstance(task, Factored)
-        block = learner._encode(rows)
+        block = learner._encode(rows)  # may make room for unknown features, and bind the loops again
+        engine = learner._loops.engine
         known = model.known_space.classes
         table = task.tabulate(truth, np.full(len(truth.at), -1, np.int64), known)
         table[:, LOSS] = 1.0 if marginals else 0.0
