@@ -119,7 +119,7 @@ def test_a_line_without_end_is_refused_with_its_number_in_every_format(
     for module in MODULES:
         monkeypatch.setattr(module, "LONGEST", 1 << 21)
     before, begins, unit = LONG[kind]
-    (tmp_path / "t").write_bytes((b"" if first else before) + begins + unit * ((5 << 20) // len(unit)))
+    (tmp_path / "t").write_bytes((b"" if first else before) + begins + unit * ((9 << 20) // len(unit)))
     assert "longer than 2 MB" in (said := refusal(tmp_path / "t", format=kind))
     assert said.startswith(f"{tmp_path / 't'}:{1 if first else 2}: ")
 
