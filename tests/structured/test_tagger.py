@@ -1,5 +1,6 @@
 """Taggers equal their twins, a sentence of one token is a row of many classes, and bad sentences are refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,48 @@ def test_encoded_sentences_are_learned_in_several_passes() -> None:
     assert learner.predict(encoded).tolist() == twin.predict(X).tolist()
     with pytest.raises(nr.BadValue, match="leave y out"):
         learner.learn(encoded, list(Y))
+
+
+def test_inputs_encoded_by_another_learner_are_refused() -> None:
+    encoded = tagger().encode(WORDS, Y)
+    words: Any = nr.make("transducer", learner=nr.make("pa1", native=False))
+    for other in (tagger(order=2), tagger(templates=["word"]), words, nr.make("parser")):
+        for call in (other.learn, other.play, other.learn(*SOME[other.card.name]).predict):
+            with pytest.raises(nr.BadValue, match="encoded by a learner with other features"):
+                call(encoded)
+    assert tagger("arow").learn(encoded).rounds == len(WORDS)
+
+
+SOME: dict[str, Any] = {
+    "tagger": ([["a"]], [["N"]]),
+    "transducer": (["ab"], ["X"]),
+    "parser": ([[("a", "N")]], [[0]]),
+}
+
+
+@pytest.mark.parametrize("at", [10**9, -1])
+def test_encoded_inputs_that_were_changed_reach_no_loop(at: int) -> None:
+    """Whoever makes an array of them writable and writes there gets an error, also where all names are known."""
+    learner = tagger().learn(WORDS, Y)
+    encoded = learner.encode(WORDS, Y)
+    with pytest.raises(ValueError, match="read-only"):
+        encoded.parts.idx[0] = at
+    encoded.parts.idx.setflags(write=True)
+    encoded.parts.idx[0] = at
+    before = learner.learner.weights
+    for call in (learner.predict, learner.learn):
+        with pytest.raises((nr.BadValue, IndexError)):
+            call(encoded)
+    assert learner.learner.weights == before
+
+
+def test_truths_that_do_not_fit_their_rows_are_refused() -> None:
+    rows, truth = tagger().arrange(tagger().encode(WORDS[:2], Y[:2]))
+    rule = nr.make("pa1", native=False, task="factored", decoder="sequence")
+    for at, labels in ((truth.at[1:], truth.labels[1:]), (truth.at - 100, truth.labels), (truth.at[:-1], truth.labels)):
+        with pytest.raises(nr.BadValue):
+            rule.learn(rows, replace(truth, at=at, labels=labels))
+    assert rule.learn(rows, truth).rounds == 2
 
 
 @pytest.mark.parametrize(

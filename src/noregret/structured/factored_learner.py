@@ -6,7 +6,7 @@ A subclass turns inputs into rows (`encode_inputs`, `arrange`) and codes of rows
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,7 +36,8 @@ class Encoded:
 
     inputs: Sequence[Any]
     outputs: Sequence[Any] | None
-    parts: Any  # what the kind of learner keeps of them
+    parts: Any  # what the kind of learner keeps of them: a named tuple
+    made_by: Any = None  # the kind of learner, and what its encoding depends on
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -67,6 +68,10 @@ class FactoredLearner(BaseLearner):
 
     # ---- what a subclass writes --------------------------------------------------------------------------------------
 
+    def encoding(self) -> Any:
+        """What the encoding of inputs depends on: learners with the same can share it."""
+        return self.kind, str(self.dump_options())
+
     @abstractmethod
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> Any:
         """What is kept of inputs and outputs, checked; an error names the number of the input."""
@@ -86,6 +91,8 @@ class FactoredLearner(BaseLearner):
         if isinstance(X, Encoded):
             if y is not None and y is not X.outputs:
                 raise BadValue("the inputs were encoded with their outputs; leave y out")
+            if X.made_by != self.encoding():
+                raise BadValue("these inputs were encoded by a learner with other features; encode them by this one")
             return X
         if isinstance(X, Rows) or hasattr(X, "tocsr"):
             hint = f"; see `noregret {self.command} --help`" if self.command else ""
@@ -94,7 +101,11 @@ class FactoredLearner(BaseLearner):
         outputs = None if y is None else as_list(y, "y")
         if outputs is not None and len(outputs) != len(inputs):
             raise BadValue(f"X has {len(inputs)} rows and y has {len(outputs)} labels; they must match")
-        return Encoded(inputs, outputs, self.encode_inputs(inputs, outputs))
+        parts = self.encode_inputs(inputs, outputs)
+        for part in parts:
+            if isinstance(part, np.ndarray):
+                part.setflags(write=False)
+        return Encoded(inputs, outputs, parts, self.encoding())
 
     def learn(self, X: RowsLike, y: LabelsLike = None, weight: WeightsLike = None, query: LabelsLike = None) -> Self:
         """Learn every round, in order, as `learn_one` in a loop does; all of them, or none."""
@@ -161,10 +172,10 @@ class FactoredLearner(BaseLearner):
             self._change.settle()
             if self.learner.model.arrays is None:
                 raise NotLearned(f"{self.card.name} has not seen an output yet; learn something first")
-            encoded = X if isinstance(X, Encoded) else self.encode(X)
+            encoded = self.encode(X)
             if not len(encoded):
                 return []
-            rows, truth = self.arrange(Encoded(encoded.inputs, None, encoded.parts))
+            rows, truth = self.arrange(replace(encoded, outputs=None))
             return read(encoded, decode_rows(self.learner, rows, truth), truth)
 
     def predict_one(self, x: RowLike) -> Any:

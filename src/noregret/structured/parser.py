@@ -116,13 +116,8 @@ class Parser(FactoredLearner):
 
     # ---- sentences in ------------------------------------------------------------------------------------------------
 
-    def encode(self, X: Any, y: Any = None) -> Encoded:
-        """Sentences, and trees if there are any, encoded: give the result to `learn`, `play` or `predict` as X."""
-        encoded = super().encode(X, y)
-        made = encoded.parts.features if isinstance(encoded.parts, ArcRows) else ()
-        if [(one.texts, one.bits) for one in made] != [(one.texts, one.bits) for one in self.extractors()]:
-            raise BadValue("these inputs were encoded by a learner with other features; encode them by this one")
-        return encoded
+    def encoding(self) -> Any:
+        return self.kind, [(one.texts, one.bits) for one in self.extractors()]
 
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> ArcRows:
         """The features of all arcs as cells, and the trees."""

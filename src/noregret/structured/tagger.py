@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -94,6 +95,9 @@ class Tagger(FactoredLearner):
 
     # ---- sentences in ------------------------------------------------------------------------------------------------
 
+    def encoding(self) -> Any:
+        return "tokens", self.order, self.templates
+
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> TokenRows:
         """The features of all tokens, numbered as they appear, each tag's context after the sentence it first is in."""
         names = Numbers()
@@ -162,8 +166,8 @@ class Tagger(FactoredLearner):
             self._change.settle()
             if self.learner.model.arrays is None:
                 raise NotLearned(f"{self.card.name} has not seen an output yet; learn something first")
-            encoded = X if isinstance(X, Encoded) else self.encode(X)
-            rows, truth = self.arrange(Encoded(encoded.inputs, None, encoded.parts))
+            encoded = self.encode(X)
+            rows, truth = self.arrange(replace(encoded, outputs=None))
             flat = find_marginals(self.learner, rows, truth)[truth.at]
             return as_objects(np.split(flat, np.cumsum(truth.lengths)[:-1]) if len(encoded) else [])
 

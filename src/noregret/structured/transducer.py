@@ -80,9 +80,12 @@ class Transducer(FactoredLearner):
 
     # ---- words in ----------------------------------------------------------------------------------------------------
 
+    def encoding(self) -> Any:
+        return self.kind, self.templates, self.inserted
+
     def encode_inputs(self, X: Sequence[Any], y: Sequence[Any] | None) -> Slots:
         """The features of all letters, numbered as they appear, each symbol's context after the word it first is in."""
-        rows, known, symbols, texts = WordRows(self.templates, self.inserted), {}, [], self.texts
+        rows, symbols, texts = WordRows(self.templates, self.inserted), [], self.texts
         for number, word in enumerate(X):
             rows.add(check_word(word, number))
             if y is None:
@@ -93,7 +96,6 @@ class Transducer(FactoredLearner):
                 raise BadValue(f"word {number}: outputs were {kinds[0]} so far, and this one is {kinds[1]}", row=number)
             texts = isinstance(y[number], str)
             symbols.append(own)
-            known.update(dict.fromkeys(own))
             for name in context_names(own, 1):
                 rows.names[name]
         return rows.finish(None if y is None else symbols)

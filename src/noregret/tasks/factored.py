@@ -22,7 +22,7 @@ from noregret.errors import BadValue
 from noregret.rules.parameters import Choice
 from noregret.rules.probing import is_loss_driven
 from noregret.rules.rule_card import RuleCard
-from noregret.state.space import Space
+from noregret.state.space import Space, physical_memory
 from noregret.tasks import crf
 from noregret.tasks.costs import Costs
 from noregret.tasks.decoders import DECODERS, functions_of
@@ -209,7 +209,10 @@ class Factored(Task):
             return np.full(len(y.at), -1, np.int64)
         if self.decoder.classes:
             labels.encode(list(range(self.decoder.classes)))  # all are known from the first round on
-            return np.asarray(y.labels, np.int64)
+            codes = np.asarray(y.labels, np.int64)
+            if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < self.decoder.classes:
+                raise BadValue(f"the labels of these outputs are 0 to {self.decoder.classes - 1}")
+            return codes
         before = labels.committed
         codes = labels.encode(y.labels)
         labels.refuse_new(before, codes)
@@ -222,6 +225,8 @@ class Factored(Task):
     def tabulate(self, y: GroupTruth, codes: NDArray[np.int64], before: int) -> Floats:
         """The truth as the loop reads it, all sizes checked; `before` classes were known before the call."""
         table = np.zeros((len(y), COLUMNS))
+        if len(codes) != len(y.at) or (len(y.at) and not 0 <= int(y.at.min()) <= int(y.at.max()) < len(y)):
+            raise BadValue("the labels of structured output do not fit its rows")
         if not len(y.sizes):
             return table
         starts = y.starts
@@ -238,6 +243,11 @@ class Factored(Task):
             table[at, column] = values
         table[:, (TRUTH, CHOSEN, TRUTH2)] = -1.0
         table[y.at, TRUTH] = codes
+        if y.labels is not None:
+            labelled = np.array([self.decoder.labelled(length) for length in y.lengths.tolist()])
+            each = np.arange(labelled.sum()) + np.repeat(at - (np.cumsum(labelled) - labelled), labelled)
+            if (table[each, TRUTH] < 0.0).any():
+                raise BadValue("every position of a structured output needs a label")
         if y.second is not None:
             table[y.at, TRUTH2] = y.second
         return table
@@ -255,6 +265,9 @@ class Factored(Task):
 
     def make_arrays(self, space: Space, labels: Labels) -> list[NDArray[Any]]:
         cells = space.room * space.class_room
+        if cells >= 1 << 32:
+            raise BadValue(f"{space.room:,} features and {space.class_room:,} classes are too many for structured "
+                           "output; hash the features (bits=20)")  # fmt: skip
         return [np.zeros(cells, np.uint32), np.zeros(cells), np.zeros(cells)]
 
     def make_aux(self, y: Floats, out: Floats) -> Floats:
@@ -262,6 +275,8 @@ class Factored(Task):
         first, width = np.flatnonzero(y[:, ROWS]), out.shape[1]
         sizes = {*zip(y[first, ROWS].astype(int).tolist(), y[first, LENGTH].astype(int).tolist(), strict=True)}
         work = [size * width + self.decoder.scratch(size, length, width) for size, length in sizes]
+        if 8 * max(work, default=0) > physical_memory() // 2:
+            raise BadValue("an input is too long: the search for its best output does not fit in memory; split it")
         return np.zeros(len(y) + max(work, default=0))
 
     # ---- outputs out -------------------------------------------------------------------------------------------------

@@ -14,6 +14,16 @@ def is_aligned(f: Any, y: Any, work: Any, first: Any) -> None:
     """The truth of every row is known: there is nothing to find."""
 
 
+def count_none(length: int) -> int:
+    """No row needs a label."""
+    return 0
+
+
+def count_all(length: int) -> int:
+    """Every position needs a label."""
+    return length
+
+
 class Decoder(NamedTuple):
     """The functions of a decoder, and how many rows a group must have."""
 
@@ -22,6 +32,7 @@ class Decoder(NamedTuple):
     loss: Callable[..., float]  # (y, first): the loss of CHOSEN
     scratch: Callable[[int, int, int], int]  # (rows, length, width): floats of work that search and expect need
     rows: Callable[[int, int], int]  # (length, classes): the rows of a group
+    labelled: Callable[[int], int] = count_none  # (length): how many of the first rows need a label to be learned
     classes: int = 0  # the number of classes, where it is fixed; otherwise labels are classes
     align: Callable[..., None] = is_aligned  # (f, y, work, first): find which parts the right output uses
     expect: Callable[..., float] | None = None  # (f, y, work, counts, first, known): subtract marginals, return log Z
@@ -44,7 +55,13 @@ def string_rows(length: int, classes: int) -> int:
 
 DECODERS: dict[str, Decoder] = {
     "sequence": Decoder(
-        sequence.search, sequence.tally, sequence.loss, sequence.scratch, sequence_rows, expect=forward_backward.expect
+        sequence.search,
+        sequence.tally,
+        sequence.loss,
+        sequence.scratch,
+        sequence_rows,
+        count_all,
+        expect=forward_backward.expect,
     ),
     "sequence_pairs": Decoder(
         sequence.search_pairs,
@@ -52,6 +69,7 @@ DECODERS: dict[str, Decoder] = {
         sequence.loss,
         sequence.scratch_pairs,
         pair_rows,
+        count_all,
         expect=forward_backward.expect_pairs,
     ),
     "projective": Decoder(projective.search, arcs.tally, arcs.loss, projective.scratch, arcs.count_arcs, classes=1),
