@@ -6,12 +6,9 @@ If round s changes w by delta_s, the mean of w over rounds a + 1 to t + 1 is w -
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from noregret.algebra.arrays import Floats
-from noregret.algebra.examples import Sparse
 from noregret.algebra.internal_verbs import add_dots, class_block, dots, mean_dot, mean_dots
-from noregret.algebra.verbs import Plain, add, at, dot
+from noregret.algebra.verbs import add, at, dot
 
 NUMBERS = {"after": 0.0}
 
@@ -66,18 +63,6 @@ def mean_dots_averaged(w: Any, x: Any, stride: int, out: Floats) -> None:
         add_dots(w.v, x, stride, out)
     else:
         dots(w.v, x, stride, out)
-
-
-@add_dots.on(Plain, Sparse)
-def add_dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
-    """One pass over the row, as `dots`."""
-    k = out.size
-    for i in range(x.idx.size):
-        first = np.int64(x.idx[i]) * stride
-        weights = w[first : first + k]
-        a = x.sign * x.val[i]
-        for c in range(k):
-            out[c] += weights[c] * a
 
 
 @add_dots.on(object)

@@ -8,6 +8,7 @@ import numpy as np
 from noregret.algebra.arrays import Floats
 from noregret.algebra.examples import LARGEST_FLOAT, Dense, DenseBlocks, Sparse, SparseRows, read_once
 from noregret.algebra.internal_verbs import (
+    add_dots,
     blocks,
     count,
     dots,
@@ -241,10 +242,15 @@ def clip_peaks_plain(w: Any, a: float) -> None:
 
 @dots.on(Plain, Sparse)
 def dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
+    for c in range(out.size):
+        out[c] = 0.0
+    add_dots(w, x, stride, out)
+
+
+@add_dots.on(Plain, Sparse)
+def add_dots_sparse(w: Any, x: Any, stride: int, out: Floats) -> None:
     """One pass over the row: the weights of all classes for a feature are adjacent."""
     k = out.size
-    for c in range(k):
-        out[c] = 0.0
     for i in range(x.idx.size):
         first = np.int64(x.idx[i]) * stride
         weights = w[first : first + k]

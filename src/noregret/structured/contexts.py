@@ -1,6 +1,6 @@
 """Rows for the tags before a token: one for every context, after the tokens of each sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,14 @@ def context_names(tags: Sequence[Any], order: int) -> list[str]:
     if order == 2:
         names += [f"after={a}|{b}" for a in single for b in single]
     return names
+
+
+def number_contexts(known: Mapping[str, int], order: list[str], wanted: Sequence[str]) -> tuple[Any, list[str]]:
+    """The numbers of the features of contexts, and all names: a longer list where some of them are new."""
+    new = [name for name in wanted if name not in known]
+    more = {name: len(order) + at for at, name in enumerate(new)}
+    numbers = np.array([known[name] if name in known else more[name] for name in wanted], np.int32)
+    return numbers, [*order, *new] if new else order
 
 
 def context_rows(

@@ -19,7 +19,7 @@ from noregret.learner.model_file import Header, register_kind
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component, Param, suggestion
-from noregret.structured.contexts import context_names, context_rows
+from noregret.structured.contexts import context_names, context_rows, number_contexts
 from noregret.structured.factored_learner import Encoded, FactoredLearner, as_objects
 from noregret.structured.templates import OF_PLACE, PROPERTIES, SIZED, TAGGING, Extractor, Numbers, parse_templates
 
@@ -138,9 +138,9 @@ class Tagger(FactoredLearner):
             sentence = np.searchsorted(np.cumsum(parts.lengths), [firsts[tag] for tag in new], "right")
             np.add.at(known, sentence, 1)
             known = len(self.classes) + np.cumsum(known - len(self.classes))
-        numbers = np.array([parts.names[name] for name in context_names(list(order), self.order)], np.int32)
+        numbers, listed = number_contexts(parts.names, parts.names.order, context_names(list(order), self.order))
         block, sizes = context_rows(parts, numbers, known, self.order)
-        names = GrowingNames(parts.names.order, len(parts.names.order))
+        names = GrowingNames(listed, len(listed))
         starts = np.cumsum(sizes) - sizes
         at = np.arange(len(parts.indptr) - 1) + np.repeat(
             starts - (np.cumsum(parts.lengths) - parts.lengths), parts.lengths

@@ -17,7 +17,7 @@ from noregret.learner.model_file import Header, register_kind
 from noregret.learner.rule_learner import RuleLearner
 from noregret.rules.method_card import method_card
 from noregret.rules.parameters import Component
-from noregret.structured.contexts import context_names, context_rows
+from noregret.structured.contexts import context_names, context_rows, number_contexts
 from noregret.structured.factored_learner import Encoded, FactoredLearner
 from noregret.structured.letters import (
     INSERTED,
@@ -109,9 +109,9 @@ class Transducer(FactoredLearner):
             if outputs is not None:
                 order.update(dict.fromkeys(outputs[at]))
             known.append(len(order))
-        numbers = np.array([parts.names[name] for name in context_names(list(order), 1)], np.int32)
+        numbers, listed = number_contexts(parts.names, parts.names.order, context_names(list(order), 1))
         block, sizes = context_rows(parts, numbers, np.array(known, np.int64), 1)
-        names = GrowingNames(parts.names.order, len(parts.names.order))
+        names = GrowingNames(listed, len(listed))
         rows = Rows(block._replace(width=len(names)), names)
         starts, letters = np.cumsum(sizes) - sizes, parts.lengths // 2
         if outputs is None:

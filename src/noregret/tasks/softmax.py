@@ -55,13 +55,12 @@ def observed_minus_expected(f: Any, truth: Any, shares: Any) -> Any:
 
 
 def softmax_losses(scores: Floats, truth: Any) -> Floats:
-    """-log p of the truths; the score of a class that was not known yet counts as 0.
+    """-log p of the truths, from finite scores.
 
     It is log(1 + the odds against the truth), which keeps its digits where p is almost 1.
     """
-    f = np.where(np.isneginf(scores), 0.0, scores)
-    rows = np.arange(len(f))
-    margins = f[rows, truth][:, None] - f
+    rows = np.arange(len(scores))
+    margins = scores[rows, truth][:, None] - scores
     margins[rows, truth] = np.inf
     least = np.minimum(margins.min(axis=1, keepdims=True), 0.0)
     against = np.exp(least - margins).sum(axis=1)
