@@ -1,5 +1,6 @@
 """`noregret tag`: trains, measures, writes tags, saves, resumes; bad files are refused with their line."""
 
+import gzip
 import json
 import os
 import signal
@@ -123,6 +124,25 @@ def test_an_interrupted_run_saves_and_goes_on(folder: Path) -> None:
     assert stopped.source["ended"] is False
     place = stopped.source["pass"] * 3000 + stopped.source["sentence"]
     assert stopped.rounds == place > 3000
+
+
+@pytest.mark.parametrize("option", [("--learner", "pa1"), ("--order", "2"), ("--save", "x.nr"), ("--average",)])
+def test_options_without_effect_are_refused(folder: Path, option: tuple[str, ...]) -> None:
+    assert noregret("tag", "train.conllu", "--passes", "1", "--save", "m.nr", "--quiet", cwd=folder).returncode == 0
+    done = noregret("tag", "m.nr", "test.conllu", *option, cwd=folder)
+    assert done.returncode == 2
+    assert f"leave {option[0]} out" in done.stderr
+    if option[0] != "--save":
+        done = noregret("tag", "train.conllu", "--resume", "m.nr", *option, cwd=folder)
+        assert (done.returncode, f"leave {option[0]} out" in done.stderr) == (2, True)
+
+
+def test_compressed_text_is_tagged(folder: Path) -> None:
+    assert noregret("tag", "train.conllu", "--passes", "1", "--save", "m.nr", "--quiet", cwd=folder).returncode == 0
+    (folder / "new.txt.gz").write_bytes(gzip.compress(b"the dog runs .\n"))
+    assert len(noregret("tag", "m.nr", "new.txt.gz", "--out", "-", cwd=folder).stdout.split()) == 4
+    (folder / "bad.txt").write_bytes(b"fine\n\xff\n")
+    assert "bad.txt:2" in noregret("tag", "m.nr", "bad.txt", cwd=folder).stderr
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from noregret.streams.conllu import read_blocks
 from noregret.structured.factored_learner import FactoredLearner
 from noregret.version import __version__
 
+MAKING = ("learner", "set", "average", "order", "crossing", "bits")  # options of a fresh learner
+
 
 class Counts(Protocol):
     """Compares annotations with the right ones."""
@@ -88,6 +90,7 @@ class Annotation(ABC):
             "schema": SCHEMA, "noregret": __version__, "command": ["noregret", *args.command_line]
         }  # fmt: skip
         if is_model(first):
+            self.refuse_options(f"{first} is a model, which is not trained here", (*MAKING, "save", "resume"))
             learner = self.load(first)
             if not others:
                 raise BadValue(
@@ -104,11 +107,17 @@ class Annotation(ABC):
     def make_or_resume(self) -> FactoredLearner:
         """A fresh learner with the options given, or the one that is resumed."""
         if self.args.resume is not None:
+            self.refuse_options("--resume goes on with the learner of the model", MAKING)
             return self.load(self.args.resume)
-        (variant,) = add_settings(self.args.set, [find_variant(self.args.learner)])
+        (variant,) = add_settings(self.args.set, [find_variant(self.args.learner or self.args.usual)])
         made = self.make(variant, {"average": True} if self.args.average else {})
         assert isinstance(made, self.kind)
         return made
+
+    def refuse_options(self, reason: str, names: Sequence[str]) -> None:
+        """Refuse options that would have no effect."""
+        if given := [name for name in names if getattr(self.args, name, None)]:
+            raise BadValue(f"{reason}; leave --{given[0]} out")
 
     def load(self, path: str) -> FactoredLearner:
         learner = load(path)

@@ -253,10 +253,8 @@ def add_expert_options(experts: Parser) -> None:
 def add_tag_options(tag: Parser) -> None:
     tag.add_argument("files", nargs="+", metavar="FILE", help="a training file (CoNLL-U, or a table with --columns) or "
                      "a saved model; then files to measure it on or to tag (.txt: a sentence a line)")  # fmt: skip
-    tag.add_argument("--learner", default="arow", metavar="NAME", help="the rule (default: arow)")
-    tag.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
-    tag.add_argument("--average", action="store_true", help="predict with the average of the weights")
-    tag.add_argument("--order", type=int, default=1, choices=(1, 2), help="how many tags before a token its tag "
+    add_rule_options(tag, "arow")
+    tag.add_argument("--order", type=int, choices=(1, 2), help="how many tags before a token its tag "
                      "depends on (default: 1)")  # fmt: skip
     tag.add_argument("--tags", default="upos", choices=("upos", "xpos"), help="which tags of CoNLL-U (default: upos)")
     tag.add_argument("--columns", metavar="WORD,TAG", help="files are tables of tokens, with these columns, counted "
@@ -268,15 +266,21 @@ def add_tag_options(tag: Parser) -> None:
 def add_parse_options(parse: Parser) -> None:
     parse.add_argument("files", nargs="+", metavar="FILE", help="a treebank in CoNLL-U or a saved model; then files to "
                        "measure it on or to parse")  # fmt: skip
-    parse.add_argument("--learner", default="pa1", metavar="NAME", help="the rule (default: pa1)")
-    parse.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
-    parse.add_argument("--average", action="store_true", help="predict with the average of the weights")
+    add_rule_options(parse, "pa1")
     parse.add_argument("--crossing", action="store_true", help="arcs may cross: non-projective trees (default: "
                        "projective trees)")  # fmt: skip
-    parse.add_argument("--bits", type=positive, default=22, metavar="B", help="features are hashed to 2^B cells "
+    parse.add_argument("--bits", type=positive, metavar="B", help="features are hashed to 2^B cells "
                        "(default: 22)")  # fmt: skip
     add_pass_options(parse)
     parse.set_defaults(module="parse_trees")
+
+
+def add_rule_options(parser: Parser, usual: str) -> None:
+    """The options of commands that train the learners of structured output by a rule."""
+    parser.add_argument("--learner", metavar="NAME", help=f"the rule (default: {usual})")
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], help="set a parameter of the rule")
+    parser.add_argument("--average", action="store_true", help="predict with the average of the weights")
+    parser.set_defaults(usual=usual)
 
 
 def add_pass_options(parser: Parser) -> None:

@@ -12,7 +12,7 @@ from noregret.learner.factory import make
 from noregret.learner.variants import Variant
 from noregret.streams.conllu import read_sentences
 from noregret.streams.conllu_output import write_conllu
-from noregret.structured.parser import Parser
+from noregret.structured.parser import BITS, Parser
 from noregret.structured.parser_inputs import LONGEST, tree_of
 
 
@@ -30,7 +30,7 @@ class Parsing(Annotation):
 
     def make(self, variant: Variant, options: dict[str, Any]) -> Any:
         rule = make_rule(variant, options)
-        return make("parser", learner=rule, projective=not self.args.crossing, bits=self.args.bits)
+        return make("parser", learner=rule, projective=not self.args.crossing, bits=self.args.bits or BITS)
 
     def read(self, path: str, keep_lines: bool) -> Iterator[Sentence]:
         return map(check_sentence, read_sentences(path, keep_lines=keep_lines))

@@ -10,7 +10,7 @@ from noregret.errors import BadValue
 from noregret.evaluation.tagging import TagCounts
 from noregret.learner.factory import make
 from noregret.learner.variants import Variant
-from noregret.streams.conllu import Columns, read_sentences
+from noregret.streams.conllu import Columns, read_sentences, read_text
 from noregret.streams.conllu_output import write_conllu
 from noregret.structured.crf import CRF
 from noregret.structured.tagger import Tagger
@@ -33,8 +33,8 @@ class Tagging(Annotation):
 
     def make(self, variant: Variant, options: dict[str, Any]) -> Any:
         if variant.card.kind == CRF.kind:
-            return make(variant.card, **{"order": self.args.order, **variant.options}, **options)
-        return make("tagger", learner=make_rule(variant, options), order=self.args.order)
+            return make(variant.card, **{"order": self.args.order or 1, **variant.options}, **options)
+        return make("tagger", learner=make_rule(variant, options), order=self.args.order or 1)
 
     def read(self, path: str, keep_lines: bool) -> Iterator[Sentence]:
         """CoNLL-U, a table of tokens (--columns), or text with a sentence in every line."""
@@ -84,15 +84,3 @@ def set_column(line: str, column: int | None, text: str) -> str:
         return "\t".join([*fields, text])
     fields[column - 1] = text
     return "\t".join(fields)
-
-
-def read_text(path: str) -> Iterator[Sentence]:
-    """Text with a sentence in every line, its tokens separated by spaces."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if words := line.split():
-                    yield Sentence(tuple(words), file=path, line=number, number=number)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadValue(f"{path}: cannot be read: {reason}") from None

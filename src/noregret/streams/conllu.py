@@ -102,6 +102,19 @@ def split_sentences(path: str, comments: bool) -> Iterator[Lines]:
             yield name_sentence(Lines(text, file.name, first, number + 1), comments)
 
 
+def read_text(path: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text, one in every line, whose tokens are separated by spaces."""
+    with TextFile(path) as file:
+        line = 0
+        for raw in read_lines(file, file.name, longest=LONGEST_LINE):
+            if isinstance(raw, Pause | LongLine):
+                continue
+            line += 1
+            content = decode(raw, f"{file.name}:{line}")
+            if words := (content.removeprefix("\ufeff") if line == 1 else content).split():
+                yield Sentence(tuple(words), file=file.name, line=line, number=line)
+
+
 def decode(raw: bytes, place: str) -> str:
     """Return a line without its end as text."""
     try:

@@ -35,7 +35,7 @@ from noregret.structured.relations import (
 DECODER = {True: "projective", False: "nonprojective"}
 MCDONALD = "McDonald, Crammer and Pereira, Online large-margin training of dependency parsers, ACL 2005"
 RELATION_BITS = 6  # relations have a weight for every relation, so they get fewer cells
-LEAST_BITS, MOST_BITS = 10, 28
+LEAST_BITS, BITS, MOST_BITS = 10, 22, 28
 ARCS_AT_ONCE = 1 << 18  # arcs of the sentences that are predicted in one go
 
 
@@ -78,7 +78,7 @@ class Parser(FactoredLearner):
     def __init__(
         self,
         learner: Any = "pa1",
-        bits: int = 22,
+        bits: int = BITS,
         projective: bool = True,
         templates: Mapping[str, Sequence[str]] | None = None,
         competitor: str | None = None,
