@@ -18,8 +18,8 @@ from tests.support.cover import ALL, only_in_test_all
 pytestmark = pytest.mark.compiles
 
 EPS = float(np.finfo(float).eps)
-# Steps of 1/(lam t) on a squared loss overshoot at first and multiply every rounding error: sums in the order of compiled
-# code may then change as much as the result does when the last bits of the rows change.
+# Steps of 1/(lam t) on a squared loss overshoot at first and multiply every rounding error: sums in the order of
+# compiled code may then change as much as the result does when the last bits of the rows change.
 AMPLIFYING = {Play("pegasos", "regression", "dense", (("projection", "no"), ("loss", "huber")))}
 
 
