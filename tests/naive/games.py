@@ -50,3 +50,32 @@ def rps_chances(mine: str, theirs: str, eta: float, alpha: float) -> Floats:
     advice = rps_advice(mine, theirs)
     rows = np.array([*losses, np.zeros(len(advice))])
     return np.asarray(normalise(fixed_share(rows, eta, alpha)[-1]) @ advice)
+
+
+# ---- matrix games ----------------------------------------------------------------------------------------------------
+
+
+def swap_regret(played: Floats, losses: Floats) -> float:
+    """The largest of the regrets to all maps from actions to actions, each tried in turn."""
+    from itertools import product
+
+    actions = losses.shape[1]
+    own = float((played * losses).sum())
+    best = min(
+        sum(played[t, i] * losses[t, to[i]] for t in range(len(losses)) for i in range(actions))
+        for to in product(range(actions), repeat=actions)
+    )
+    return own - float(best)
+
+
+def swap_hedge(losses: Floats, eta: float) -> Floats:
+    """What Blum and Mansour's reduction plays: the weights of every copy from all that it suffered."""
+    rounds, actions = losses.shape
+    suffered = np.zeros((actions, actions))
+    played = np.zeros((rounds, actions))
+    for t in range(rounds):
+        chain = np.array([normalise(np.exp(-eta * (row - row.min()))) for row in suffered])
+        rested = np.linalg.matrix_power(0.5 * chain + 0.5 * np.eye(actions), 2**16)  # the chain runs until it rests
+        played[t] = normalise(np.full(actions, 1.0 / actions) @ rested)
+        suffered += np.outer(played[t], losses[t])
+    return played
