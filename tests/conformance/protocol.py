@@ -29,8 +29,8 @@ class Case:
     X: Any
     y: Any
     bad_row: Any = None  # a row that must be refused
-    gains: bool = False  # whether a loss may be negative: a gain
     loading: dict[str, Any] = field(default_factory=dict)
+    gains: bool = False  # whether a loss may be negative: a gain
 
     def part(self, start: int, stop: int) -> tuple[Any, Any]:
         return self.X[start:stop], self.y[start:stop]

@@ -14,7 +14,7 @@ def project(v: np.ndarray) -> np.ndarray:
     ordered = np.sort(v)[::-1]
     sums = np.cumsum(ordered)
     count = max(k for k in range(1, len(v) + 1) if ordered[k - 1] + (1.0 - sums[k - 1]) / k > 0.0)
-    return np.maximum(v + (1.0 - sums[count - 1]) / count, 0.0)
+    return np.asarray(np.maximum(v + (1.0 - sums[count - 1]) / count, 0.0))
 
 
 def minimise(A: np.ndarray, c: np.ndarray) -> np.ndarray:
