@@ -11,7 +11,7 @@ import pytest
 import noregret as nr
 from noregret.experts.portfolio.card import list_strategies
 from tests.conformance.protocol import CHECKS, Case, check_save_and_go_on
-from tests.experts.portfolio.streams import draw_relatives
+from tests.experts.portfolio.streams import draw_relatives, make
 from tests.naive import portfolio as naive
 from tests.support.cover import ALL
 
@@ -21,10 +21,6 @@ POINTS = np.random.default_rng(0).dirichlet(np.ones(3), 7)
 DICTS = [dict(zip(("IBM", "KO", "GM"), row, strict=True)) for row in X.tolist()]
 NONE = [None] * len(X)
 BAD = np.array([1.0, math.nan, 1.0])
-
-
-def make(name: str, **options: Any) -> Any:
-    return nr.make(name, native=False, **options)
 
 
 def case(name: str, rows: Any = X, bad: Any = BAD, **options: Any) -> Case:
@@ -38,7 +34,7 @@ CASES = {
     "dicts": case("eg_portfolio", DICTS, {"IBM": 1.0, "KO": math.nan, "GM": 1.0}, cost=0.002),
     "a portfolio given": case("crp", DICTS, {"IBM": 1.0, "KO": 1.0, "GM": -1.0}, portfolio={"KO": 0.25, "GM": 0.75}),
     "named": case("pamr", names=["a", "b", "c"], variant=2),
-    "compiled": Case(lambda: nr.make("eg_portfolio"), X, NONE, BAD, gains=True),
+    "compiled": Case(lambda: make("eg_portfolio", native=True), X, NONE, BAD, gains=True),
 }
 
 
@@ -104,6 +100,21 @@ def test_portfolios_of_all_strategies_stay_on_the_simplex() -> None:
         told = make(name).play(relatives).predictions
         assert (told >= 0.0).all(), name
         assert np.abs(told.sum(axis=1) - 1.0).max() < 1e-12, name
+
+
+@pytest.mark.compiles
+def test_compiled_strategies_are_those_of_plain_python() -> None:
+    """Bit for bit, also the loops that are chosen by the number of stocks and by options."""
+    settings = [*SETTINGS, ("olmar", {"first_days": "level"})]
+    for stocks in (2, 3):
+        relatives = draw_relatives(30, stocks, seed=7, spread=0.1)
+        for name, params in settings:
+            if stocks == 2 and "points" in params:
+                params = {}
+            one, other = (make(name, native=native, cost=0.01, **params) for native in (True, False))
+            told, expected = one.play(relatives), other.play(relatives)
+            assert told.predictions.tolist() == expected.predictions.tolist(), (name, params)
+            assert told.losses.tolist() == expected.losses.tolist(), (name, params)
 
 
 # ---- vectors ---------------------------------------------------------------------------------------------------------
