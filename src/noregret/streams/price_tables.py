@@ -13,6 +13,7 @@ from noregret.streams.files import TextFile
 Floats = NDArray[np.float64]
 NEAR = 0.1  # how far from 0 the mean logarithm of price relatives may be
 RATIO = 0.5  # of the mean square of the changes to the variance: 2 for relatives, nearly 0 for prices
+DATES = ("date", "day", "time", "datetime", "timestamp", "")  # names of a first column that holds no prices
 FEW = 10  # days from which on changes tell prices from relatives
 
 
@@ -29,7 +30,7 @@ class PriceTable(NamedTuple):
 def read_price_table(path: str) -> PriceTable:
     """Read a CSV file, also a compressed one, or - for standard input.
 
-    The first line may hold names. The first column may hold dates: whatever is no number.
+    The first line may hold names. The first column may hold dates: what is no number, or is named so.
     """
     cells = read_cells(path)
     width = len(cells[0][1])
@@ -38,11 +39,11 @@ def read_price_table(path: str) -> PriceTable:
             raise BadValue(f"{path}:{line}: there are {len(row)} cells, and {width} in the first line; "
                            "every row needs as many")  # fmt: skip
     head = None
-    if len(cells) == 1 or not any(map(is_number, cells[0][1])):
+    if is_head(cells[0][1]):
         head, cells = [name.strip() for name in cells[0][1]], cells[1:]
     if not cells:
         raise BadValue(f"{path}: there are no days; it needs a line of numbers for each day")
-    dated = not is_number(cells[0][1][0]) and cells[0][1][0].strip() != ""
+    dated = (head is not None and head[0].lower() in DATES) or is_text(cells[0][1][0])
     first = 1 if dated else 0
     if width == first:
         raise BadValue(f"{path}: no column is left for a stock")
@@ -80,6 +81,16 @@ def check_names(path: str, names: list[str]) -> None:
         seen.add(name)
 
 
+def is_head(row: list[str]) -> bool:
+    """Whether a line holds names: most of its cells, a date aside, are no numbers."""
+    rest = row[1:] or row
+    return 2 * sum(map(is_number, rest)) < len(rest)
+
+
+def is_text(cell: str) -> bool:
+    return cell.strip() != "" and not is_number(cell)
+
+
 def is_number(text: str) -> bool:
     try:
         float(text)
@@ -114,7 +125,7 @@ def hover_around_one(values: Floats) -> bool:
     The mean logarithm of a column is near 0, and values of successive days differ as much as any others.
     """
     logs = np.log(values)
-    if np.abs(logs.mean(axis=0)).max() > NEAR:
+    if np.abs(logs.mean(axis=0)).max() > NEAR + 1.0 / len(values):  # the mean of a few days may be farther away
         return False
     varied = logs[:, logs.std(axis=0) > 1e-12]
     if len(values) < FEW or not varied.size:
