@@ -27,19 +27,42 @@ def learn_exactly(s: Any, x: Any, growth: float) -> None:
     """
     t = int(s.n.t) + 1
     s.terms[t], s.powers[t] = 0.0, s.powers[t - 1]
-    first, second = x[0] / growth, x[1] / growth
+    first, second = x[0] / (growth * t), x[1] / (growth * t)
+    if s.n.deep == 0.0:
+        top, bottom = shift_terms(s.terms, t, first, second)
+        if s.terms[0] < SMALL or s.terms[t] < SMALL:  # by Newton's inequalities the least is one of these
+            s.n.deep = 1.0
+    else:
+        top, bottom = shift_scaled_terms(s, t, first, second)
+    s.b[0] = top / (bottom * (t + 2.0))
+    s.b[1] = 1.0 - s.b[0]
+
+
+def shift_terms(terms: Any, t: int, first: float, second: float) -> tuple[float, float]:
+    """terms[k] = k first terms[k - 1] + (t - k) second terms[k]; returns their sums with weights k + 1 and 1."""
+    top, bottom = 0.0, 0.0
+    for back in range(t):
+        k = t - back
+        value = (k * first) * terms[k - 1] + ((t - k) * second) * terms[k]
+        terms[k] = value
+        top += value * (k + 1.0)
+        bottom += value
+    terms[0] *= t * second
+    return top + terms[0], bottom + terms[0]
+
+
+def shift_scaled_terms(s: Any, t: int, first: float, second: float) -> tuple[float, float]:
+    """The same where terms are held as a * HUGE^e; what is too small for the sums is kept, but not counted."""
+    top, bottom = 0.0, 0.0
     for back in range(t + 1):
         k = t - back
-        add_term(s, k, (k / t) * first, ((t - k) / t) * second)
-    top, bottom = 0.0, 0.0
-    for k in range(t + 1):
+        add_term(s, k, k * first, (t - k) * second)
         value = s.terms[k]
         if s.powers[k] != 0.0:
             value = 0.0 if abs(s.powers[k]) > 1.0 else (value / HUGE if s.powers[k] < 0.0 else value * HUGE)
         top += value * (k + 1.0)
         bottom += value
-    s.b[0] = top / (bottom * (t + 2.0))
-    s.b[1] = 1.0 - s.b[0]
+    return top, bottom
 
 
 def add_term(s: Any, k: int, up: float, stay: float) -> None:
@@ -176,6 +199,7 @@ def find_problem(s: Any) -> str | None:
         "wealths": Array(point_shape, 1.0),
         "growths": Array(point_shape, scratch=True),
     },
+    counters={"deep": 0.0},
     begin=begin_at_mean,
     derive=set_columns,
     find_problem=find_problem,
