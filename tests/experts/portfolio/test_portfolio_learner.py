@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import noregret as nr
 from noregret.experts.portfolio.card import list_strategies
@@ -125,6 +126,28 @@ def test_one_step_of_eg_and_pamr() -> None:
     assert make("eg_portfolio").learn(x).predict_one()[0] == pytest.approx(0.5025, abs=1e-6)
     assert make("pamr").learn(x).portfolio == {0: 0.0, 1: 1.0}
     assert make("pamr", variant=1, C=1.0).learn(x).portfolio == pytest.approx({0: 0.4, 1: 0.6})
+
+
+@pytest.mark.parametrize("name", ["pamr", "olmar"])
+def test_days_without_a_loss_and_days_on_which_all_stocks_move_alike_change_nothing(name: str) -> None:
+    learner = make(name, eps=1.02).learn([[1.3, 1.1, 1.2]])
+    before = learner.portfolio
+    told = learner.play([[0.9, 0.9, 0.9], [1.1, 1.1, 1.1]]) if name == "pamr" else None
+    if told is None:
+        learner = make(name, window=2, eps=1.0)
+        before, told = make(name, names=[0, 1, 2]).portfolio, learner.play([[1.1, 1.1, 1.1], [0.9, 0.8, 0.7]])
+    assert not told.updated.any()
+    assert learner.portfolio == before
+    if name == "pamr":  # not even one that grew less than eps although its stocks differ
+        assert learner.learn([[0.5, 0.6, 0.7]]).portfolio == before
+
+
+def test_large_rates_do_not_overflow() -> None:
+    relatives = draw_relatives(60, 2, spread=0.3)
+    told = make("eg_portfolio", eta=300.0).play(relatives)
+    assert np.isfinite(told.predictions).all()
+    sums = 300.0 * np.cumsum(relatives / (told.predictions * relatives).sum(axis=1)[:, None], axis=0)
+    assert told.predictions[1:, 0] == pytest.approx(expit(sums[:-1, 0] - sums[:-1, 1]), abs=1e-9)
 
 
 def test_rebalancing_between_cash_and_a_flat_volatile_stock_grows() -> None:

@@ -13,7 +13,7 @@ from tests.support.cover import ALL
 
 
 def regret(learner: Any, relatives: np.ndarray) -> float:
-    best = nr.best_constant_portfolio(relatives).log_wealth
+    best = nr.best_constant_portfolio(relatives, native=False).log_wealth
     return best - float(learner.log_wealth)
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,40 +14,51 @@ from noregret.rules.parameters import bindings
 from noregret.rules.rule_card import Chosen
 from noregret.rules.specialize import rebind, specializer
 
-NAMES = ("params", "state", "relatives", "portfolios", "losses")
+NAMES = ("params", "state", "relatives", "told")
 learn = unbound
-read_params = read_state = read_relatives = read_portfolios = read_losses = unbound
+read_params = read_state = read_relatives = read_told = unbound
+
+
+class Told(NamedTuple):
+    """What happened on every day: the portfolio that was held, its loss, and whether another one follows it."""
+
+    portfolios: Any
+    losses: Any
+    updated: Any
 
 
 def entry(table: Any) -> int:
-    play_days(read_params(table), read_state(table), read_relatives(table), read_portfolios(table), read_losses(table))
+    play_days(read_params(table), read_state(table), read_relatives(table), read_told(table))
     return 0
 
 
-def play_days(p: Any, s: Any, relatives: Any, portfolios: Any, losses: Any) -> None:
+def play_days(p: Any, s: Any, relatives: Any, told: Any) -> None:
     """On every day: rebalance to the portfolio chosen before, let prices change, learn from the change.
 
     The loss of a day is minus the logarithm of the factor by which wealth grew, costs of rebalancing included. The
     purchase on the first day costs nothing.
     """
     for t in range(relatives.shape[0]):
-        x = relatives[t]
+        x, played = relatives[t], told.portfolios[t]
         growth, turnover, largest, smallest = 0.0, 0.0, 0.0, math.inf
         for i in range(x.size):
-            portfolios[t, i] = s.b[i]
+            played[i] = s.b[i]
             growth += s.b[i] * x[i]
             turnover += abs(s.b[i] - s.held[i])
             largest, smallest = max(largest, x[i]), min(smallest, x[i])
         if s.n.t == 0.0:
             turnover = 0.0
         gained = math.log(growth) + math.log1p(-0.5 * s.n.cost * turnover)
-        losses[t] = -gained
+        told.losses[t] = -gained
         s.n.log_wealth += gained
         s.n.turnover += turnover
         s.n.least = min(s.n.least, smallest / largest)
         for i in range(x.size):
             s.held[i] = s.b[i] * x[i] / growth
         learn(p, s, x, growth)
+        for i in range(x.size):
+            if s.b[i] != played[i]:
+                told.updated[t] = 1
         s.n.t += 1.0
 
 
@@ -65,7 +76,7 @@ def specialize(card: PortfolioCard, chosen: Chosen) -> Callable[[Callable[..., A
 
 
 def run_days(card: PortfolioCard, chosen: Chosen, native: bool, values: tuple[Any, ...]) -> None:
-    """Play days: the parameters, the state, the price relatives, and room for portfolios and losses."""
+    """Play days: the parameters, the state, the price relatives, and room for what is told."""
     if not native:
         with np.errstate(all="ignore"):
             specialize(card, chosen)(play_days)(*values)

@@ -29,7 +29,7 @@ def pamr(p: Any, s: Any, x: Any, growth: float) -> None:
 
     No theorem is known: it assumes that prices return to their mean.
     """
-    loss, mean, squares = max(0.0, growth - p.eps), 0.0, 0.0
+    loss, mean, squares = growth - p.eps, 0.0, 0.0
     for i in range(x.size):
         mean += x[i] / x.size
     for i in range(x.size):

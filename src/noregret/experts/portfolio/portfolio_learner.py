@@ -123,14 +123,13 @@ class PortfolioLearner(BaseLearner):
         self.refuse_truths(y, len(relatives))
         check_stock_names(names)
         state = self.begin(names) if self.state is None else self.state.__deepcopy__({})
-        portfolios, losses = state.play(relatives, self.native)
-        after = np.vstack([portfolios[1:], state.values.b]) if len(losses) else portfolios
-        updated = (portfolios != after).any(axis=1)
+        told = state.play(relatives, self.native)
+        updated, none = told.updated.astype(bool), np.zeros(len(relatives), bool)
         self.names, self.state = names, state
-        self.rounds += len(losses)
+        self.rounds += len(relatives)
         self.updates += int(np.count_nonzero(updated))
         seconds = time.perf_counter() - seconds_waited() - began
-        return Transcript(None, portfolios, losses, np.zeros(len(losses), bool), updated, None, seconds)
+        return Transcript(None, told.portfolios, told.losses, none, updated, None, seconds)
 
     def refuse_truths(self, y: LabelsLike, days: int) -> None:
         """Rows of price relatives are all there is: labels must be absent."""

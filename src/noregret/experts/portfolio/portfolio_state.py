@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue
 from noregret.experts.portfolio.card import ARRAYS, PortfolioCard
-from noregret.experts.portfolio.days import run_days
+from noregret.experts.portfolio.days import Told, run_days
 from noregret.learner.header_fields import LARGEST_COUNT, corrupt
 from noregret.rules.rule_card import Chosen
 
@@ -53,20 +53,20 @@ class PortfolioState:
     def days(self) -> int:
         return int(self.values.n.t)
 
-    def play(self, relatives: Floats, native: bool) -> tuple[Floats, Floats]:
-        """Play some days; returns the portfolio held on each day and its loss."""
+    def play(self, relatives: Floats, native: bool) -> Told:
+        """Play some days."""
         new = self.copy_values(self.days + len(relatives))
-        portfolios, losses = np.empty_like(relatives), np.empty(len(relatives))
+        told = Told(np.empty_like(relatives), np.empty(len(relatives)), np.zeros(len(relatives), np.uint8))
         if len(relatives):
             numbers, chosen = self.in_force
-            run_days(self.card, chosen, native, (numbers, new, relatives, portfolios, losses))
-            finite = np.isfinite(losses).all() and all(np.isfinite(array).all() for array in new[:-1])
+            run_days(self.card, chosen, native, (numbers, new, relatives, told))
+            finite = np.isfinite(told.losses).all() and all(np.isfinite(array).all() for array in new[:-1])
             if not finite or abs(new.b.sum() - 1.0) > SUM:
                 raise BadValue(
                     f"{self.card.name}: the portfolio is not finite; use price relatives that differ by less"
                 )
         self.values = new  # in this step the days are played
-        return portfolios, losses
+        return told
 
     @property
     def in_force(self) -> tuple[Any, Chosen]:
