@@ -88,15 +88,18 @@ class Pamr(Strategy):
 
 
 class Olmar(Strategy):
-    variant, window, eps, alpha = 1, 5, 10.0, 0.5
+    variant, window, eps, alpha, first_days = 1, 5, 10.0, 0.5, "average"
 
     def choose(self, x: np.ndarray) -> np.ndarray:
         prices = np.vstack([np.ones(self.m), np.cumprod(self.days, axis=0)])
-        if self.variant == 1:
+        left_out = int(self.window) - 1 if self.first_days == "level" else 0
+        if len(self.days) <= left_out:
+            expected = prices[-1]
+        elif self.variant == 1:
             expected = prices[-int(self.window) :].mean(axis=0) / prices[-1]
         else:
             expected = np.ones(self.m)
-            for day in self.days:
+            for day in self.days[left_out:]:
                 expected = self.alpha + (1.0 - self.alpha) * expected / day
         centred = expected - expected.mean()
         if centred @ centred == 0.0:

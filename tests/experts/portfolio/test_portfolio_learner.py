@@ -68,6 +68,9 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("olmar", {"window": 3, "eps": 1.01}),
     ("olmar", {"variant": 2}),
     ("olmar", {"variant": 2, "alpha": 0.9, "eps": 2.0}),
+    ("olmar", {"first_days": "level"}),
+    ("olmar", {"first_days": "level", "window": 3, "eps": 1.01}),
+    ("olmar", {"first_days": "level", "variant": 2, "eps": 1.5}),
     ("universal", {"points": POINTS}),
 ]
 
@@ -106,10 +109,9 @@ def test_portfolios_of_all_strategies_stay_on_the_simplex() -> None:
 @pytest.mark.compiles
 def test_compiled_strategies_are_those_of_plain_python() -> None:
     """Bit for bit, also the loops that are chosen by the number of stocks and by options."""
-    settings = [*SETTINGS, ("olmar", {"first_days": "level"})]
     for stocks in (2, 3):
         relatives = draw_relatives(30, stocks, seed=7, spread=0.1)
-        for name, params in settings:
+        for name, params in SETTINGS:
             if stocks == 2 and "points" in params:
                 params = {}
             one, other = (make(name, native=native, cost=0.01, **params) for native in (True, False))
@@ -144,9 +146,9 @@ def test_days_without_a_loss_and_days_on_which_all_stocks_move_alike_change_noth
 
 def test_large_rates_do_not_overflow() -> None:
     relatives = draw_relatives(60, 2, spread=0.3)
-    told = make("eg_portfolio", eta=300.0).play(relatives)
+    told = make("eg_portfolio", eta=5000.0).play(relatives)
     assert np.isfinite(told.predictions).all()
-    sums = 300.0 * np.cumsum(relatives / (told.predictions * relatives).sum(axis=1)[:, None], axis=0)
+    sums = 5000.0 * np.cumsum(relatives / (told.predictions * relatives).sum(axis=1)[:, None], axis=0)
     assert told.predictions[1:, 0] == pytest.approx(expit(sums[:-1, 0] - sums[:-1, 1]), abs=1e-9)
 
 
@@ -162,17 +164,6 @@ def test_trading_costs_what_is_traded() -> None:
     assert learner.turnover == pytest.approx(1.0 / 3.0)
     assert learner.wealth == pytest.approx(1.5 * (1.0 - 0.05 / 3.0))
     assert make("buy_and_hold", cost=0.1).learn(relatives).wealth == pytest.approx(1.5)
-
-
-def test_olmar_expects_the_level_of_prices_before_the_window_is_full_where_asked() -> None:
-    relatives = np.array([[1.2, 1.0], [1.0, 1.1]])
-    expected = [relatives[0], relatives[0] * relatives[1]]
-    learner, b = make("olmar", first_days="level", eps=1.1), np.array([0.5, 0.5])
-    for x, level in zip(relatives, expected, strict=True):
-        centred = level - level.mean()
-        b = naive.project(b + max(0.0, (1.1 - b @ level) / (centred @ centred)) * centred)
-        learner.learn([x])
-        assert list(learner.portfolio.values()) == pytest.approx(b.tolist())
 
 
 def test_a_portfolio_can_be_given() -> None:

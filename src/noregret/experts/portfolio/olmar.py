@@ -42,7 +42,7 @@ def predict(p: Any, s: Any, x: Any, window: float) -> None:
 
 
 def window_shape(stocks: int, days: int, params: Mapping[str, Any]) -> tuple[int, ...]:
-    return max(int(params["window"]) - 1, 1), stocks
+    return int(params["window"]) - 1, stocks
 
 
 @portfolio_strategy(
