@@ -81,6 +81,7 @@ class Elimination(ConceptLearner):
     # such example. Before it all are left, and `kept` is None where their number is not known.
 
     kind: ClassVar[str] = "elimination"
+    conservative: ClassVar[bool] = True  # rounds without a mistake change nothing
 
     def __init__(
         self,
