@@ -31,7 +31,7 @@ def test_m_of_n_is_the_same_function_as_threshold_and_as_dnf(m: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_any_threshold_function_is_the_or_of_its_prime_implicants(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    weights = dict(zip(range(5), rng.integers(-4, 6, 5).tolist(), strict=True))
+    weights: dict[str | int, float] = dict(zip(range(5), rng.integers(-4, 6, 5).tolist(), strict=True))
     function = nr.Threshold(weights, float(rng.integers(-5, 8)))
     dnf = nr.as_dnf(function)
     assert (dnf(TABLE) == function(TABLE)).all()

@@ -55,8 +55,8 @@ class ConceptLearner(BaseLearner):
 
     @property
     def classes(self) -> list[Any]:
-        """The labels: those given, or those seen so far."""
-        return list(self.labels.given or self.labels.seen)
+        """The labels, the negative one first: those given, or those seen so far."""
+        return [label for label in self.labels.sides() or () if label in self.labels.seen or self.labels.given]
 
     @property
     def features(self) -> int:
@@ -82,6 +82,10 @@ class ConceptLearner(BaseLearner):
         counts = f"{self.rounds} rounds, {self.mistakes} mistakes"
         odd = f", {self.inconsistent} inconsistent" if self.inconsistent else ""
         return f"<{self.card.name}: {self.words}; {counts}{odd}>"
+
+    @abstractmethod
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether a concept of the class explains these rounds, which were all learned, with all others that were."""
 
     def warnings(self) -> list[str]:
         """What is odd about the rounds so far, for reports."""

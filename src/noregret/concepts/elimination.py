@@ -10,7 +10,8 @@ from noregret.concepts.boolean import Feature, Threshold, at_least, negation
 from noregret.concepts.boolean_rows import BooleanRows
 from noregret.concepts.concept_learner import NEGATIONS, ConceptLearner, Flags, Played
 from noregret.concepts.words import join_literals, name_literal
-from noregret.data.inputs import RowLike
+from noregret.data.inputs import LabelsLike, RowLike, RowsLike
+from noregret.data.labels import as_array
 from noregret.errors import BadValue
 from noregret.learner.encode import one_row
 from noregret.learner.header_fields import corrupt
@@ -31,7 +32,7 @@ CONTRADICTION = Choice(
     {"count": None, "refuse": None},
     "a round that contradicts the class: counted as `inconsistent`, or refused",
 )
-EXPLAINED = "x in {0,1}^n; the labels are a conjunction (disjunction) of features"
+EXPLAINED = "x in {{0,1}}^n; the labels are a {} of features{}"
 
 
 def monotone_bound(p: Any, features: float) -> float:
@@ -54,12 +55,17 @@ def literals_bound(p: Any, features: float) -> float:
     options=("classes", "features"),
     guarantees=(
         Guarantee(
-            "mistakes", "mistakes <= n", EXPLAINED, monotone_bound, options={"negations": ("no",)},
-            comparator="concept", assumes="the n features are known before the first round",
+            "mistakes", "mistakes <= n", EXPLAINED.format("conjunction", ""), monotone_bound, comparator="concept",
+            options={"concept": ("conjunction",), "negations": ("no",)},
+            assumes="the n features are known before the first round; otherwise one more mistake is possible",
         ),
         Guarantee(
-            "mistakes", "mistakes <= n + 1", f"{EXPLAINED} and negated features", literals_bound,
-            options={"negations": ("yes",)}, comparator="concept",
+            "mistakes", "mistakes <= n", EXPLAINED.format("disjunction", ""), monotone_bound, comparator="concept",
+            options={"concept": ("disjunction",), "negations": ("no",)},
+        ),
+        Guarantee(
+            "mistakes", "mistakes <= n + 1", EXPLAINED.format("conjunction (disjunction)", " and negated features"),
+            literals_bound, options={"negations": ("yes",)}, comparator="concept",
         ),
     ),
     merge=Merge("exact", "the literals that both have left: those left after the rounds of both"),
@@ -116,6 +122,10 @@ class Elimination(ConceptLearner):
         """The most mistakes, for the features known now; one more where their number was not known beforehand."""
         open_ended = self.conjunction and not self.negated and self.reader.universe is None
         return float(self.card.bound(self.params, features=self.features)) + open_ended
+
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether the hypothesis explains rounds that were learned; where it does not, no concept of the class does."""
+        return not self.inconsistent and all(self.predict(X) == as_array(self.labels.as_list(y)))
 
     # ---- the literals that are left ----------------------------------------------------------------------------------
 

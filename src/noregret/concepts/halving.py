@@ -18,6 +18,7 @@ from noregret.concepts.concept_class import (
 )
 from noregret.concepts.concept_learner import NEGATIONS, ConceptLearner, Flags, Played
 from noregret.concepts.elimination import CONCEPT
+from noregret.data.inputs import LabelsLike, RowsLike
 from noregret.errors import BadValue, Error, NotLearned, shown
 from noregret.learner.arguments import check_integer
 from noregret.learner.finder import FeatureFunction
@@ -102,6 +103,10 @@ class VersionSpaceLearner(ConceptLearner):
                 f"the class of {self.card.name} is not known yet; learn a matrix, or give features= or concepts="
             )
         return self.concepts
+
+    def explains(self, X: RowsLike, y: LabelsLike) -> bool:
+        """Whether the concepts left explain all rounds that were learned."""
+        return not self.inconsistent
 
     @property
     def version_space(self) -> list[str]:

@@ -140,7 +140,14 @@ def nonzeros_of(learner: Learner) -> int | None:
 def features_of(learner: Learner) -> int | None:
     """How many features have been seen, where that is known."""
     model = getattr(learner, "model", None)
+    if model is None and learner.card.boolean_rows:
+        return int(getattr(learner, "features", 0))
     return None if model is None else int(model.learned_features)
+
+
+def hypothesis_of(learner: Learner) -> str | None:
+    """What it predicts by, in words, where it learns a concept."""
+    return getattr(learner, "words", None) if learner.card.boolean_rows else None
 
 
 def weights_of(learner: Learner, count: int | None = None) -> dict[Any, Any] | str:
@@ -201,10 +208,10 @@ def describe_collisions(learner: Learner) -> str | None:
 
 
 def task_warnings(learner: Learner, updates: int) -> list[str]:
-    """What its task finds odd about the data, after so many updates."""
+    """What its task, or the learner itself, finds odd about the data, after so many updates."""
     config, model = config_of(learner), getattr(learner, "model", None)
     if config is None or model is None:
-        return []
+        return list(learner.warnings()) if learner.card.boolean_rows and hasattr(learner, "warnings") else []
     return list(config.task.warnings(None if model.arrays is None else model.arrays.n, updates))
 
 
