@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noregret.concepts.boolean_labels import BooleanLabels
-from noregret.concepts.boolean_rows import BooleanReader, BooleanRows
+from noregret.concepts.boolean_rows import LARGEST_CLOSED, BooleanReader, BooleanRows
 from noregret.data.inputs import LabelsLike, RowsLike, WeightsLike
 from noregret.data.labels import as_array
 from noregret.data.transcript import Transcript
@@ -216,7 +216,7 @@ class ConceptLearner(BaseLearner):
         if len(self.labels.seen) != len(seen):
             raise corrupt("labels must differ")
         names = None if mode != "names" else check_names(read_list(header, "names"), size)
-        if universe is not None and universe != size:
+        if universe is not None and (universe != size or size > LARGEST_CLOSED):
             raise corrupt("universe must be the number of features")
         if self.reader.given is None:
             expected = self.reader.names.as_list()

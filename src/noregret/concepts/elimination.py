@@ -102,7 +102,7 @@ class Elimination(ConceptLearner):
             concept == "conjunction", negations == "yes", contradiction == "refuse"
         )  # fmt: skip
         self.cut = np.zeros(1, np.uint8)
-        self.kept: NDArray[np.int64] | None = None
+        self.kept: NDArray[np.int32] | None = None
         self.kept_mark, self.kept_count = (
             1,
             0,
@@ -221,7 +221,7 @@ class Elimination(ConceptLearner):
             grown[: self.cut.size] = self.cut
             self.cut = grown
         if self.uses_kept and self.kept is None and self.reader.universe is not None and not self.rounds:
-            self.kept, self.kept_count = np.ones(self.reader.universe, np.int64), self.reader.universe
+            self.kept, self.kept_count = np.ones(self.reader.universe, np.int32), self.reader.universe
 
     def play_values(self, rows: BooleanRows, truth: Flags) -> Played:
         self.make_room()
@@ -277,7 +277,7 @@ class Elimination(ConceptLearner):
         self.changed.append((gone, marked, mark))
         self.cut[gone] = 1
         if self.uses_kept and self.kept is None:
-            kept = np.zeros(self.reader.size, np.int64)
+            kept = np.zeros(self.reader.size, np.int32)
             kept[active] = mark
             self.kept, self.kept_count = kept, active.size
         elif self.kept is not None:
@@ -300,7 +300,7 @@ class Elimination(ConceptLearner):
         if new.uses_kept and theirs.kept is not None:
             left = numbers[theirs.find_kept()]
             if new.kept is None:
-                kept = np.zeros(new.reader.size, np.int64)
+                kept = np.zeros(new.reader.size, np.int32)
                 kept[left] = new.kept_mark
                 new.kept, new.kept_count = kept, left.size
             else:
@@ -339,15 +339,14 @@ class Elimination(ConceptLearner):
         except (BadValue, TypeError) as error:
             raise corrupt(str(error)) from None
         new.restore_rounds(header)
-        new.make_room()
-        new.kept, new.kept_count = None, 0
-        if new.uses_cut:
-            new.cut[: new.features] = read_bits(arrays, "cut", new.features)
-        if new.uses_kept and "kept" in arrays:
-            new.kept = read_bits(arrays, "kept", new.features).astype(np.int64)
-            new.kept_count = int(new.kept.sum())
-        elif new.uses_kept and (new.updates or (new.reader.universe is not None and new.rounds)):
+        cut = read_bits(arrays, "cut", new.features) if new.uses_cut else np.zeros(0, np.uint8)
+        kept = read_bits(arrays, "kept", new.features) if new.uses_kept and "kept" in arrays else None
+        if new.uses_kept and kept is None and (new.updates or (new.reader.universe is not None and new.rounds)):
             raise corrupt("the literals that are left are missing")
+        new.make_room()
+        new.cut[: cut.size] = cut
+        if kept is not None:
+            new.kept, new.kept_count = kept.astype(np.int32), int(kept.sum())
         return new
 
 
