@@ -74,6 +74,17 @@ def test_commands_warn_about_contradictions_and_show_the_hypothesis(tmp_path: Pa
     assert nr.load(tmp_path / "m.nr").rounds == 600
 
 
+def test_concept_learners_are_evaluated_delayed_and_pooled_as_any_other() -> None:
+    X, y = nr.any_of(1, 2).draw(60, 6, on=0.3, seed=2)
+    for learner in (nr.make("halving", concept="disjunction"), nr.make(OR), nr.delayed(nr.make(OR))):
+        report = nr.evaluate((X, y), learner.learn(X, y))
+        assert (report["mistakes"], report["rounds"]) == (0, 60)
+    pool: Any = nr.make("auto", pool=[nr.make(OR), "pa1"], native=False)
+    assert pool.learn(X, y).rounds == 60
+    assert nr.epochs(nr.make(OR), X, y, passes=5).stopped == "no update"
+    assert nr.make("halving").learn([], []).rounds == 0
+
+
 def test_rows_of_other_numbers_stop_a_concept_learner_and_no_other() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(20, 3)), np.tile([1, -1], 10)

@@ -229,7 +229,7 @@ class Elimination(ConceptLearner):
         at, size = 0, FIRST
         while at < rows.rows:
             stop = min(at + size, rows.rows)
-            found = self.evaluate(rows, at, stop)
+            found = self.find_values(rows, at, stop)
             errs = np.flatnonzero((found != truth[at:stop]) & (truth[at:stop] == self.conjunction))
             if errs.size:  # only up to the first mistake that changes the hypothesis are the values those of the play
                 stop = at + int(errs[0]) + 1
@@ -245,7 +245,7 @@ class Elimination(ConceptLearner):
         self.count_inconsistent(contradicted)
         return Played(np.where(values, 1.0, -1.0), values, updated)
 
-    def evaluate(self, rows: BooleanRows, start: int, stop: int) -> Flags:
+    def find_values(self, rows: BooleanRows, start: int, stop: int) -> Flags:
         """The values of the hypothesis for some rows."""
         first, last = int(rows.indptr[start]), int(rows.indptr[stop])
         active, ends = rows.active[first:last], rows.indptr[start : stop + 1] - first
@@ -285,7 +285,7 @@ class Elimination(ConceptLearner):
             self.kept_mark, self.kept_count = mark + 1, marked.size
 
     def evaluate_rows(self, rows: BooleanRows) -> NDArray[np.float64]:
-        return np.where(self.evaluate(rows, 0, rows.rows), 1.0, -1.0)
+        return np.where(self.find_values(rows, 0, rows.rows), 1.0, -1.0)
 
     # ---- merging and files -------------------------------------------------------------------------------------------
 

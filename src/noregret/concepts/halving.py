@@ -132,7 +132,7 @@ class VersionSpaceLearner(ConceptLearner):
     # ---- rounds ------------------------------------------------------------------------------------------------------
 
     def play_rounds(self, X: Any, y: Any, began: float) -> Any:
-        if self.concepts is None:
+        if self.concepts is None and not (isinstance(X, (list, tuple)) and not X):
             self.begin(self.enumerate(find_columns(X, self.card.name)))
         return super().play_rounds(X, y, began)
 
@@ -140,7 +140,7 @@ class VersionSpaceLearner(ConceptLearner):
         scores, updated = np.zeros(rows.rows), np.zeros(rows.rows, bool)
         contradicted = []
         for t, seen in enumerate(self.view(rows)):
-            values = self.evaluate(seen, t)
+            values = self.find_values(seen, t)
             scores[t] = self.score(values, self.rounds + t)
             left = self.alive[values == truth[t]]
             if not left.size:
@@ -162,7 +162,7 @@ class VersionSpaceLearner(ConceptLearner):
         names = dict(enumerate(rows.names))
         return (BooleanRow({names.get(at, at): 1 for at in active.tolist()}) for active in rows)
 
-    def evaluate(self, seen: Any, row: int = 0) -> Flags:
+    def find_values(self, seen: Any, row: int = 0) -> Flags:
         """The values of the concepts that are left on a row."""
         try:
             return self.require_class().evaluate(seen, self.alive)
@@ -175,7 +175,7 @@ class VersionSpaceLearner(ConceptLearner):
 
     def evaluate_rows(self, rows: BooleanRows) -> NDArray[np.float64]:
         self.require_class()
-        found = [self.score(self.evaluate(seen, t), self.rounds) for t, seen in enumerate(self.view(rows))]
+        found = [self.score(self.find_values(seen, t), self.rounds) for t, seen in enumerate(self.view(rows))]
         return np.array(found, np.float64)
 
     # ---- merging and files -------------------------------------------------------------------------------------------

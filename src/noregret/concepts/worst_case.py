@@ -147,7 +147,7 @@ def can_err(before: Any, after: Any, row: Any, label: int) -> bool:
     """Whether the round was a mistake; of a learner that draws a concept, whether some draw errs."""
     if isinstance(before, Con):
         active = before.reader.read([row] if isinstance(row, dict) else row[None], False).row(0)
-        return bool((before.evaluate(active) != bool(label)).any())
+        return bool((before.find_values(active) != bool(label)).any())
     return bool(after.mistakes > before.mistakes)
 
 
