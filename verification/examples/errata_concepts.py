@@ -19,8 +19,10 @@ LITERALS = Section(
 one at least one: n + 1, which an exhaustive search over all sequences of rows attains.""",
     """
 worst = [
-    nr.mistake_bound(nr.make("elimination", concept="disjunction", negations=negations, classes=[0, 1]),
-                     nr.k_disjunctions(3, 3, negations)).mistakes
+    nr.mistake_bound(
+        nr.make("elimination", concept="disjunction", negations=negations, classes=[0, 1]),
+        nr.k_disjunctions(3, 3, negations),
+    ).mistakes
     for negations in (False, True)
 ]
 """,
