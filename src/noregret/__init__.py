@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noregret.version import __version__
 
 if TYPE_CHECKING:
+    from noregret import games as games
     from noregret import plots as plots
     from noregret.adapters.delayed import delayed as delayed
     from noregret.adapters.detector_loops import detector as detector
@@ -181,8 +182,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 
 def __getattr__(name: str) -> Any:
     """Everything is loaded when first asked for, so that importing the package costs nothing."""
-    if name == "plots":
-        return importlib.import_module("noregret.plots")
+    if name in ("games", "plots"):
+        return importlib.import_module(f"noregret.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'noregret' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"noregret.{_HOME[name]}"), name)
