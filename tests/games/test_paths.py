@@ -202,16 +202,36 @@ def explore(grid: Any, costs: np.ndarray, goals: Any, **options: Any) -> tuple[A
     return player, grid.find_cheapest(total, ends)[1]
 
 
-def test_the_explorer_keeps_the_bound_of_its_expected_regret() -> None:
-    costs, regrets = terrain(200, 3, 3, 4), []
+@pytest.mark.parametrize("options", [{}, {"eta": 0.5}, {"rounds": 150}])
+def test_the_explorer_keeps_the_bound_of_its_expected_regret(options: dict[str, Any]) -> None:
+    costs, regrets, bounds = terrain(150, 3, 3, 4), [], []
+    costs[:, 0, 1] = np.arange(150) % 2
     for seed in range(30 if ALL else 4):
-        player, best = explore(GridPaths(3, 3), costs, [None] * 200, seed=seed)
+        player, best = explore(GridPaths(3, 3), costs, [None] * 150, seed=seed, **options)
         regrets.append(player.cost - best)
-    assert np.mean(regrets) <= player.bound
-    assert player.bound == pytest.approx(
-        math.log(6) / math.sqrt(2 * math.log(6) / (4 * 8 * 200))
-        + 4 * 8 / 2 * sum(math.sqrt(2 * math.log(6) / (4 * 8 * t)) for t in range(1, 201))
-    )
+        bounds.append(player.bound)
+    assert np.mean(regrets) <= np.mean(bounds)
+    if "rounds" in options:
+        assert player.eta == pytest.approx(math.sqrt(2 * math.log(6) / (4 * 8 * 150)))
+
+
+def test_the_bound_of_the_explorer_is_that_of_hedge_on_its_estimates() -> None:
+    """The regret of the weights on the estimated costs never exceeds it; Q is at least the mean square."""
+    grid, goals = GridPaths(3, 3, ends="border"), [(2, 0), (0, 2), (2, 2)]
+    paths = naive.all_paths(3, 3, [(0, 2), (1, 2), (2, 0), (2, 1), (2, 2)])
+    player, own, moments = PathExplorer(grid, seed=2, native=False), 0.0, 0.0
+    for t, costs in enumerate(terrain(40, 3, 3, 6)):
+        prices, chances, path = grid.price_ends(costs.ravel(), goals[t % 3]), player.chances, player.play()
+        before, ends, moments = player.total, player.end_total, player.moments
+        player.observe_path([costs[cell] for cell in path[1:]], float(prices[grid.number(path[-1])]))
+        estimates = [grid.cost_of(p, player.total - before, player.end_total - ends) for p in paths]
+        weights = [chances.chance_of(p) for p in paths]
+        own += float(np.dot(weights, estimates))
+        assert np.dot(weights, np.square(estimates)) <= player.moments - moments + 1e-9
+        least = min(grid.cost_of(p, player.total, player.end_total) for p in paths)
+        assert own - least <= player.bound + 1e-9
+    limit = grid.largest_cost
+    assert player.last_eta == pytest.approx(math.sqrt(math.log(len(paths)) / (limit**2 + moments)))
 
 
 def test_the_estimates_of_the_explorer_are_unbiased() -> None:
@@ -307,3 +327,15 @@ def test_bad_grids_costs_and_destinations_are_refused() -> None:
     assert "use observe_path" in refusal(lambda: explorer.observe(np.zeros((2, 3))))
     assert "does not know" in refusal(lambda: explorer.regret)
     assert pack(explorer) == before
+
+
+def test_rates_beyond_all_measure_are_refused() -> None:
+    grid, costs = GridPaths(2, 3), np.full((2, 3), 0.5)
+    for native in (True, False):
+        player = PathHedge(grid, eta=1e308, native=native)
+        player.total = np.full(6, 1e5)
+        before = pack(player)
+        assert "use a smaller eta" in refusal(lambda player=player: player.observe(costs))  # type: ignore[misc]
+        assert pack(player) == before
+    assert "eta must be above" in refusal(lambda: PathLeader(grid, eta=1e-320).play())
+    assert PathHedge(grid, eta=1e308, native=False).observe(costs).rounds == 1

@@ -82,19 +82,26 @@ class PathExplorer(WeighedPaths):
 
     kind: ClassVar[str] = "path_explorer"
 
-    @property
-    def variance(self) -> float:
-        """V = C A, which bounds the mean squared estimate of the cost of a path drawn by the weights.
+    numbers: ClassVar[tuple[str, ...]] = ("cost", "last_eta", "etas", "moments", "weighed_moments")
 
-        A round costs at most C; A is what the costs of all cells and ways left sum to at most. With limits c_k of the
-        costs of a path, (sum of estimates)^2 <= (sum of c_k) (sum of estimates^2 / c_k), and the mean of the last sum
-        is that of costs^2 / c_k over all cells and ends.
-        """
-        return max(self.grid.largest_cost, 1.0) * self.grid.summed_costs
+    def __init__(self, grid: GridPaths, **options: Any) -> None:
+        super().__init__(grid, **options)
+        self.moments = self.weighed_moments = 0.0  # the sums over rounds of Q_t, and of eta_t Q_t
 
     def best_rate(self, rounds: int) -> float:
-        """sqrt(2 ln N / (V T))"""
-        return math.sqrt(2.0 * max(self.grid.log_count, math.log(2.0)) / (self.variance * rounds))
+        """sqrt(2 ln N / (C A T)): C is what a round costs at most, A what all cells and ways left sum to at most."""
+        log_count = max(self.grid.log_count, math.log(2.0))
+        return math.sqrt(2.0 * log_count / (self.limit * self.grid.summed_costs * rounds))
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of this round: what is given, or sqrt(ln N / (C^2 + Q_1 + ... + Q_t))."""
+        return self.eta or math.sqrt(max(self.grid.log_count, math.log(2.0)) / (self.limit**2 + self.moments))
+
+    @property
+    def limit(self) -> float:
+        """What a round costs at most."""
+        return max(self.grid.largest_cost, 1.0)
 
     def observe(self, costs: ArrayLike, destination: Any = None) -> Self:
         """Not known to this player, which sees only its own path: use observe_path."""
@@ -115,14 +122,24 @@ class PathExplorer(WeighedPaths):
         return self
 
     def learn_path(self, path: Path, seen: Floats, way_left: float) -> None:
-        """Learn from the estimates of all costs; what was paid is what was seen."""
-        chances, numbers = self.chances, [self.grid.number(cell) for cell in path]
+        """Learn from the estimates of all costs; what was paid is what was seen.
+
+        Q = C (sum of cost_k^2 / (c_k P_k)), c_k the limit of a cost, bounds the mean square of the estimated cost of a
+        path by the weights: (sum of e_k)^2 <= (sum of c_k) (sum of e_k^2 / c_k), and e_k = cost_k / P_k on the path.
+        """
+        chances, numbers, rate = self.chances, [self.grid.number(cell) for cell in path], self.rate
         given, ends = np.zeros(len(self.total)), np.zeros(len(self.total))
-        given[numbers[1:]] = seen / chances.cells[numbers[1:]]
-        ends[numbers[-1]] = way_left / chances.at_end[numbers[-1]]
+        passing, ending = chances.cells[numbers[1:]], float(chances.at_end[numbers[-1]])
+        given[numbers[1:]] = seen / passing
+        ends[numbers[-1]] = way_left / ending
+        squares = float((seen**2 / passing).sum())
+        if way_left:
+            squares += way_left**2 / (self.grid.ways_left[path[-1]] * ending)
         paid = self.cost + float(seen.sum()) + way_left
         self.learn(path, given, ends)
         self.cost = paid
+        self.moments += self.limit * squares
+        self.weighed_moments += rate * self.limit * squares
 
     @property
     def regret(self) -> float:
@@ -132,7 +149,7 @@ class PathExplorer(WeighedPaths):
 
     @property
     def bound(self) -> float:
-        """ln N / eta_T + V (eta_1 + ... + eta_T) / 2: what the expected regret is at most."""
+        """ln N / eta_T + (eta_1 Q_1 + ... + eta_T Q_T) / 2: on average at least the expected regret."""
         if not self.rounds:
             return 0.0
-        return divide(self.grid.log_count, self.last_eta) + self.variance * self.etas / 2.0
+        return divide(self.grid.log_count, self.last_eta) + self.weighed_moments / 2.0

@@ -3,6 +3,7 @@
 import math
 from typing import ClassVar
 
+from noregret.errors import BadValue
 from noregret.games.grid_paths import Path
 from noregret.games.path_player import PathPlayer, divide
 from noregret.learner.model_file import register_kind
@@ -10,6 +11,7 @@ from noregret.learner.model_file import register_kind
 KALAI_2005 = (
     "Kalai and Vempala, Efficient algorithms for online decision problems, J. Computer and System Sciences 71, 2005"
 )
+LARGEST = 1e100  # of random numbers, so that sums of them are finite
 
 
 @register_kind
@@ -35,7 +37,10 @@ class PathLeader(PathPlayer):
 
     def choose_path(self) -> Path:
         cells = len(self.total)
-        noise = self.draw_numbers(2 * cells) / self.rate
+        most = 1.0 / self.rate
+        if not most < LARGEST:
+            raise BadValue(f"eta must be above {1.0 / LARGEST:g}, not {self.rate:g}")
+        noise = most * self.draw_numbers(2 * cells)
         ends = noise[cells:] if len(self.grid.ends) > 1 else 0.0
         return self.grid.find_cheapest(self.total + noise[:cells], self.end_total + ends)[0]
 

@@ -17,6 +17,8 @@ from noregret.rules.parameters import Param
 
 ETA = Param(0.0, at_least=0.0, about="the learning rate; 0: the best one for the rounds so far")
 
+LARGEST_SUM = 1e100  # of costs or their estimates in a file
+
 
 class PathPlayer(Player):
     """Chooses a path over a grid in every round: `play` gives it, `observe` takes the costs of all cells.
@@ -129,8 +131,8 @@ class PathPlayer(Player):
             found = arrays.get(name)
             if found is None or found.dtype != np.float64 or found.shape != new.total.shape:
                 raise corrupt(f"{name} must be {new.total.size} numbers")
-            if not np.isfinite(found).all() or found.min() < 0.0:
-                raise corrupt(f"{name} must be numbers that are not negative")
+            if not np.isfinite(found).all() or found.min() < 0.0 or found.max() > LARGEST_SUM:
+                raise corrupt(f"{name} must be numbers from 0 to {LARGEST_SUM:g}")
             setattr(new, name, found.copy())
         for name in cls.numbers:
             value = read_number(header.get(name), name)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noregret.errors import BadValue
 from noregret.games.grid_paths import GridPaths
 from noregret.jit.compiled import compile_function, unbound
 
@@ -89,6 +90,8 @@ class PathWeights:
         count = len(self.grid.after)
         out = np.full(count, -math.inf), np.zeros(len(self.after)), np.zeros(count), np.zeros(count)
         arrays = self.used, self.first, self.after, self.ends
+        if not (np.isfinite(losses).all() and np.isfinite(end_losses).all()):
+            raise BadValue("the weights of the paths are not finite; use a smaller eta")
         if self.native:
             compiled_push()(np.zeros(2 * len(PLACES), np.int64), *arrays, losses, end_losses, *out)
         else:
