@@ -335,7 +335,7 @@ def test_rates_beyond_all_measure_are_refused() -> None:
         player = PathHedge(grid, eta=1e308, native=native)
         player.total = np.full(6, 1e5)
         before = pack(player)
-        assert "use a smaller eta" in refusal(lambda player=player: player.observe(costs))  # type: ignore[misc]
+        assert "use a smaller one" in refusal(lambda player=player: player.observe(costs))  # type: ignore[misc]
         assert pack(player) == before
     assert "eta must be above" in refusal(lambda: PathLeader(grid, eta=1e-320).play())
     assert PathHedge(grid, eta=1e308, native=False).observe(costs).rounds == 1

@@ -29,7 +29,7 @@ class WeighedPaths(PathPlayer):
     @property
     def chances(self) -> PathChances:
         """The probabilities of moves, ends, cells and paths in this round."""
-        return self.weights.weigh(self.rate * self.total, self.rate * self.end_total)
+        return self.weights.weigh(self.rate, self.total, self.end_total)
 
     def choose_path(self) -> Path:
         return self.chances.draw(self.draw_numbers(self.grid.steps + 1))

@@ -17,6 +17,7 @@ from noregret.errors import BadValue
 from noregret.games.grid_paths import GridPaths
 from noregret.jit.compiled import compile_function, unbound
 
+LARGEST = 1e200  # of losses, so that sums of them are finite
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 read_used = read_first = read_after = read_ends = read_losses = read_end_losses = unbound
@@ -85,13 +86,15 @@ class PathWeights:
         self.ends = np.zeros(len(grid.after), np.uint8)
         self.ends[list(grid.end_numbers)] = 1
 
-    def weigh(self, losses: Floats, end_losses: Floats) -> "PathChances":
-        """The probabilities where a path has a weight in proportion to exp(-its loss)."""
+    def weigh(self, eta: float, costs: Floats, end_costs: Floats) -> "PathChances":
+        """The probabilities where a path has a weight in proportion to exp(-eta times its cost)."""
+        with np.errstate(over="ignore"):
+            losses, end_losses = eta * costs, eta * end_costs
+        if not max(losses.max(), end_losses.max()) < LARGEST:
+            raise BadValue(f"the weights of the paths are not finite with eta = {eta:g}; use a smaller one")
         count = len(self.grid.after)
         out = np.full(count, -math.inf), np.zeros(len(self.after)), np.zeros(count), np.zeros(count)
         arrays = self.used, self.first, self.after, self.ends
-        if not (np.isfinite(losses).all() and np.isfinite(end_losses).all()):
-            raise BadValue("the weights of the paths are not finite; use a smaller eta")
         if self.native:
             compiled_push()(np.zeros(2 * len(PLACES), np.int64), *arrays, losses, end_losses, *out)
         else:
