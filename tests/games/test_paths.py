@@ -140,6 +140,11 @@ def test_weights_neither_vanish_nor_overflow_after_many_rounds() -> None:
     assert np.isfinite(chances.moves).all()
     assert chances.chance_of(player.grid.find_cheapest(player.total, np.zeros(36))[0]) == pytest.approx(1.0)
     assert player.play() == player.grid.find_cheapest(player.total, np.zeros(36))[0]
+    player = PathHedge(GridPaths(3, 3, ends="border"), eta=5.0, native=False)
+    player.end_total = 1e6 + np.arange(9.0)
+    cells = player.chances.cells
+    assert np.isfinite(cells).all()
+    assert player.chances.at_end.sum() == pytest.approx(1.0)
 
 
 # ---- theorems --------------------------------------------------------------------------------------------------------
@@ -189,6 +194,34 @@ def test_the_perturbed_leader_takes_the_cheapest_perturbed_path() -> None:
         assert player.play() == expected
         player.observe(costs)
         total += costs
+
+
+def test_the_perturbed_leader_adds_random_numbers_to_open_ends_too() -> None:
+    grid, player = GridPaths(3, 4, ends="border"), PathLeader(GridPaths(3, 4, ends="border"), seed=4, eta=0.2)
+    total, ends = np.zeros(12), np.zeros(12)
+    for t, costs in enumerate(terrain(15, 3, 4)):
+        noise = np.random.default_rng([4, t]).random(24) / 0.2
+        listed = {path: grid.cost_of(path, total + noise[:12], ends + noise[12:]) for path in grid.list_paths()}
+        assert player.play() == min(listed, key=listed.__getitem__)
+        player.observe(costs, BORDER[t % 6])
+        total, ends = total + costs.ravel(), ends + grid.price_ends(costs.ravel(), BORDER[t % 6])
+    ways = sum(max(abs(a - c) + abs(b - d) for c, d in BORDER) for a, b in BORDER)
+    assert player.bound == pytest.approx(2 * (5 + 1) / 0.2 + 8.0 * (11 + ways) * 15 * 0.2)
+    assert PathLeader(grid, rounds=9).eta == pytest.approx(math.sqrt(2 * 6 / (8 * (11 + ways) * 9)))
+
+
+def test_grids_without_choices_are_played() -> None:
+    for kind in (PathHedge, PathLeader):
+        player = kind(GridPaths(1, 1), seed=1)
+        assert player.play() == ((0, 0),)
+        assert player.bound == 0.0
+        for _ in range(3):
+            player.observe([[0.7]])
+        assert player.regret == player.cost == 0.0
+        assert 0.0 <= player.bound < 10.0
+        assert kind(GridPaths(1, 3)).observe([[0.5, 0.25, 0.5]]).cost == 0.75
+    assert PathLeader(GridPaths(1, 1), rounds=2).eta == pytest.approx(1.0)
+    assert PathHedge(GridPaths(1, 1), rounds=2).eta == pytest.approx(math.sqrt(4 * math.log(2)))
 
 
 def explore(grid: Any, costs: np.ndarray, goals: Any, **options: Any) -> tuple[Any, float]:
@@ -337,5 +370,10 @@ def test_rates_beyond_all_measure_are_refused() -> None:
         before = pack(player)
         assert "use a smaller one" in refusal(lambda player=player: player.observe(costs))  # type: ignore[misc]
         assert pack(player) == before
+        open_ends = PathHedge(GridPaths(2, 3, ends="border"), eta=1e200, native=native)
+        open_ends.end_total = np.full(6, 1e5)
+        assert "use a smaller one" in refusal(open_ends.play)
+        open_ends.end_total, open_ends.total = np.zeros(6), np.array([0, 0, 0, 0, 0, 1e5])
+        assert "use a smaller one" in refusal(open_ends.play)
     assert "eta must be above" in refusal(lambda: PathLeader(grid, eta=1e-320).play())
     assert PathHedge(grid, eta=1e308, native=False).observe(costs).rounds == 1

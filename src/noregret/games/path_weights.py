@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from noregret.errors import BadValue
 from noregret.games.grid_paths import GridPaths
+from noregret.games.player import draw_index
 from noregret.jit.compiled import compile_function, unbound
 
 LARGEST = 1e200  # of losses, so that sums of them are finite
@@ -118,16 +119,10 @@ class PathChances:
         of, at = self.of, int(self.of.used[0])
         path = [of.grid.cell(at)]
         for number in numbers:
-            moves = range(of.first[at], of.first[at + 1])
-            left, to = float(number) - self.stops[at], -1
-            if left < 0.0 or not moves:
+            move = draw_index(np.append(self.stops[at], self.moves[of.first[at] : of.first[at + 1]]), float(number))
+            if move == 0:
                 break
-            for move in moves:
-                to = move if self.moves[move] > 0.0 else to
-                left -= self.moves[move]
-                if left < 0.0:
-                    break
-            at = int(of.after[to])
+            at = int(of.after[of.first[at] + move - 1])
             path.append(of.grid.cell(at))
         return tuple(path)
 
