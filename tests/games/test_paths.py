@@ -211,6 +211,11 @@ def test_the_perturbed_leader_adds_random_numbers_to_open_ends_too() -> None:
 
 
 def test_grids_without_choices_are_played() -> None:
+    single = PathExplorer(GridPaths(1, 1), eta=0.25, native=False)
+    assert single.observe_path([]).bound == single.cost == 0.0
+    assert single.rate == single.last_eta == 0.25
+    assert PathExplorer(GridPaths(1, 1), rounds=2, native=False).eta == pytest.approx(math.sqrt(math.log(2)))
+    assert PathExplorer(GridPaths(1, 1), native=False).rate == pytest.approx(math.sqrt(math.log(2)))
     for kind in (PathHedge, PathLeader):
         player = kind(GridPaths(1, 1), seed=1)
         assert player.play() == ((0, 0),)
@@ -253,9 +258,18 @@ def test_the_bound_of_the_explorer_is_that_of_hedge_on_its_estimates() -> None:
     grid, goals = GridPaths(3, 3, ends="border"), [(2, 0), (0, 2), (2, 2)]
     paths = naive.all_paths(3, 3, [(0, 2), (1, 2), (2, 0), (2, 1), (2, 2)])
     player, own, moments = PathExplorer(grid, seed=2, native=False), 0.0, 0.0
+    limit, paid, weighed = grid.largest_cost, 0.0, 0.0
+    assert player.bound == 0.0
     for t, costs in enumerate(terrain(40, 3, 3, 6)):
         prices, chances, path = grid.price_ends(costs.ravel(), goals[t % 3]), player.chances, player.play()
         before, ends, moments = player.total, player.end_total, player.moments
+        assert player.rate == pytest.approx(math.sqrt(math.log(len(paths)) / (limit**2 + moments)))
+        passing = {cell: sum(chances.chance_of(p) for p in paths if cell in p) for cell in path}
+        ending = sum(chances.chance_of(p) for p in paths if p[-1] == path[-1])
+        squares = sum(costs[cell] ** 2 / passing[cell] for cell in path[1:])
+        squares += prices[grid.number(path[-1])] ** 2 / (grid.ways_left[path[-1]] * ending)
+        weighed += player.rate * limit * squares
+        paid += naive.path_cost(path, costs, goals[t % 3])
         player.observe_path([costs[cell] for cell in path[1:]], float(prices[grid.number(path[-1])]))
         estimates = [grid.cost_of(p, player.total - before, player.end_total - ends) for p in paths]
         weights = [chances.chance_of(p) for p in paths]
@@ -263,8 +277,9 @@ def test_the_bound_of_the_explorer_is_that_of_hedge_on_its_estimates() -> None:
         assert np.dot(weights, np.square(estimates)) <= player.moments - moments + 1e-9
         least = min(grid.cost_of(p, player.total, player.end_total) for p in paths)
         assert own - least <= player.bound + 1e-9
-    limit = grid.largest_cost
-    assert player.last_eta == pytest.approx(math.sqrt(math.log(len(paths)) / (limit**2 + moments)))
+        assert player.moments - moments == pytest.approx(limit * squares)
+        assert player.cost == pytest.approx(paid)
+    assert player.bound == pytest.approx(math.log(len(paths)) / player.last_eta + weighed / 2.0)
 
 
 def test_the_estimates_of_the_explorer_are_unbiased() -> None:
@@ -356,6 +371,9 @@ def test_bad_grids_costs_and_destinations_are_refused() -> None:
     before = pack(explorer)
     assert "the path enters 3 cells" in refusal(lambda: explorer.observe_path([0.5, 0.5]))
     assert "from 0 to 1" in refusal(lambda: explorer.observe_path([0.5, 0.5, 2.0]))
+    assert "the path enters 3 cells" in refusal(lambda: explorer.observe_path("abc"))
+    for way in (True, "x", None, float("nan")):
+        assert "must cost from 0 to 0" in refusal(lambda way=way: explorer.observe_path([0.5] * 3, way))  # type: ignore[misc]
     assert "must cost from 0 to 0" in refusal(lambda: explorer.observe_path([0.5, 0.5, 0.5], 1.0))
     assert "use observe_path" in refusal(lambda: explorer.observe(np.zeros((2, 3))))
     assert "does not know" in refusal(lambda: explorer.regret)

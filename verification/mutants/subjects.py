@@ -132,7 +132,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "softmax_task": ("noregret.tasks.softmax", ("tests/tasks/test_softmax.py",), ()),
     "crf_task": ("noregret.tasks.crf", ("tests/structured/test_crf.py",), ()),
     **{
-        f"games_{name}": (f"noregret.games.{name}", (f"tests/games/test_{file}.py",), ())
+        f"games_{name}": (
+            f"noregret.games.{name}",
+            (f"tests/games/test_{file}.py", "tests/games/test_player_files.py"),
+            (),
+        )
         for name, file in {
             "moves": "rock_paper_scissors",
             "move_predictors": "rock_paper_scissors",
