@@ -16,7 +16,6 @@ from noregret.learner.engine import Loops
 from noregret.learner.model import Model
 from noregret.learner.transaction import Overflow, RuleRaised, Transaction
 
-
 FITTING = 1e100  # products of larger values may overflow, so that a built-in rule cannot go on
 
 
