@@ -43,6 +43,19 @@ def test_the_best_split_costs_no_more_than_any_other_and_the_gap_proves_it(make:
         assert found.cost <= other.fun + 1e-6
 
 
+@pytest.mark.parametrize("make", [quadratic, corners])
+def test_a_search_that_is_cut_short_tells_a_gap_that_holds(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(10 if ALL else 3):
+        cost, gradient = make(seed, 4)
+        best = nr.games.find_best_split(cost, gradient, 4)
+        with monkeypatch.context() as patched:
+            patched.setattr("noregret.games.best_split.CUTS", 3)
+            early = nr.games.find_best_split(cost, gradient, 4, rounds=1)
+        assert early.cost > best.cost + 1e-6
+        assert early.cost - early.gap <= best.cost + 1e-9
+        assert early.cost == pytest.approx(cost(early.shares))
+
+
 def test_the_projection_is_the_nearest_split() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):

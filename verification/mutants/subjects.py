@@ -140,15 +140,11 @@ FILES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         for name, file in {
             "moves": "rock_paper_scissors",
             "move_predictors": "rock_paper_scissors",
-            "rock_paper_scissors": "rock_paper_scissors",
             "matrix_game": "matrix_games",
             "swap_regret": "matrix_games",
-            "solve": "matrix_games",
-            "grid_paths": "paths",
             "path_weights": "paths",
             "path_hedge": "paths",
             "path_leader": "paths",
-            "best_split": "allocation",
         }.items()
     },
     "sets": ("noregret.metrics.multilabel", ("tests/tasks/test_multilabel_metrics.py", SAVED), ()),
