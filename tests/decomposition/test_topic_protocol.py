@@ -28,6 +28,8 @@ CASES = {
     "lda": Case(make("lda", k=3, batch=1), X, NONE, BAD_ROW),
     "lda of dicts in mini-batches": Case(make("lda", k=2, batch=5, tau0=1.0), ROWS, LABELS, BAD_DICT),
     "lda of rows, where rates are 1 / t": Case(make("lda", k=2, batch=4, tau0=0.0, kappa=1.0), X, NONE, BAD_ROW),
+    "hdp": Case(make("hdp", t=4, k=2, batch=5), X, NONE, BAD_ROW),
+    "hdp of dicts": Case(make("hdp", t=3, k=2, batch=8, start="uniform", seed=2), ROWS, LABELS, BAD_DICT),
     "lda of texts": Case(make("lda", k=4, batch=7, tau0=0.0, seed=5), TEXTS, NONE, 7),
 }
 

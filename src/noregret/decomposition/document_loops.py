@@ -197,10 +197,10 @@ EXAMPLES: dict[str, Any] = {
 }
 
 
-def place_values() -> tuple[dict[str, tuple[int, Any]], int]:
-    """The slots of the arrays in the table of `entry`, and how many slots there are."""
+def place_values(examples: dict[str, Any] = EXAMPLES) -> tuple[dict[str, tuple[int, Any]], int]:
+    """The slots of values in the table of an entry, and how many slots there are."""
     places, slot = {}, 0
-    for name, example in EXAMPLES.items():
+    for name, example in examples.items():
         places[name] = slot, example
         slot += count_words(example)
     return places, slot

@@ -11,6 +11,7 @@ from noregret.decomposition.parameters import batch_param
 from noregret.decomposition.topic_file import dump_topics, restore_topics
 from noregret.decomposition.topic_model import TopicModel
 from noregret.decomposition.topic_parameters import (
+    LEAST_ETA,
     TOPIC_OPTIONS,
     decay_param,
     delay_param,
@@ -28,7 +29,6 @@ from noregret.rules.merge_law import Merge
 from noregret.rules.method_card import method_card
 
 Floats = NDArray[np.float64]
-LEAST_ETA = 0.002  # below it, exp(E log beta) of a word that was never seen is too small for a float
 HOFFMAN = "Hoffman, Blei, Bach, Online learning for latent Dirichlet allocation, NIPS 2010"
 
 

@@ -27,6 +27,8 @@ class TopicWords:
     words: int = 0
     scale: float = 1.0
     start: float = 1.0  # the share that the weights of a new word have of those it is drawn with
+    shape: float = 100.0  # lambda of a new word is drawn from the gamma distribution with this shape and mean
+    mean: float = 1.0
 
     @classmethod
     def empty(cls, topics: int, eta: float, seed: int) -> Self:
@@ -62,7 +64,7 @@ class TopicWords:
         self.words = words
 
     def draw(self, first: int, last: int) -> Floats:
-        """Gamma(100, 1/100) for the words from number `first` to `last`."""
+        """Lambda of the words from number `first` to `last`, had they been there from the start."""
         blocks = range(first // COLUMNS, -(-last // COLUMNS))
         if not blocks:
             return np.zeros((0, self.topics))
@@ -71,7 +73,7 @@ class TopicWords:
 
     def draw_block(self, block: int) -> Floats:
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, block], np.uint64)))
-        return random.gamma(100.0, 0.01, (COLUMNS, self.topics))
+        return random.gamma(self.shape, self.mean / self.shape, (COLUMNS, self.topics))
 
     def step(self, rate: float, words: NDArray[np.int64], statistics: Floats) -> None:
         """lambda = (1 - rate) lambda + rate (eta + statistics), where words that are not named have statistics 0."""
