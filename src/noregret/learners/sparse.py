@@ -20,7 +20,7 @@ GAMMA = Param(
     0.0,
     at_least=0.0,
     about="the weight of the proximal term: larger values keep the weights smaller; 0 stands for S / 32, where "
-    "S is the largest mean |x|^2 so far",
+    "S is the geometric mean of |x|^2 so far",
     search=(1e-1, 5e3, "log"),
     measured=5.0,
 )
@@ -183,8 +183,8 @@ def strongly_convex_penalty(p: P, norm: float, norm_1: float) -> float:
         "s": Param(
             0.0,
             at_least=0.0,
-            about="the strength of the l2 penalty |w|^2 / 2; 0 stands for S / 1000, where S is the largest mean "
-            "|x|^2 so far",
+            about="the strength of the l2 penalty |w|^2 / 2; 0 stands for S / 1000, where S is the geometric "
+            "mean of |x|^2 so far",
             search=(1e-4, 1e2, "log"),
             measured=0.3,
         ),

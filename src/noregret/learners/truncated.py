@@ -10,6 +10,7 @@ from noregret.learners.gradient import (
     FALLING,
     FIRST_RATE,
     FOLLOWING,
+    LARGEST_RATE,
     SLOPE_ONE,
     constant_rate_regret,
     falling_rate_regret,
@@ -139,9 +140,9 @@ def falling_rounding_regret(p: P, norm_1: float, distance: float, largest_gradie
 def following_rounding_regret(
     p: P, norm_1: float, distance: float, radius: float, least_radius: float, rounds: float
 ) -> float:
-    """That of gradient descent at a rate that follows the rows + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)"""
-    last = radius**2 * max(1.0, math.sqrt(rounds) / FIRST_RATE)
-    dropped = p.theta * math.floor(rounds / p.K) * last
+    """That of gradient descent at a rate that follows the rows + |u|_1 theta floor(T / K) R^2 max(1/2, sqrt(T) / 32)"""
+    slowest = radius**2 * max(1.0 / LARGEST_RATE, math.sqrt(rounds) / FIRST_RATE)
+    dropped = p.theta * math.floor(rounds / p.K) * slowest
     return float(following_regret(p, distance, radius, least_radius, rounds) + norm_1 * dropped)
 
 
@@ -174,7 +175,7 @@ def following_rounding_regret(
         ),
         Guarantee(
             "regret",
-            f"regret against u <= {FOLLOWING} + |u|_1 theta floor(T / K) R^2 max(1, sqrt(T) / 32)",
+            f"regret against u <= {FOLLOWING} + |u|_1 theta floor(T / K) R^2 max(1/2, sqrt(T) / 32)",
             "eta0 = 0; every r <= |z_t| <= R, where z_t is the signed example; any u; D = max |w_t - u|; all "
             "importance weights 1",
             following_rounding_regret,
