@@ -75,6 +75,8 @@ UNIT = Choice(
 
 def most_promotions(alpha: float, theta: float) -> float:
     """How often one weight, from 1, can be multiplied by alpha while it is below theta: ceil(log theta / log alpha)."""
+    if alpha <= 1.0:
+        return math.inf
     promotions = 0.0
     while alpha**promotions < theta:
         promotions += 1.0
@@ -87,6 +89,8 @@ def halving_bound(alpha: float, theta: float, features: float, relevant: float) 
     A promotion multiplies one of the k relevant weights, which are never demoted, and adds less than (alpha - 1) theta
     to the sum of all weights, n at first; a demotion takes at least (1 - 1 / alpha) theta away.
     """
+    if alpha <= 1.0:
+        return math.inf
     promotions = relevant * most_promotions(alpha, theta)
     return (1.0 + alpha) * promotions + alpha / (alpha - 1.0) * features / theta
 
