@@ -271,7 +271,7 @@ BY_HAND: dict[str, list[Case]] = {
         (
             {"eta0": 0.0, "theta": 0.25, "K": 6},
             {"norm_1": 4, "distance": 2, "radius": 3, "least_radius": 3, "rounds": 16},
-            9 * (1.75 + math.log(16)) + 128 + 4 * 0.25 * 2 * 4.5,
+            9 * (1.75 + math.log(16)) + 128 + 4 * 0.25 * 2 * 1.5,
         ),
         (
             {"eta0": 0.0, "theta": 0.25, "K": 17},
@@ -281,7 +281,7 @@ BY_HAND: dict[str, list[Case]] = {
         (
             {"eta0": 0.0, "theta": 0.25, "K": 6},
             {"norm_1": 4, **FOLLOWING[1]},
-            FOLLOWING[2] + 4 * 0.25 * 682 * 32,
+            FOLLOWING[2] + 4 * 0.25 * 682 * 8,
         ),
     ],
     "scw1": [({"C": 3, **FULL}, {"loss_before": 2}, 6)],

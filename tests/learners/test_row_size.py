@@ -20,7 +20,7 @@ FOLLOW: dict[str, dict[str, Any]] = {
     "fobos_l2": {"lam": 0.0},
     "fobos_l2_squared": {"lam": 0.0},
     "truncated_gradient": {"gravity": 0.0},
-    "rounding": {"theta": 0.0},
+    "rounding": {},
     "gradient_batch": {},
     "mirror_descent": {},
     "nherd": {},
@@ -28,7 +28,7 @@ FOLLOW: dict[str, dict[str, Any]] = {
     "pegasos": {},
     "perceptron_margin": {},
     "rda": {"lam": 0.0},
-    "rda_enhanced": {"lam": 0.0, "rho": 0.0},
+    "rda_enhanced": {"lam": 0.0},
     "rda_strongly_convex": {"lam": 0.0},
     "group_lasso": {"lam": 0.0},
 }
@@ -203,6 +203,8 @@ THEOREMS: list[tuple[str, dict[str, float], int]] = [
     ("rda_strongly_convex", {"s": 0.0}, 0),
     ("rda", {"gamma": 1.0}, 1),
     ("rda", {"gamma": 0.0}, 0),
+    ("sgd_bottou", {"eta0": 0.3}, 1),
+    ("sgd_bottou", {"eta0": 0.0}, 0),
     ("ogd", {"eta0": 0.3}, 1),
     ("ogd", {"eta0": 0.0}, 1),
 ]

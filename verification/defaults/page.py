@@ -84,7 +84,9 @@ def write_page(figures: Figures) -> str:
     lines += ["", STREAMS, "|" + " --- |" * (STREAMS.count("|") - 1)]
     for s, n in figures.rows.items():
         part = "confirms" if s in figures.confirming else "decides"
-        lines.append(f"| {s} | {part} | {n:,} | {figures.kinds[s]} | {figures.guess[s] / n:.3f} | {figures.last[s] / n:.3f} |")
+        lines.append(
+            f"| {s} | {part} | {n:,} | {figures.kinds[s]} | {figures.guess[s] / n:.3f} | {figures.last[s] / n:.3f} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -162,7 +162,13 @@ def partial_final(p: P, s: S, x: X) -> float:
             grid=LARGEST,
             earlier=1000.0,
         ),
-        "eta": Param(0.01, above=0.0, about="the step size", search=(1e-3, 1e1, "log")),
+        "eta": Param(
+            1e-4,
+            above=0.0,
+            about="the step size, which matters only relative to R",
+            search=(1e-5, 1e1, "log"),
+            earlier=0.01,
+        ),
         "eps": Param(
             0.2,
             above=0.0,

@@ -37,6 +37,16 @@ def goes_on_by_largest_mean(s: Any) -> bool:
     return bool(s.n.row_squares > 0.0)
 
 
+def unit_of_weights(s: Any) -> float:
+    """1 / sqrt(S), the unit of weights where their step sizes follow the rows; 1 before any row has a value.
+
+    Models of earlier versions go on with weights measured in ones.
+    """
+    if goes_on_by_largest_mean(s) or s.n.row_size <= 0.0:
+        return 1.0
+    return 1.0 / math.sqrt(row_size(s))
+
+
 def pool_sizes(n: Any) -> None:
     """Give a merged learner the size of the rows of both, whose sums it has."""
     if n.rows > 0.0 and n.row_squares == 0.0:
